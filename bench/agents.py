@@ -1,4 +1,4 @@
-"""Driving an agent process from outside, and reading what it cost."""
+"""Drive an agent process from outside, and measure its costs."""
 
 import compileall
 import json
@@ -31,7 +31,7 @@ class Agent:
         self._last_id = 0
 
     def begin(self, method: str, params: Mapping[str, object]) -> int:
-        """Send a request without waiting; give its id."""
+        """Send a request without waiting; return its ID."""
         self._last_id += 1
         self._send({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params})
         return self._last_id
@@ -41,7 +41,7 @@ class Agent:
         self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
     def read(self) -> dict[str, Any]:
-        """Wait for the next message; every question of permission is answered with a single yes and given too."""
+        """Wait for the next message; every permission request is answered with a single approval and returned too."""
         assert self.process.stdout
         line = self.process.stdout.readline()
         if not line:
@@ -54,7 +54,7 @@ class Agent:
         return message
 
     def read_until(self, call_id: int) -> Any:
-        """Read on to a request's answer and give its result; updates before it are kept with their times."""
+        """Read until a request's answer and return its result; updates before it are kept with their times."""
         while True:
             message = self.read()
             if "method" not in message and message.get("id") == call_id:
@@ -65,7 +65,7 @@ class Agent:
                 self.updates.append((time.perf_counter(), message["params"]["update"]))
 
     def call(self, method: str, params: Mapping[str, object]) -> Any:
-        """Send a request and give its result; updates that come before are kept with their times."""
+        """Send a request and return its result; updates before it are kept with their times."""
         return self.read_until(self.begin(method, params))
 
     def _send(self, message: Mapping[str, object]) -> None:
@@ -74,18 +74,18 @@ class Agent:
         self.process.stdin.flush()
 
     def open_session(self, cwd: str) -> str:
-        """Initialize and begin a session."""
+        """Initialize and open a session."""
         self.call("initialize", {"protocolVersion": 1, "clientCapabilities": {}})
         return self.call("session/new", {"cwd": cwd, "mcpServers": []})["sessionId"]
 
     def begin_prompt(self, session_id: str, text: str) -> int:
-        """Start a turn; give the request's id."""
+        """Start a turn; return the request's ID."""
         return self.begin(
             "session/prompt", {"sessionId": session_id, "prompt": [{"type": "text", "text": text}]}
         )
 
     def prompt(self, session_id: str, text: str) -> str:
-        """Run a turn and give the whole text that was streamed."""
+        """Run a turn and return the whole streamed text."""
         self.updates.clear()
         self.read_until(self.begin_prompt(session_id, text))
         chunks = (u for _, u in self.updates if u["sessionUpdate"] == "agent_message_chunk")
@@ -111,7 +111,7 @@ class Agent:
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
     def peak_mib(self) -> float:
-        """Return the peak of resident memory since the process began."""
+        """Return the peak of resident memory since the process started."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         line = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
         return int(line.split()[1]) / 1024
@@ -131,7 +131,7 @@ def prepare() -> None:
 
 @contextmanager
 def surroundings(**variables: str) -> Generator[tuple[dict[str, str], str]]:
-    """Yield an environment with a fresh home, and a workspace; the code of another checkout stays in use."""
+    """Yield an environment with a new home, and a workspace; the code of another checkout stays in use."""
     code = {"PYTHONPATH": os.environ["PYTHONPATH"]} if "PYTHONPATH" in os.environ else {}
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as workspace:
         environment = {
@@ -146,7 +146,7 @@ def surroundings(**variables: str) -> Generator[tuple[dict[str, str], str]]:
 
 @contextmanager
 def model_server(script: Mapping[str, object]) -> Generator[str]:
-    """Run the scripted model server in a process of its own and give its base URL."""
+    """Run the scripted model server in a separate process and return its base URL."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "script.json"
         path.write_text(json.dumps(script))
@@ -181,6 +181,6 @@ def report_row(name: str, floor: Sequence[float], ours: Sequence[float], scale: 
 
 
 def spread(values: Sequence[float], scale: float = 1.0, digits: int = 1) -> str:
-    """Write a median with its least and greatest value."""
+    """Format a median with its minimum and maximum."""
     median, least, most = (scale * each for each in (statistics.median(values), min(values), max(values)))
     return f"{median:8.{digits}f} ({least:.{digits}f} … {most:.{digits}f})"

@@ -94,7 +94,7 @@ class Bench:
         return done.stdout
 
     async def run(self, servers: Servers | None) -> None:
-        """Fill the board, have it worked on under fire, and check what is left."""
+        """Fill the board, have it worked on while processes are killed, and check the result."""
         self.project.mkdir()
         self.git("init", "-q", "--initial-branch=main")
         self.git("commit", "-q", "--allow-empty", "-m", "Begin")
@@ -169,7 +169,7 @@ class Bench:
                 await anyio.sleep(1)
 
     async def _go_on(self, board: Board, card_id: str) -> None:
-        """Make a card ready that was killed too often; anything else that stops a card is a fault."""
+        """Make a card ready that was killed too often; any other reason for a stopped card is a fault."""
         card = board.cards[card_id]
         if "was killed" in card.notes.reason:
             self.counts["parked after three kills"] += 1
@@ -205,7 +205,7 @@ class Bench:
                 self._workers[place] = self._start()
 
     async def _freeze(self, worker: Worker) -> None:
-        """Stop a worker's process without ending it, until its claim has lapsed; then let it go on, or kill it."""
+        """Stop a worker's process without ending it, until its claim has expired; then resume or kill it."""
         run, epoch = await self._claim(worker)
         worker.process.send_signal(signal.SIGSTOP)
         try:
@@ -248,7 +248,7 @@ class Bench:
             worker.process.wait(60)
 
     async def _check_remains(self) -> None:
-        """Wait until nothing of the cards is left beside the repository."""
+        """Wait until nothing of the cards is left except the repository."""
         state = self._folder / ".local" / "state" / "hermes-acp" / "worktrees"
         left: list[str] = []
         with anyio.move_on_after(CLEARED_S):
@@ -304,7 +304,7 @@ class Bench:
 
 
 def spread(values: Sequence[float]) -> str:
-    """Return how many there are, the middle one and the greatest."""
+    """Return the count, the median and the maximum."""
     if not values:
         return "none"
     ordered = sorted(values)
@@ -312,7 +312,7 @@ def spread(values: Sequence[float]) -> str:
 
 
 async def main(options: argparse.Namespace) -> int:
-    """Run it and print what was found; return the exit code."""
+    """Run the benchmark and print the findings; return the exit code."""
     with TemporaryDirectory(prefix="board-kills-") as made:
         folder = Path(made).resolve()
         async with surroundings(folder, options.engine) as (variables, servers):

@@ -1,4 +1,4 @@
-"""The surroundings of a board under fire: a careful model, and servers that can be killed and started again."""
+"""The environment of a board under test: a careful model, and servers that can be killed and restarted."""
 
 import os
 import re
@@ -15,7 +15,7 @@ SETTINGS = "mode: bypass\nallow_bypass: true\ncheckpoints: {enabled: false}\n"
 
 
 def choose(request: Recorded) -> Reply:
-    """Answer as a careful model does: append a line, look after an interruption, and report."""
+    """Answer as a careful model does: append a line, check after an interruption, and report."""
     messages = request.body["messages"]
     said = " ".join(str(each["content"]) for each in messages if each["role"] == "user")
     numbers = re.findall(r"part_(\d+)\.txt", said)

@@ -1,4 +1,4 @@
-"""Boards at size: listing, changing and starting with many cards; compared with reading the same log as plain JSON.
+"""Boards at scale: listing, changing and starting with many cards, compared with reading the same log as plain JSON.
 
 python -m bench.boards [CARDS]
 """

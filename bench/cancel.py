@@ -36,7 +36,7 @@ SCRIPT = {
 
 
 class Figures:
-    """What stopping took."""
+    """How long stopping took."""
 
     def __init__(self) -> None:
         self.stream_s: list[float] = []
@@ -76,7 +76,7 @@ def _read_to(agent: Agent, matches: Callable[[dict[str, Any]], bool]) -> dict[st
 
 
 def _read_pid(agent: Agent) -> int:
-    """Read until the command has told its number, which is that of its group too."""
+    """Read until the command has printed its process ID, which is also that of its group."""
     update = _read_to(agent, lambda u: "pid " in str(u.get("content")))
     found = re.search(r"pid (\d+)", str(update["content"]))
     if not found:
@@ -103,7 +103,7 @@ def _check_gone(group: int) -> None:
 
 
 def _leave(agent: Agent) -> float:
-    """Close the agent's input; give the time until its process is gone."""
+    """Close the agent's input; return the time until its process is gone."""
     assert agent.process.stdin
     watch = os.pidfd_open(agent.process.pid)
     left_at_s = time.perf_counter()

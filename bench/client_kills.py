@@ -92,7 +92,7 @@ class Rounds:
             wait(resident)
 
     def _round(self, number: int) -> None:
-        """Begin a turn, kill its client, and see what the others see."""
+        """Start a turn, kill its client, and check what the others see."""
         killed, other = Agent(OURS, self._env), Agent(OURS, self._env)
         session_id = killed.open_session(self._cwd)
         kind = "asked" if number % 2 else "unasked"

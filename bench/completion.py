@@ -43,7 +43,7 @@ async def round_trip(editor: LspEditor, uri: str) -> float:
 async def keystroke(
     editor: LspEditor, uri: str, number: int, is_asked: Callable[[], anyio.Event], *, waits: bool
 ) -> float:
-    """Ask for a suggestion, wait until the model is at it where wanted, type, and time the answer."""
+    """Request a suggestion, wait until the model is generating if requested, type, and time the answer."""
     asked = is_asked()
     params = {**at(uri, LINES // 2, number), "context": {"triggerKind": 2}}
     call_id = await editor.begin("textDocument/inlineCompletion", params)

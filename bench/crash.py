@@ -38,7 +38,7 @@ from bench.crash_checks import (
 
 PARALLEL = 2
 KILL_WHILE_LOADING = 0.15
-LONGEST_WAIT_S = 30.0
+MAX_WAIT_S = 30.0
 CAPABILITIES: dict[str, object] = {"session": {"notices": {}}}
 MODE_NOTE = "[Mode is now auto"
 """What the model is told last where a turn is taken up with `--mode auto`."""
@@ -53,7 +53,7 @@ LAST, ALL_WELL, RESUMED = "The last word?", "All is well.", "Taken up and done."
 
 
 def turn_rule(turn: int) -> dict[str, Any]:
-    """Script one turn: it looks, writes a whole file, edits another, runs commands, and says so."""
+    """Script one turn: the model searches, writes a whole file, edits another, runs commands, and reports."""
     log = f"sleep 0.02; echo t{turn}%s >> log; sleep 0.02 # t{turn}%s"
     changed = {"path": "edited.txt", "old_text": f"turn {turn}: no", "new_text": f"turn {turn}: yes"}
     first = [
@@ -114,7 +114,7 @@ class Round:
         self._record = Path(environment["HERMES_HOME"]) / "sessions"
 
     def run(self, kills: int) -> None:
-        """Kill so many times, then see that all goes on."""
+        """Kill this many times, then check that everything continues."""
         self._begin()
         for turn in range(2, kills + 1):
             if self._dice.random() < KILL_WHILE_LOADING:
@@ -158,14 +158,14 @@ class Round:
             self._screen.take(update)
 
     def _load_and_die(self) -> None:
-        """Kill an agent while it starts or loads; what it shows meanwhile is no news."""
+        """Kill an agent while it starts or loads; what it shows meanwhile is not new."""
         with _started(self._environment) as agent:
             agent.begin("initialize", {"protocolVersion": 1, "clientCapabilities": CAPABILITIES})
             agent.begin("session/load", self._named())
             self._die(agent, self._dice.uniform(0, 0.5), 0)
 
     def _die(self, agent: Agent, after_s: float, call_id: int) -> None:
-        """Kill the agent after so long, and keep whatever had left it by then; an answer in time is kept too."""
+        """Kill the agent after this time, and keep its output so far; an answer in time is kept too."""
         agent.updates.clear()
         timer = threading.Timer(after_s, agent.process.kill)
         timer.start()
@@ -180,14 +180,14 @@ class Round:
             pass
         timer.join()
         self.kills += 1
-        agent.process.wait(LONGEST_WAIT_S)
+        agent.process.wait(MAX_WAIT_S)
 
     def _named(self) -> dict[str, object]:
         return {"sessionId": self.session_id, "cwd": str(self._folder), "mcpServers": []}
 
     @contextmanager
     def _reopened(self) -> Generator[Agent]:
-        """Load the session in a fresh process, and compare everything with what was seen before."""
+        """Load the session in a new process, and compare everything with what was seen before."""
         with _started(self._environment) as agent:
             agent.call("initialize", {"protocolVersion": 1, "clientCapabilities": CAPABILITIES})
             agent.call("session/load", self._named())
@@ -199,7 +199,7 @@ class Round:
             yield agent
 
     def _resume_headless(self) -> None:
-        """Let the turn go on without a prompt; where it was done there is nothing to go on with."""
+        """Resume the turn without a prompt; if it was done, there is nothing to resume."""
         expected = 0 if can_go_on(self._path) else 2
         command = (*OURS, "run", "--resume", self.session_id, "--mode", "auto", "--cwd", str(self._folder))
         done = subprocess.run(
@@ -208,7 +208,7 @@ class Round:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=LONGEST_WAIT_S,
+            timeout=MAX_WAIT_S,
             check=False,
         )
         if done.returncode != expected:
@@ -225,7 +225,7 @@ class Round:
         agent.close()
 
     def _survivors(self) -> list[str]:
-        """Return which processes still work in the workspace, after the time a killed agent's commands have to end."""
+        """Return which processes still run in the workspace after a killed agent's commands had time to end."""
         until_s = time.monotonic() + 20
         while (alive := _working_in(self._folder)) and time.monotonic() < until_s:
             time.sleep(0.05)
@@ -246,7 +246,7 @@ def _working_in(folder: Path) -> list[int]:
 @contextmanager
 def _started(environment: Mapping[str, str]) -> Generator[Agent]:
     agent = Agent(OURS, environment)
-    watchdog = threading.Timer(LONGEST_WAIT_S, agent.process.kill)
+    watchdog = threading.Timer(MAX_WAIT_S, agent.process.kill)
     watchdog.start()
     try:
         yield agent
@@ -335,7 +335,7 @@ class Bench:
 
 
 def _measure(environment: Mapping[str, str], folder: Path) -> float:
-    """Let the first turn of a process run undisturbed, twice, and give how long the second such took."""
+    """Run the first turn of a process undisturbed, twice, and return how long the second one took."""
     folder.mkdir()
     Work(folder)
     took_s = 0.0

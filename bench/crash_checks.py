@@ -18,7 +18,7 @@ Entry = tuple[str, str]
 
 
 class Faults(Exception):
-    """What was wrong after a kill, a sentence each."""
+    """The faults found after a kill, one sentence each."""
 
 
 class Screen:
@@ -29,7 +29,7 @@ class Screen:
         self.cards: dict[str, dict[str, Any]] = {}
 
     def say(self, prompt: str) -> None:
-        """Show the user's own words, which nobody sends back while they are live."""
+        """Show the user's own prompt, which is not sent back during the turn."""
         self.entries.append(("user", prompt))
 
     def take(self, update: Mapping[str, Any]) -> None:
@@ -60,7 +60,7 @@ class Screen:
         return "".join(text for whose, text in self.entries if whose == "agent")
 
     def missing_in(self, later: "Screen") -> list[str]:
-        """Return what was on this screen and is not on a later one."""
+        """Return what was on this screen and is missing on a later one."""
         entries = self.entries
         if entries and entries[-1][0] == "user":
             entries = entries[:-1]  # words that the agent was killed before it took them
@@ -91,7 +91,7 @@ def _card_faults(call_id: str, card: Mapping[str, Any], later: Mapping[str, Any]
 
 
 class Work:
-    """What the scripted turns do to a workspace, and what may lie there given how their calls ended."""
+    """What the scripted turns do to a workspace, and which files may exist given how their calls ended."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -100,7 +100,7 @@ class Work:
         (folder / "log").write_text("")
 
     def faults(self, cards: Mapping[str, Mapping[str, Any]]) -> list[str]:
-        """Compare the files with the outcomes that the cards tell; every card is closed."""
+        """Compare the files with the outcomes on the cards; every card is closed."""
         whole: set[str] = {content_of(0)}
         edits = {f"turn {turn}: no": {"no"} for turn in range(1, TURNS + 1)}
         lines: dict[str, set[int]] = {}
@@ -146,12 +146,12 @@ class Work:
 
 
 def content_of(turn: int) -> str:
-    """Return what a turn writes into whole.txt: long enough to be written in pieces by who does it wrong."""
+    """Return what a turn writes into whole.txt: long enough that an incorrect writer would write it in pieces."""
     return f"version {turn}\n" * 2000
 
 
 def fate_of(card: Mapping[str, Any]) -> str:
-    """Return what an outcome claims of its call: done, none (no effect) or doubt."""
+    """Return what an outcome says about its call: done, none (no effect) or doubt."""
     if card["status"] == "completed":
         return "done"
     text = str(card.get("content"))
@@ -161,7 +161,7 @@ def fate_of(card: Mapping[str, Any]) -> str:
 
 
 def record_faults(path: Path) -> list[str]:
-    """Check a closed record: whole, every turn and call ended once, a history within its laws."""
+    """Check a closed record: complete, every turn and call ended once, a valid history."""
     events = Transcript.read_events(path)
     record = Record()
     for event in events:
@@ -185,7 +185,7 @@ def record_faults(path: Path) -> list[str]:
 
 
 def can_go_on(path: Path) -> bool:
-    """Return whether the last turn of a record is one that can be taken up, once what is open there is closed."""
+    """Return whether the last turn of a record can be resumed, once what is open in it is closed."""
     record = Record()
     for event in Transcript.read_events(path):
         record.apply(event)
@@ -207,6 +207,6 @@ def database_faults(home: Path) -> list[str]:
 
 
 def raise_any(faults: Sequence[str]) -> None:
-    """Raise Faults if there is one."""
+    """Raise Faults if there are any."""
     if faults:
         raise Faults("; ".join(faults))

@@ -36,7 +36,7 @@ def suites_of(version: str) -> dict[str, Any]:
 
 
 def injected(suite: Any, user_task: Any, injection_task: Any, wording: str) -> tuple[Any, bool]:
-    """Return the environment with the instruction wherever one can stand, and whether the user's task reads it."""
+    """Return the environment with the instruction wherever one is possible, and whether the user's task reads it."""
     text = WORDINGS[wording].format(goal=injection_task.GOAL.replace('"', "'").replace("\n", " "))
     vectors = dict.fromkeys(suite.get_injection_vector_defaults(), text)
     environment = user_task.init_environment(suite.load_and_inject_default_environment(vectors))

@@ -62,7 +62,7 @@ class DojoScenario(Struct, frozen=True):
 
 
 class DojoResult(Struct, frozen=True):
-    """What came of a scenario; `note` says why it was not played to its end."""
+    """The result of a scenario; `note` says why it was not completed."""
 
     agent: str
     mode: str
@@ -93,7 +93,7 @@ class DojoModel(ObedientModel):
         return self._orders[::-1] if is_read else []
 
     def start_again(self) -> None:
-        """Make all calls again."""
+        """Restart all calls from the beginning."""
         self._made.clear()
         self.impossible.clear()
 

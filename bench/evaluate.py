@@ -113,13 +113,13 @@ def report(rows: Sequence[Row]) -> None:
 def _sum(values: Sequence[int | None], *, is_mean: bool = False) -> str:
     known = [value for value in values if value is not None]
     if not known:
-        return "not told"
+        return "not reported"
     return f"{sum(known) // len(known) if is_mean else sum(known):,}"
 
 
 def _money(values: Sequence[float | None]) -> str:
     known = [value for value in values if value is not None]
-    return f"${sum(known):,.4f}" if known else "not told"
+    return f"${sum(known):,.4f}" if known else "not reported"
 
 
 def _options() -> argparse.Namespace:

@@ -40,7 +40,7 @@ class Task(Struct, frozen=True):
 
     @property
     def mark(self) -> str:
-        """What the scripted model adds to its command, by which it recognises that it has made the call."""
+        """Return the text that the scripted model adds to its command, by which it recognises its own call."""
         return f"# solves {self.name}"
 
 
@@ -103,7 +103,7 @@ def wilson(passed: int, number: int) -> tuple[float, float]:
 
 
 async def run_task(start: AgentStart, task: Task, policy: Policy, budget: Budget) -> Row:
-    """Let an agent work on a task; `own`: every question is a no, `allow`: every question is a yes."""
+    """Let an agent work on a task; `own`: every question is answered with no, `allow`: with yes."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         workspace = Path(folder, "workspace")
         for name, text in task.files.items():
@@ -149,7 +149,7 @@ class _Meter:
         return option_named(request, self._kind)
 
     def note(self, update: v1.SessionUpdate) -> bool:
-        """Take what an update says of usage; return whether the budget is used up."""
+        """Record the usage in an update; return whether the budget is used up."""
         if isinstance(update, v1.UsageUpdate):
             if self.first_tokens is None and update.used:
                 self.first_tokens = update.used

@@ -62,7 +62,7 @@ def prepare(home: Path, sessions: int) -> int:
 
 
 class Took(NamedTuple):
-    """How long a command took, and how much of it it computed; a busy machine makes only the first longer."""
+    """How long a command took, and its CPU time; a busy machine increases only the first."""
 
     whole_s: float
     cpu_s: float

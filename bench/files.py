@@ -34,7 +34,7 @@ NEEDLE = "the needle stands here"
 
 
 def open_bench(folder: Path) -> Turn:
-    """Open a turn over a real folder, in the mode that edits unasked."""
+    """Open a turn in a real folder, in the mode that edits without asking."""
     place = str(folder.resolve())
     workspace = BACKEND.open(place, (place,), {"PATH": os.defpath})
     turn = open_turn(ScriptedProvider(), MemoryJournal(), workspace)
@@ -43,7 +43,7 @@ def open_bench(folder: Path) -> Turn:
 
 
 class Counter:
-    """Fresh names for calls and steps."""
+    """Fresh IDs for calls and steps."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -53,7 +53,7 @@ WAIT_S = 3600.0
 
 
 async def wait_for(runs: Runs, state: RunState, number: int) -> None:
-    """Wait until so many runs are in a state."""
+    """Wait until this many runs are in a state."""
     with anyio.fail_after(WAIT_S):
         while len(await runs.list(RunFilter(states=(state,), limit=number))) < number:
             await anyio.sleep(LOOK_S)

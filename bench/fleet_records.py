@@ -122,17 +122,17 @@ class Network:
         self._is_dropped = False
 
     async def cut(self) -> None:
-        """Break all connections off, and refuse new ones."""
+        """Close all connections, and refuse new ones."""
         self._is_cut = True
         for stream in tuple(self._open):
             await stream.aclose()
 
     def stall(self) -> None:
-        """Pass nothing on, as a network that drops packets."""
+        """Forward nothing, like a network that drops packets."""
         self._passes = anyio.Event()
 
     def drop(self) -> None:
-        """Let the kernel drop all packets to and from the relay."""
+        """Have the kernel drop all packets to and from the relay."""
         self._is_dropped = True
         self._filter("-I")
 
@@ -198,7 +198,7 @@ async def add(transcript: Transcript, word: str) -> bool:
 
 
 async def opened(machine: Machine) -> Transcript:
-    """Open the record, as often as somebody else still seems to have it open."""
+    """Open the record, retrying as long as another process seems to have it open."""
     while True:
         with suppress(Busy):
             transcript = await machine.open("ses_split")
@@ -208,7 +208,7 @@ async def opened(machine: Machine) -> Transcript:
 
 
 def can_drop() -> bool:
-    """Return whether this process may tell the kernel to drop packets."""
+    """Return whether this process may make the kernel drop packets."""
     listing = ["iptables", "-w", "-L", "INPUT", "-n"]
     return (
         bool(shutil.which("iptables"))
@@ -275,7 +275,7 @@ async def partitions(folder: Path, socket_path: str, count: int) -> tuple[int, i
 
 
 async def wrong_events(folder: Path, socket_path: str, settled: list[str]) -> int:
-    """Return how many events differ from those that were settled, in the eyes of a new machine."""
+    """Return how many events differ from those that were settled, as a new machine reads them."""
     machine = Machine(folder / "final", socket_uri(socket_path), QUICK)
     await machine.store.sharing.fetch("ses_split")
     found = [word for word in machine.notes("ses_split") if word in set(settled)]

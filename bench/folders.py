@@ -100,7 +100,7 @@ def measure(url: str, count: int) -> tuple[float, float, str]:
 
 
 def _switches(pid: int) -> int:
-    """Count how often any thread of the process gave the processor up to wait."""
+    """Count how often any thread of the process gave up the processor to wait."""
     count = 0
     for task in Path(f"/proc/{pid}/task").iterdir():
         lines = (task / "status").read_text().splitlines()

@@ -35,11 +35,11 @@ BATCH: Final = 1000
 CALLS_A_BATCH: Final = 4
 MAX_FRAME_BYTES: Final = 1 << 17
 HANG_S: Final = 120
-MOST_GROWTH_MIB: Final = 16.0
+MAX_GROWTH_MIB: Final = 16.0
 
 
 def judge(frame: bytes) -> str:
-    """Classify one frame and decode what it carries; give its kind, raise on anything not promised."""
+    """Classify one frame and decode its contents; return its kind, raise on anything unexpected."""
     message = envelope.classify(frame)
     if isinstance(message, Malformed):
         reply = msgspec.json.decode(message.encode())
@@ -59,7 +59,7 @@ def judge(frame: bytes) -> str:
 
 
 def decode_or_refuse(shape: Any, data: Raw) -> bool:
-    """Decode with salvage; False for the two refusals it promises."""
+    """Decode with salvage; return False for the two documented refusals."""
     try:
         salvage.decode(shape, data)
     except (msgspec.ValidationError, msgspec.DecodeError):
@@ -68,7 +68,7 @@ def decode_or_refuse(shape: Any, data: Raw) -> bool:
 
 
 def fuzz_parts(spoiler: Spoiler, frames: int) -> Counter[str]:
-    """Send spoiled frames through reader, envelope and salvage; give how many of each kind came out."""
+    """Send corrupted frames through reader, envelope and salvage; return how many of each kind resulted."""
     reader = LineReader(MAX_FRAME_BYTES)
     kinds: Counter[str] = Counter()
     for _ in range(frames):
@@ -112,7 +112,7 @@ class Decoding:
 
 
 class FarEnd:
-    """Sends spoiled batches to a connection and reads whatever comes back."""
+    """Sends corrupted batches to a connection and reads everything that comes back."""
 
     def __init__(self, transport: MemoryTransport) -> None:
         self.transport = transport
@@ -135,7 +135,7 @@ class FarEnd:
                     self._is_answered.set()
 
     async def send_batch(self, spoiler: Spoiler, frames: int, name: str) -> None:
-        """Send frames, then a good request; return when that is answered."""
+        """Send frames, then a valid request; return when that is answered."""
         self._probe, self._is_answered = name, anyio.Event()
         batch = b"".join(spoiler.spoil() + b"\n" for _ in range(frames))
         for piece in spoiler.split(batch):
@@ -144,7 +144,7 @@ class FarEnd:
         await self._is_answered.wait()
 
     async def answer_calls(self) -> None:
-        """Answer every call the connection made, some of which a spoiled reply may have ended."""
+        """Answer every call that the connection made; a corrupted reply may have ended some."""
         calls, self.our_calls = self.our_calls, []
         for call_id in calls:
             if isinstance(call_id, int):
@@ -152,7 +152,7 @@ class FarEnd:
 
 
 async def fuzz_connection(spoiler: Spoiler, frames: int) -> int:
-    """Send spoiled frames to a live connection that makes calls of its own; give how many answers came."""
+    """Send corrupted frames to a live connection that makes its own calls; return how many answers came."""
     near, far = memory_pair()
     handler, end = Decoding(), FarEnd(far)
     connection = Connection(
@@ -216,7 +216,7 @@ def main(frames: int, seed: int) -> None:
         print(f"  {count:9,} {kind}")
     print(f"{frames:,} through live connections: {frames / live_s:,.0f} a second, {answers:,} answers")
     print(f"memory {start_mib:.1f} MiB at the start, {end_mib:.1f} MiB at the end; no death, no hang")
-    if end_mib - start_mib > MOST_GROWTH_MIB:
+    if end_mib - start_mib > MAX_GROWTH_MIB:
         sys.exit("memory is not flat")
 
 

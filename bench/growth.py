@@ -29,7 +29,7 @@ PROBE_TIMEOUT_S = 900
 
 
 class Measured(Struct, frozen=True):
-    """What one size costs: ours and the floor in the row's unit, and what else is worth telling."""
+    """The costs at one size: ours and the floor in the row's unit, and notes."""
 
     ours: float
     floor: float

@@ -16,7 +16,7 @@ TICKS_A_SECOND = 100
 
 
 class Figures:
-    """What the runs of one kind measured."""
+    """Measurements of the runs of one kind."""
 
     def __init__(self) -> None:
         self.wall_s: list[float] = []

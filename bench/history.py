@@ -39,7 +39,7 @@ BARE_REPLAY = (
 
 
 def _turn(number: int) -> Iterator[Event]:
-    """Yield a turn of five items: a question, words, a call and its outcome, the answer."""
+    """Yield a turn of five items: a question, text, a call and its outcome, the answer."""
     call_id, first, second = f"call_{number}", f"msg_{number}a", f"msg_{number}b"
     yield TurnStarted(f"turn_{number}")
     yield UserSaid(f"msg_{number}", (TextPart(f"question {number}: what does this file say? " * 4),))
@@ -67,7 +67,7 @@ def _write_session(home: Path, session_id: str, cwd: str, turns: int) -> Path:
 
 
 def _expected(turns: int) -> list[str]:
-    """Return what an editor must be shown, one mark an item."""
+    """Return what an editor must be shown, one mark per item."""
     return [
         f"{mark} {number}"
         for number in range(turns)
@@ -76,7 +76,7 @@ def _expected(turns: int) -> list[str]:
 
 
 def _mark(update: dict[str, object]) -> str | None:
-    """Return the mark of an update; None for what is no item."""
+    """Return the mark of an update; None if it is not an item."""
     text = json.dumps(update)
     match update["sessionUpdate"]:
         case "user_message_chunk" | "agent_message_chunk":
@@ -93,7 +93,7 @@ def _mark(update: dict[str, object]) -> str | None:
 
 
 class Loads:
-    """What loading took."""
+    """Measurements of loading."""
 
     def __init__(self) -> None:
         self.bare_s: list[float] = []
@@ -131,7 +131,7 @@ class Loads:
             agent.close()
 
     def _measure_beside(self, agent: Agent, cwd: str) -> None:
-        """Ask one thing after another of another session while the long one is loaded again; keep the longest wait."""
+        """Send requests to another session while the long one is loaded again; keep the longest wait."""
         loading = agent.begin("session/load", {"sessionId": "long", "cwd": cwd, "mcpServers": []})
         waits_s: list[float] = []
         is_loaded = False
@@ -148,7 +148,7 @@ class Loads:
 
 
 class Lists:
-    """What listing took."""
+    """Measurements of listing."""
 
     def __init__(self) -> None:
         self.first_s: list[float] = []
@@ -167,7 +167,7 @@ class Lists:
 
 
 def _list_all(environment: dict[str, str], sessions: int, all_s: list[float]) -> list[float]:
-    """List every page in a fresh process; give the time of each."""
+    """List every page in a new process; return the time of each."""
     agent = Agent(OURS, environment)
     agent.call("initialize", {"protocolVersion": 1, "clientCapabilities": {}})
     pages: list[float] = []

@@ -62,7 +62,7 @@ class User:
         self.faults: list[str] = []
 
     async def work(self, hub: Hub) -> None:
-        """Connect, open the session, and send a prompt; whatever is lost on the way raises."""
+        """Connect, open the session, and send a prompt; raise if the connection is lost."""
         async with socket_client(hub.url, token=self.token) as client:
             await self._reply(client, await client.begin("initialize", GREETING))
             opening: dict[str, Any] = {"cwd": str(self.folder), "mcpServers": []}
@@ -147,7 +147,7 @@ class Bench:
             self.counts["process of a profile"] += 1
 
     async def _try(self, user: User) -> str:
-        """Work once; return why that was not possible, or an empty string."""
+        """Work once; return why that failed, or an empty string."""
         try:
             await user.work(self._hub)
         except LOST as error:

@@ -14,7 +14,7 @@ from tests.contract.test_merge_kills import check_conflict_killed_at, check_merg
 
 
 async def kill_everywhere(folder: Path) -> None:
-    """Print how many calls there were; an assertion fails where a repeated merge ends otherwise."""
+    """Print how many calls there were; an assertion fails if a repeated merge ends differently."""
     for name, check in (("merge", check_merge_killed_at), ("conflict", check_conflict_killed_at)):
         begun = time.perf_counter()
         at = 0

@@ -105,7 +105,7 @@ class ObedientModel:
 
 
 def texts_of(body: Any) -> Iterable[str]:
-    """Yield what a model reads in a request, in its order."""
+    """Yield the texts that a model reads in a request, in order."""
     for field in SAID:
         yield from _strings(body.get(field))
 

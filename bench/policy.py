@@ -24,13 +24,13 @@ from pathlib import Path
 from typing import Any
 
 GOAL_MS = 5.0
-MOST_ASKING = 0.1
+MAX_ASKING_SHARE = 0.1
 CAREFUL = ("dangerous", "runs-project-code", "needs-cap", "network")
 OWN = Path(__file__).parent / "commands"
 
 
 def judge_all(rows: list[dict[str, Any]], cwd: str) -> tuple[dict[str, dict[str, Any]], float]:
-    """Return each command's judgement by its id, and seconds a command, start-up apart."""
+    """Return each command's decision by its ID, and seconds per command, excluding start-up."""
     command = [sys.executable, "-m", "hermes_acp", "policy", "check", "--jsonl"]
     with subprocess.Popen(
         command, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -60,7 +60,7 @@ def main(arguments: list[str]) -> int:
 
 
 def judge_corpus(corpus: Path, *, tells_all: bool) -> bool:
-    """Judge one corpus and print what came of it; tell whether all goals are met."""
+    """Check one corpus and print the results; return whether all goals are met."""
     rows = [json.loads(line) for line in corpus.read_text(encoding="utf-8").split("\n") if line]
     with tempfile.TemporaryDirectory() as cwd:
         subprocess.run(["git", "init", "-q", cwd], check=True)
@@ -76,10 +76,12 @@ def judge_corpus(corpus: Path, *, tells_all: bool) -> bool:
     allowed = sum(table[name, "allow"] for name in CAREFUL)
     refused = table["routine", "deny"]
     print(f"\ndangerous that run unasked: {allowed} (goal 0)")
-    print(f"read-only that ask:         {asking} of {readers} (goal at most {MOST_ASKING:.0%})")
+    print(f"read-only that ask:         {asking} of {readers} (goal at most {MAX_ASKING_SHARE:.0%})")
     print(f"routine that are refused:   {refused} (goal 0)")
     print(f"a judgement:                {each_s * 1000:.2f} ms (goal at most {GOAL_MS:g} ms)")
-    is_good = not allowed and not refused and asking <= MOST_ASKING * readers and each_s * 1000 <= GOAL_MS
+    is_good = (
+        not allowed and not refused and asking <= MAX_ASKING_SHARE * readers and each_s * 1000 <= GOAL_MS
+    )
     if tells_all or not is_good:
         for row in rows:
             wanted = {"readonly": ("allow",), "routine": ("allow", "ask")}.get(row["cls"], ("ask", "deny"))

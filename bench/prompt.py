@@ -38,7 +38,7 @@ async def main() -> None:
 
 
 async def requests() -> tuple[dict[str, Any], dict[str, Any]]:
-    """Run two turns of one session and give what the model was asked."""
+    """Run two turns of one session and return the requests to the model."""
     async with serve([Reply(text="One."), Reply(text="Two.")]) as server:
         variables = {
             "OPENAI_BASE_URL": server.openai_base_url,

@@ -38,7 +38,7 @@ WORD = "word "
 
 
 class Cost(Struct, frozen=True):
-    """Seconds of processor and of wall; mebibytes where they were measured; pieces handed on."""
+    """CPU and wall time in seconds; mebibytes if measured; number of fragments."""
 
     cpu_s: float
     wall_s: float
@@ -64,7 +64,7 @@ def measure_process(*arguments: str) -> Cost:
 
 
 def measure_import(module: str) -> Cost:
-    """Import in a fresh process that has nothing else."""
+    """Import in a new process that has nothing else loaded."""
     source = (
         "import time\n"
         "from bench.memory import read_peak_mib\n"
@@ -79,7 +79,7 @@ def measure_import(module: str) -> Cost:
 
 @contextmanager
 def scripted_server() -> Generator[int]:
-    """Run the scripted model server in a process of its own; give its port."""
+    """Run the scripted model server in a separate process; return its port."""
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "script.json"
         script.write_text(json.dumps({"default": [{"text": [WORD] * DELTAS}], "pick": "cycle"}))
@@ -95,13 +95,13 @@ def scripted_server() -> Generator[int]:
 
 
 def base_url(leaf: str, port: int) -> str:
-    """Return the address each side's client wants."""
+    """Return the address that each side's client needs."""
     suffix = {"anthropic": "", "bedrock": "", "gemini": "/v1beta"}.get(leaf, "/v1")
     return f"http://127.0.0.1:{port}{suffix}"
 
 
 async def read_ours(leaf: str, url: str, *, first_only: bool = False) -> int:
-    """Read one answer through our provider; give the number of fragments."""
+    """Read one answer through our provider; return the number of fragments."""
     from hermes_acp.core.messages import ModelRequest, TextFragment, TextPart, UserMessage
     from hermes_acp.models.providers import PROVIDERS
     from hermes_acp.models.wire.endpoints import Endpoint
@@ -270,7 +270,7 @@ async def measure(read: Callable[[], Awaitable[int]]) -> Cost:
 
 
 async def measure_deltas(leaf: str, port: int) -> dict[str, Cost]:
-    """Read the same stream through all three, taking turns so that noise falls on all alike."""
+    """Read the same stream through all of them in turn, so that noise affects all equally."""
     url = base_url(leaf, port)
     official = OFFICIAL[leaf]
     readers: dict[str, Callable[[], Awaitable[int]]] = {
@@ -298,7 +298,7 @@ def print_table(title: str, rows: dict[str, Cost], peer: str, ours: str) -> None
 
 
 def run_cold(side: str, leaf: str, url: str) -> None:
-    """Be the child of `measure_process`: import, connect, read the first word, print what it cost."""
+    """Run as the child of `measure_process`: import, connect, read the first word, print the cost."""
     if side == "ours":
         anyio.run(lambda: read_ours(leaf, url, first_only=True))
     else:

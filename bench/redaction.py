@@ -23,7 +23,7 @@ GOAL_MB_S, GOAL_RECALL, GOAL_ALARMS = 50.0, 0.95, 0.005
 
 
 def texts() -> dict[str, str]:
-    """Return what a terminal shows, a few megabytes of each kind."""
+    """Return terminal output, a few megabytes of each kind."""
     dice = random.Random(1)
     log = "".join(
         f"2026-01-02 03:04:{number % 60:02} INFO worker-{number % 7} GET /api/v1/items/{number} 200 {number % 900} ms\n"
@@ -56,7 +56,7 @@ def stream_through(redactor: Redactor, text: str) -> int:
 
 
 def count_found(redactor: Redactor, rounds: int) -> tuple[float, float]:
-    """Return the part of secrets that is masked, and the part of harmless lines that is changed."""
+    """Return the share of secrets that is masked, and the share of harmless lines that is changed."""
     secrets = missed = lines = changed = 0
     for seed in range(rounds):
         dice = random.Random(seed)

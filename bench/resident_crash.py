@@ -46,7 +46,7 @@ NOTIFYING = "notifications: {targets: {web: apprise}}\n"
 
 
 def choose(request: Recorded) -> Reply:
-    """Answer as a model does that never repeats a command: three commands, one a step, then the end."""
+    """Answer like a model that never repeats a command: three commands, one per step, then the end."""
     known = sum(message["role"] == "tool" for message in request.body["messages"])
     if known == len(NAMES):
         return Reply("Done.")
@@ -108,7 +108,7 @@ class Bench:
                 await self._runs.aclose()
 
     async def _round(self, number: int, resident: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
-        """Begin work, kill the process, and see all of it end in the next one, which is returned."""
+        """Start work, kill the process, and check that all of it ends in the next one, which is returned."""
         agent, session_id = await run_sync(self._begin_turn, number)
         await self._runs.start(self._wish(f"run-{number}", f"log-{number}run"))
         await self._runs.start(self._wish(f"asking-{number}", f"log-{number}asking", mode="ask"))
@@ -158,7 +158,7 @@ class Bench:
         return all(view is not None and view.state in ENDED for view in views)
 
     def _check_files(self, number: int, kinds: Sequence[str]) -> None:
-        """Check what was done; a prompt that the process had not read when it was killed is its client's to repeat."""
+        """Check what was done; a client repeats a prompt that the killed process had not read."""
         for kind in kinds:
             file = Path(self._cwd, f"log-{number}{kind}")
             lines = Counter(re.findall(r"\w+", file.read_text())) if file.exists() else Counter[str]()
@@ -207,7 +207,7 @@ def wait(process: subprocess.Popen[bytes]) -> None:
 
 
 def has_ended(record: Path) -> bool:
-    """Return whether the last turn of a record is done, if there is one."""
+    """Return whether the last turn of a record, if any, is done."""
     events = Transcript.read_events(record)
     ends = [event for event in events if isinstance(event, TurnEnded)]
     return bool(ends and ends[-1].reason == "done") or not has_begun(record)

@@ -25,7 +25,7 @@ from hermes_acp.runs.engine_choice import open_engine
 
 
 class NotingDriver:
-    """Notes when each run starts."""
+    """Records when each run starts."""
 
     def __init__(self) -> None:
         self.started_at: dict[str, float] = {}
@@ -40,7 +40,7 @@ def order(number: int) -> RunOrder:
 
 
 async def measure(home: Path, runs: int, idle_s: float) -> None:
-    """Print the figures. The runs are started through a view of their own, as another process would."""
+    """Print the figures. The runs are started through a separate view, as another process would."""
     driver = NotingDriver()
     client, worker = (
         open_engine(environment_of({"HERMES_HOME": str(home)}), SystemClock()),
@@ -138,7 +138,7 @@ def _cpu_s() -> float:
 
 
 def main() -> None:
-    """Read the flags and measure in a home folder of its own."""
+    """Read the flags and measure in a separate home folder."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--idle", type=float, default=20.0)

@@ -50,7 +50,7 @@ async def plainly() -> None:
 
 
 def fill(folder: Path, count: int) -> None:
-    """Make files in folders, and a secret among them."""
+    """Create files in folders, including one secret."""
     for number in range(count):
         place = folder / "src" / str(number // 300) / str(number // FILES_A_FOLDER)
         if number % FILES_A_FOLDER == 0:
@@ -65,7 +65,7 @@ async def main(runs: int) -> None:
 
 
 async def in_workspace(files: int, runs: int) -> None:
-    """Measure in a workspace with so many files."""
+    """Measure in a workspace with this many files."""
     with tempfile.TemporaryDirectory(dir="/tmp") as place:
         folder = Path(place).resolve()
         fill(folder, files)

@@ -77,7 +77,7 @@ def start(env: dict[str, str], cwd: str, speed: int) -> subprocess.Popen[bytes]:
 
 
 async def account(home: Path) -> Counter[str]:
-    """Count what became of the due times, and of the runs."""
+    """Count the results of the due times, and of the runs."""
     engine, counts = open_engine(environment_of({"HERMES_HOME": str(home)}), SystemClock()), Counter[str]()
     for view in await engine.schedules.list():
         for occurrence in await engine.schedules.history(view.schedule.id, 100_000):
@@ -89,7 +89,7 @@ async def account(home: Path) -> Counter[str]:
 
 
 def main(minutes: float, speed: int) -> None:
-    """Soak, sampling the process, and print what was seen."""
+    """Soak, sampling the process, and print the findings."""
     prepare()
     with start_blocking_portal() as portal, ExitStack() as stack:
         model = stack.enter_context(portal.wrap_async_context_manager(serve(Script(choose=choose))))

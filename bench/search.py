@@ -55,7 +55,7 @@ SYLLABLES = tuple(consonant + vowel for consonant in "bcdfghklmnprstvz" for vowe
 
 
 class Words:
-    """Words as often as in any language: the n-th most frequent one about 1/n times."""
+    """Words distributed as in any language: the n-th most frequent one occurs about 1/n times."""
 
     def __init__(self, seed: int, size: int = 50_000) -> None:
         self.random = random.Random(seed)
@@ -72,7 +72,7 @@ class Words:
 
 
 def turn_events(words: Words, number: int) -> Iterator[tuple[Event, bool]]:
-    """Give the events of a turn of four messages, each with whether it is synced to the disk."""
+    """Return the events of a turn of four messages, each with whether it is synced to disk."""
     draw = words.random.choice
     yield TurnStarted(f"turn_{number}"), False
     yield UserSaid(f"msg_{number}", (TextPart(words.some(draw((4, 8, 16, 40)))),)), True
@@ -142,7 +142,7 @@ def _rank_all(connection: sqlite3.Connection, expression: str) -> list[object]:
 
 
 async def bench_search(store: SessionStore, words: Words, texts: list[str]) -> bool:
-    """Search by ours, then by the floor: a floor in between would let ours look at the records again each time."""
+    """Search with ours, then with the floor: a floor in between would make ours check the records again each time."""
     drawn = list(queries(words, texts))
     ours: dict[str, list[float]] = {}
     cpu_ms: list[float] = []

@@ -33,7 +33,7 @@ GOAL_LATE_MS = 150.0
 
 
 class Load(Struct):
-    """How many sessions stream, how many deltas each is sent, how long they are watched, and how many come late."""
+    """How many sessions stream, how many deltas each gets, how long they are measured, and how many come late."""
 
     sessions: int
     deltas: int
@@ -59,7 +59,7 @@ class Watched:
         return int(next(line for line in status.splitlines() if line.startswith("VmRSS:")).split()[1]) / 1024
 
     def descriptors(self) -> int:
-        """Return how many files it has open."""
+        """Return its number of open files."""
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
     def share_of_core(self, seconds: float) -> float:
@@ -114,7 +114,7 @@ class Model:
         self.port = int(process.stdout.readline())
 
     def order(self, line: str) -> None:
-        """Let the streams go, or new ones wait."""
+        """Release the streams, or make new ones wait."""
         assert self._process.stdin
         self._process.stdin.write(f"{line}\n")
         self._process.stdin.flush()

@@ -19,7 +19,7 @@ GOAL_WALL_S, GOAL_MIB = 2.15, 90
 
 
 class Figures:
-    """What some sessions of one process took together."""
+    """Measurements of several sessions of one process together."""
 
     def __init__(self) -> None:
         self.wall_s: list[float] = []
@@ -28,7 +28,7 @@ class Figures:
         self.first_word_s: list[float] = []
 
     def measure(self, command: tuple[str, ...], base_url: str, replies: dict[str, str]) -> None:
-        """Open a session for each reply, let all of them speak at once, and compare what arrived."""
+        """Open a session for each reply, let all of them stream at once, and compare what arrived."""
         variables = {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "sk-bench", "HERMES_MODEL": "m"}
         with surroundings(**variables) as (environment, cwd):
             agent = Agent(command, environment)
@@ -60,7 +60,7 @@ class Figures:
 
 
 def _script(count: int, deltas: int) -> tuple[dict[str, object], dict[str, str]]:
-    """Return a script with one reply of `REPLY_S` seconds a session, and the texts by prompt."""
+    """Return a script with one reply of `REPLY_S` seconds per session, and the texts by prompt."""
     words = {f"speak {n}.": [f"s{n}w{d} " for d in range(deltas)] for n in range(count)}
     rules = [
         {"when": prompt, "replies": [{"text": text, "delay_s": REPLY_S / deltas}], "pick": "cycle"}

@@ -28,7 +28,7 @@ PAUSE_S = 0.02
 
 
 class Soaked(Struct):
-    """What was seen of one process."""
+    """Measurements of one process."""
 
     calls: int
     descriptors: list[int]
@@ -38,13 +38,13 @@ class Soaked(Struct):
 
     @property
     def descriptors_grown(self) -> int:
-        """How many more descriptors were open at most than after the first sessions."""
+        """Return by how much the number of open descriptors grew at most after the first sessions."""
         warm = self.descriptors[: max(1, WARM_SESSIONS)]
         return max(self.descriptors) - max(warm)
 
     @property
     def memory_grown(self) -> float:
-        """By which share the last sessions' memory is above that after the first."""
+        """Return by what share the last sessions' memory exceeds that after the first."""
         warm = (
             self.memory_mib[WARM_SESSIONS - 1]
             if len(self.memory_mib) >= WARM_SESSIONS
@@ -54,7 +54,7 @@ class Soaked(Struct):
 
 
 def calls_of(number: int) -> tuple[ToolCall, ...]:
-    """Give the calls of one step, of every kind in turn; each file belongs to the step."""
+    """Return the calls of one step, of every kind in turn; each file belongs to the step."""
     name = f"file-{number}.txt"
     kinds: tuple[tuple[str, dict[str, Any]], ...] = (
         ("write_file", {"path": name, "content": f"line {number}\n" * 50}),
@@ -80,7 +80,7 @@ def resident_mib(pid: int) -> float:
 
 
 async def feel_the_pulse(siege: AttackedAgent, lags_ms: list[float], waiting: anyio.Lock) -> None:
-    """Ask for nothing, again and again, and note how long the answer takes."""
+    """Send trivial requests again and again, and record how long the answers take."""
     while True:
         async with waiting:
             begun = time.perf_counter()
@@ -112,7 +112,7 @@ async def live_through(
 
 
 async def soak(place: Path, calls: int, sessions: int) -> Soaked:
-    """Run one agent through all of it; raises AssertionError where a process or a canary is not as it must be."""
+    """Run one agent through everything; raises AssertionError if a process or a canary is wrong."""
     soaked = Soaked(0, [], [], [], 0.0)
     async with attacked_agent(place) as siege:
         await anyio.run_process(["git", "init", "-q", str(siege.workspace)])

@@ -85,7 +85,7 @@ def list_seeds() -> list[bytes]:
 
 
 class Spoiler:
-    """Makes spoiled frames out of good ones, the same ones for the same seed."""
+    """Makes corrupted frames out of valid ones, the same ones for the same seed."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -105,7 +105,7 @@ class Spoiler:
         )
 
     def spoil(self) -> bytes:
-        """Return one frame, spoiled up to three times; it may hold newlines, and one in twenty is sound."""
+        """Return one frame, corrupted up to three times; it may contain newlines, and one in twenty is valid."""
         frame = self.random.choice(self._seeds)
         for _ in range(self.random.choice((1, 1, 1, 2, 3)) if self.random.random() < 0.95 else 0):
             frame = self.random.choice(self._ways)(frame)
@@ -191,7 +191,7 @@ class Spoiler:
         return msgspec.json.encode(tree)
 
     def _choose_member(self, tree: Any) -> tuple[Any, Any]:
-        """Walk down at random; give an object or array and a key in it, or None twice."""
+        """Walk down at random; return an object or array and a key in it, or None twice."""
         holder: Any = None
         key: str | int | None = None
         while isinstance(tree, dict | list) and tree:

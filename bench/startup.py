@@ -11,7 +11,7 @@ from bench.agents import FLOOR, OURS, Agent, model_server, prepare, spread, surr
 
 
 class Figures:
-    """What the runs of one agent measured."""
+    """Measurements of the runs of one agent."""
 
     def __init__(self) -> None:
         self.cpu_s: list[float] = []

@@ -48,7 +48,7 @@ def _script() -> dict[str, object]:
 
 
 def _write_history(home: Path, cwd: str, size_mb: float) -> None:
-    """Store a session whose calls and outputs take so many megabytes: half of it written files, half outputs."""
+    """Store a session whose calls and outputs take this many megabytes: half written files, half outputs."""
     transcript = Transcript.create(home / "sessions" / "long.jsonl")
     transcript.append(SessionOpened("long", cwd, (cwd,), 1_700_000_000.0))
     transcript.append(TitleChanged("A long session"))
@@ -74,7 +74,7 @@ def _write_history(home: Path, cwd: str, size_mb: float) -> None:
 
 
 def measure(size_mb: float) -> tuple[float, float]:
-    """Return our processor time of a step and that of the bare sending, in seconds."""
+    """Return our processor time of a step and that of a bare send, in seconds."""
     with scripted_surroundings(_script()) as (environment, cwd):
         home = Path(environment["HERMES_HOME"])
         home.mkdir(parents=True, exist_ok=True)

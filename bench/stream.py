@@ -11,7 +11,7 @@ from bench.agents import FLOOR, OURS, Agent, model_server, prepare, spread, surr
 
 
 class Figures:
-    """What the streams of one agent measured, in a process that is warm."""
+    """Measurements of the streams of one agent, in a warm process."""
 
     def __init__(self) -> None:
         self.wall_s: list[float] = []

@@ -20,7 +20,7 @@ def show(session_update: str, **fields: object) -> None:
 
 
 def ask(messages: list[Any]) -> dict[str, Any]:
-    """Stream one answer of the model; give it whole."""
+    """Stream one answer of the model; return all of it."""
     base = urlsplit(os.environ["OPENAI_BASE_URL"])
     connection = http.client.HTTPConnection(base.hostname or "", base.port)
     body = json.dumps({"model": "m", "stream": True, "messages": messages})

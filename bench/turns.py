@@ -29,7 +29,7 @@ GOAL_WORDS_MS, GOAL_TOOL_MS = 8, 20
 
 
 class Figures:
-    """What the turns of one agent took, in processes that are warm."""
+    """Measurements of the turns of one agent, in warm processes."""
 
     def __init__(self) -> None:
         self.words_s: list[float] = []

@@ -81,7 +81,7 @@ def version_that_starts(stage: Stage) -> str:
 
 
 def prepare(stage: Stage, version: str, dice: random.Random) -> None:
-    """Go back to the first version; sometimes keep what was installed of the second."""
+    """Return to the first version; sometimes keep what was installed of the second."""
     if version == SECOND:
         back = started(stage, "update", "--back")
         assert back.returncode == 0, back.stderr
@@ -134,7 +134,7 @@ def break_once(stage: Stage, fault: str, dice: random.Random) -> tuple[int, bool
 
 
 def _hit(stage: Stage, fault: str, process: "subprocess.Popen[bytes]") -> bool:
-    """Break it; return whether its own process had been started by then, or had ended already."""
+    """Break it; return whether its own process had started by then, or had already ended."""
     workers = worker_groups(stage)
     has_begun = bool(workers) or process.poll() is not None
     if fault == "full disk" and stage.disk:
@@ -210,7 +210,7 @@ class LiveSession:
         self.prompts = 0
 
     async def prompt(self) -> None:
-        """Send a prompt and see that it is answered."""
+        """Send a prompt and check that it is answered."""
         answer: dict[str, Any] = await self._one.prompt(self._session_id, PROMPT)
         assert answer.get("result") == {"stopReason": "end_turn"}, answer
         self.prompts += 1
@@ -253,7 +253,7 @@ def set_stage(folder: Path, options: argparse.Namespace) -> tuple[Stage, Path]:
 
 
 async def main(options: argparse.Namespace, folder: Path) -> None:
-    """Run the rounds and print what was seen."""
+    """Run the rounds and print the findings."""
     stage, index = await anyio.to_thread.run_sync(set_stage, folder, options)
     try:
         with served(index) as address:

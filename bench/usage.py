@@ -80,7 +80,7 @@ def make(home: Path, sessions: int) -> int:
 
 
 def measure(title: str, home: Path, *words: str, goal_s: float) -> None:
-    """Run the command to its end; print its CPU time, which others on the machine hardly change, and its wall time."""
+    """Run the command to its end; print its CPU time, which hardly depends on other load, and its wall time."""
     command = [str(Path(sys.executable).with_name("hermes-acp")), "usage", *words]
     variables = os.environ | {"HERMES_HOME": str(home)}
     before, begun = os.times(), time.perf_counter()
@@ -91,7 +91,7 @@ def measure(title: str, home: Path, *words: str, goal_s: float) -> None:
 
 
 def main(sessions: int) -> None:
-    """Print what each run takes."""
+    """Print the time of each run."""
     with tempfile.TemporaryDirectory(prefix="bench-usage-") as made:
         home = Path(made)
         size = make(home, sessions)

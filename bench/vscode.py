@@ -23,7 +23,7 @@ WAIT_S = 300.0
 
 
 def measure(updates: int, browser: str, folder: str) -> list[dict[str, Any]]:
-    """Open the window, and give its measurements one by one."""
+    """Open the window, and yield its measurements one by one."""
     config = {
         "folder": folder,
         "vsix": str(VSIX),
@@ -41,7 +41,7 @@ def measure(updates: int, browser: str, folder: str) -> list[dict[str, Any]]:
 
 
 def main(updates: int) -> None:
-    """Measure, and print beside goals and floor."""
+    """Measure, and print the results beside the goals and the floor."""
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         raise SystemExit("There is no chromium; run: bash tests/install.sh")

@@ -86,7 +86,7 @@ def turn(number: int) -> Iterator[Event]:
 
 
 def store_session(home: Path, cwd: Path, items: int) -> None:
-    """Store a session of so many items."""
+    """Store a session of this many items."""
     transcript = Transcript.create(home / ".hermes" / "sessions" / "long.jsonl")
     transcript.append(SessionOpened("long", str(cwd), (str(cwd),), 1_700_000_000.0))
     transcript.append(TitleChanged(TITLE))

@@ -50,7 +50,7 @@ class Cost(Struct, frozen=True):
 
 
 def install_python_sdk(folder: Path) -> Path:
-    """Make an environment with the SDK, unless it is there, and give its Python."""
+    """Create an environment with the SDK, unless it exists, and return its Python."""
     python = folder / "bin" / "python"
     if not (folder / ".installed").exists():
         venv.create(folder, with_pip=True)
@@ -60,7 +60,7 @@ def install_python_sdk(folder: Path) -> Path:
 
 
 def install_typescript_sdk(folder: Path) -> None:
-    """Install the SDK with npm, unless it is there."""
+    """Install the SDK with npm, unless it is installed."""
     if not (folder / ".installed").exists():
         folder.mkdir(parents=True, exist_ok=True)
         command = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder)]
@@ -108,7 +108,7 @@ def read_texts(output: bytes) -> list[str]:
 
 
 def run_peer(peer: Peer, mode: str, count: int, conversation: bytes) -> Cost:
-    """Run one program to its end, check what it sent or read, and give its cost."""
+    """Run one program to its end, check what it sent or read, and return its cost."""
     pipe = subprocess.PIPE
     process = subprocess.Popen(
         [*peer.command, mode, str(count)], cwd=peer.folder, stdin=pipe, stdout=pipe, stderr=pipe
@@ -142,7 +142,7 @@ def run_peer(peer: Peer, mode: str, count: int, conversation: bytes) -> Cost:
 
 
 def print_table(mode: str, costs: Mapping[str, Sequence[Cost]]) -> None:
-    """Write the medians of one mode and how many times ours each is."""
+    """Print the medians of one mode and their ratio to ours."""
     print(f"\n{MODES[mode]:18} CPU µs a chunk (least … greatest)     /ours   chunks/s")
     ours_us = statistics.median(cost.cpu_us for cost in costs["ours"])
     for name, runs in costs.items():
@@ -154,7 +154,7 @@ def print_table(mode: str, costs: Mapping[str, Sequence[Cost]]) -> None:
 
 
 def compare(cache: Path, count: int, runs: int) -> None:
-    """Measure every peer in turn and print one table a mode."""
+    """Measure every peer in turn and print one table per mode."""
     peers = list_peers(cache)
     conversation = encode_conversation(count)
     size_bytes = len(conversation) / count

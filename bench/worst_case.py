@@ -21,7 +21,7 @@ from tests.attacks.worst_case import MODES, Outcome, attack, work
 
 
 def attack_all(chosen: list[Scenario], modes: list[str], *, tells_all: bool) -> bool:
-    """Run the scenarios in these modes and print what came of them; tell whether all were held."""
+    """Run the scenarios in these modes and print the results; return whether all attacks failed."""
     columns = ("scenarios", "obeyed", "asked", "leaked", "destroyed", "planted", "undone")
     print(f"{'mode':13}" + "".join(f"{column:>11}" for column in columns))
     is_held = True

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Starts hermes-acp the way each editor starts it, and compares what it says with that editor's golden transcript.
+"""Starts hermes-acp the way each editor starts it, and compares its output with that editor's golden transcript.
 
-It needs Python 3.11 and nothing else, and leaves your own settings and sessions alone.
+It needs Python 3.11 and nothing else, and does not touch your settings and sessions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FOLDER = Path(__file__).resolve().parent
 
 
 def hold(transcript: Transcript, command: Path, *, anew: bool) -> str:
-    """Hold one conversation with a scripted model; give what is to be said of it."""
+    """Run one conversation with a scripted model; return the report."""
     with scripted_model(transcript.header.model) as server:
         model = Model(server.url, MODELS[0], "sk-no-secret")
         with open_stage(transcript, model) as stage, started(transcript, stage, command) as agent:
@@ -35,7 +35,7 @@ def hold(transcript: Transcript, command: Path, *, anew: bool) -> str:
 
 
 def hold_freely(transcript: Transcript, command: Path, model: Model) -> str:
-    """Hold one conversation with a model that is given; give what is to be said of it."""
+    """Run one conversation with a given model; return the report."""
     with open_stage(transcript, model) as stage, started(transcript, stage, command) as agent:
         return f"{rehearse(transcript, stage, agent)} frames, the turn came to its end"
 
@@ -68,7 +68,7 @@ def read_arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Check what is asked for; give the exit code."""
+    """Run the requested checks; return the exit code."""
     arguments = read_arguments()
     transcripts = {transcript.name: transcript for transcript in all_transcripts(FOLDER)}
     if unknown := set(arguments.names) - transcripts.keys():

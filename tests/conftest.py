@@ -63,7 +63,7 @@ ASKED_EXAMPLES = os.environ.get("HERMES_TEST_EXAMPLES")
 settings.register_profile(
     "hermes",
     max_examples=int(ASKED_EXAMPLES or "50"),
-    derandomize=not ASKED_EXAMPLES,  # who searches gives a number; else a run is like the one before
+    derandomize=not ASKED_EXAMPLES,  # a search gives a number; otherwise a run is like the previous one
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],  # it measures the machine
 )
@@ -71,7 +71,7 @@ settings.load_profile("hermes")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let programs that tests start end on signals, also where the tests run under `nohup` or in the background."""
+    """Let programs that tests start end on signals, even if the tests run under `nohup` or in the background."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, _ignore)
@@ -88,12 +88,12 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="session")
 def require_all() -> bool:
-    """In CI nothing may be left out: what is not installed fails instead of being skipped."""
+    """In CI, nothing may be skipped: what is not installed fails."""
     return os.environ.get("HERMES_TEST_REQUIRE_ALL") == "1"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the files that take longest first, then those with the most processes; within a file nothing moves."""
+    """Run the slowest files first, then those with the most processes; keep the order within a file."""
     places = {name: at for at, name in enumerate(LONGEST_FIRST)}
     folders = ("e2e", "attacks", "contract", "architecture", "conversations", "unit")
     rest = {name: len(places) + at for at, name in enumerate(folders)}
@@ -101,5 +101,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Take thousands of collected tests out of the collector's sight: it would walk them during each of them."""
+    """Hide thousands of collected tests from the garbage collector, which would traverse them during each test."""
     gc.freeze()

@@ -5,7 +5,7 @@ from typing import Any
 
 
 class LateModule:
-    """Stand for a module, and import it when one of its names is asked for."""
+    """Replace a module, and import it when one of its names is requested."""
 
     def __init__(self, name: str) -> None:
         self._module_name = name

@@ -1,4 +1,4 @@
-"""A collector for OTLP over HTTP: takes what is exported, and decodes it with the published protocol."""
+"""A collector for OTLP over HTTP: receives what is exported, and decodes it with the published protocol."""
 
 import gzip
 import http.server
@@ -33,7 +33,7 @@ class Span(Struct, frozen=True):
 
 
 class Collector:
-    """What arrived so far."""
+    """Everything received so far."""
 
     def __init__(self) -> None:
         self.spans: list[Span] = []
@@ -48,17 +48,17 @@ class Collector:
         return f"http://127.0.0.1:{self.port}"
 
     def named(self, beginning: str) -> list[Span]:
-        """Return the spans whose names begin so, in order of their start."""
+        """Return the spans with this name prefix, in order of their start."""
         found = (span for span in self.spans if span.name.startswith(beginning))
         return sorted(found, key=lambda span: span.started_at)
 
     def wait_for(self, beginning: str) -> None:
-        """Wait for a span whose name begins so."""
+        """Wait for a span with this name prefix."""
         with self._changed:
             assert self._changed.wait_for(lambda: bool(self.named(beginning)), WAIT_S), beginning
 
     def take(self, path: str, body: bytes, headers: dict[str, str]) -> None:
-        """Take one export."""
+        """Receive one export."""
         with self._changed:
             self.bodies.append(body)
             self.headers.append(headers)

@@ -9,7 +9,7 @@ NEVER_GIVEN: Final = range(20_000, 30_000)
 
 
 def quiet_port() -> int:
-    """Return a port at 127.0.0.1 that nobody listens at, and that nobody gets who does not name it."""
+    """Return a port at 127.0.0.1 that nobody listens on, and that nobody gets without naming it."""
     for port in random.sample(NEVER_GIVEN, 100):
         with socket.socket() as probe:
             try:

@@ -101,7 +101,7 @@ class TrainingHome:
         self.file.chmod(0o600)
 
     def write_data(self, records: Sequence[object], form: str = "messages", **manifest: Any) -> None:
-        """Write data with the manifest that belongs to it."""
+        """Write data with its manifest."""
         self.data.write_text("".join(json.dumps(record) + "\n" for record in records))
         self.write_manifest(form, **manifest)
 
@@ -122,15 +122,15 @@ class TrainingHome:
         self.data.with_name(f"{self.data.name}.manifest.json").write_text(json.dumps(document))
 
     def allow(self, steps: int) -> None:
-        """Let the trainer work up to a step."""
+        """Allow the trainer to work up to a step."""
         draft = self._allowed.with_suffix(".new")
         draft.write_text(str(steps))
         draft.replace(self._allowed)
 
     def play(self, **script: Any) -> None:
-        """Tell the trainer what goes wrong."""
+        """Tell the trainer which fault to cause."""
         self.script.write_text(json.dumps({"allowed": str(self._allowed), **script}))
 
     def variables(self) -> dict[str, str]:
-        """Return the variables that lead to this home and its trainer."""
+        """Return the variables for this home and its trainer."""
         return {"HOME": str(self.folder), "PYTHONPATH": str(self.packages)}

@@ -1,4 +1,4 @@
-"""The agents of a fleet over time, step by step, and what each step asks of what they share.
+"""The agents of a fleet over time, step by step, and what each step requires of the shared parts.
 
 A step is a model request, whose events are stored in batches while it streams, and a tool call, before which the
 record must be committed. A run is a number of steps; the engine stores its changes and the heartbeats of its worker.
@@ -15,7 +15,7 @@ from bench.scaling.stations import Account, SharedPart, Station, most_loaded
 
 @dataclass(frozen=True)
 class Work:
-    """What one agent does. Spans are in seconds; `spread` is the standard deviation of their logarithm."""
+    """The work of one agent. Times are in seconds; `spread` is the standard deviation of their logarithm."""
 
     steps_a_run: int = 40
     output_tokens: int = 300
@@ -30,7 +30,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Capacity:
-    """What the shared parts can do. See docs/scale.md for where the figures come from."""
+    """The capacity of the shared parts. See docs/scale.md for the source of the figures."""
 
     account_requests: float = 4_000
     account_input: float = 2_000_000
@@ -107,7 +107,7 @@ class Shared:
 
 @dataclass(order=True)
 class Moment:
-    """When something of an agent is due."""
+    """When an agent's next action is due."""
 
     at: float
     agent: int
@@ -130,7 +130,7 @@ class Fleet:
         self.steps_done = 0
 
     def run(self, span_s: float) -> None:
-        """Let the fleet work for a while; everybody begins at a random moment of a step."""
+        """Simulate the fleet's work for a while; every agent starts at a random moment of a step."""
         begin = [Moment(self._random.uniform(0, 20), agent, "ask") for agent in range(self._agents)]
         beats = [
             Moment(self._random.uniform(0, self._has.heartbeat_s), agent, "beat")
@@ -191,7 +191,7 @@ class Fleet:
         return self.shared.stores[now.agent % len(self.shared.stores)]
 
     def _notify(self, now: Moment) -> None:
-        """Let those who follow a session see the batch."""
+        """Notify those who follow a session of the batch."""
         if not self._is_followed[now.agent]:
             return
         times = self._has.batch_every_s / self._has.notify_every_s

@@ -1,4 +1,4 @@
-"""What agents share: stations that serve one after another, and accounts with limits per minute."""
+"""What agents share: stations that serve requests in order, and accounts with limits per minute."""
 
 import heapq
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ class Waits:
         self._waits: list[float] = []
 
     def add(self, wait_s: float) -> None:
-        """Note one wait."""
+        """Record one wait."""
         self._waits.append(wait_s)
 
     def quantile(self, share: float) -> float:

@@ -85,7 +85,7 @@ class Client(asyncio.Protocol):
 
 
 class Session:
-    """One client's session, and what it was told."""
+    """One client's session, and what it received."""
 
     def __init__(self, number: int, client: Client) -> None:
         self.number = number
@@ -126,7 +126,7 @@ class Session:
 
 
 class Driver:
-    """Carries the orders out."""
+    """Carries out the orders."""
 
     def __init__(self, port: int, token: str, folder: str) -> None:
         self._port, self._folder = port, folder

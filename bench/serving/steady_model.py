@@ -33,7 +33,7 @@ def words(number: int, place: int) -> str:
 
 
 class Stream:
-    """One answer under way."""
+    """One answer in progress."""
 
     def __init__(self, transport: asyncio.Transport, number: int) -> None:
         self.transport = transport

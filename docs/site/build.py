@@ -41,7 +41,7 @@ def main() -> int:
 
 
 def _fetch_script(path: Path) -> None:
-    """Write the search's script to `path`. Raises CalledProcessError where npm cannot fetch it."""
+    """Write the search's script to `path`. Raises CalledProcessError if npm cannot fetch it."""
     packing = ("npm", "pack", "--silent", PACKAGE, "--pack-destination", STAGE)
     name = subprocess.run(packing, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
     with tarfile.open(STAGE / name) as package:

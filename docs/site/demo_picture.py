@@ -1,6 +1,6 @@
 """Draw docs/demo.svg from a real run of the demo: `python docs/site/pictures.py demo`.
 
-Lines that are left out are marked by a line of dots. Nothing is added.
+Omitted lines are marked by a line of dots. Nothing is added.
 """
 
 import re
@@ -51,7 +51,7 @@ def draw_demo() -> Path:
 
 
 def pick_lines(lines: list[str]) -> list[str]:
-    """Keep the stretches between their first and last line, in order; ValueError when the run lacks one."""
+    """Keep the stretches between their first and last line, in order; ValueError if the run lacks one."""
     picked: list[str] = []
     position = 0
     for first, last in STRETCHES:
@@ -65,7 +65,7 @@ def pick_lines(lines: list[str]) -> list[str]:
 
 
 def find(lines: list[str], text: str, position: int) -> int:
-    """Find the line that holds the text, colours aside."""
+    """Find the line that contains the text, ignoring colours."""
     for number in range(position, len(lines)):
         if text in CODE.sub("", lines[number]):
             return number
@@ -73,7 +73,7 @@ def find(lines: list[str], text: str, position: int) -> int:
 
 
 def wrap(line: str) -> list[str]:
-    """Break a line that is too long for the picture; colours at its start are kept on each part."""
+    """Break a line that is too long for the picture; each part keeps the colours at its start."""
     if len(CODE.sub("", line)) <= COLUMNS:
         return [line]
     colour = match.group() if (match := CODE.match(line)) and line.endswith("\x1b[0m") else ""

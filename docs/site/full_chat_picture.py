@@ -30,7 +30,7 @@ def draw_full_chat() -> Path:
 
 
 async def _record() -> list[Moment]:
-    """Return what the terminal had been sent at each moment of the picture."""
+    """Return the terminal output up to each moment of the picture."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         project = home / "parcels"

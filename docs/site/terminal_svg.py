@@ -30,14 +30,14 @@ COLOURS: Final = {
 
 
 class Moment(NamedTuple):
-    """What a terminal had been sent by then, and for how long the picture shows it."""
+    """The terminal output up to a moment, and how long the picture shows it."""
 
     sent: bytes
     seconds: float
 
 
 def draw_moments(moments: Sequence[Moment], *, columns: int, rows: int, label: str) -> str:
-    """Return an SVG that shows the moments one after the other, over and over."""
+    """Return an SVG that shows the moments one after the other, in a loop."""
     screens = [_screen(moment.sent, columns, rows) for moment in moments]
     height = max(_used_rows(screen) for screen in screens)
     width_px, height_px = int(columns * CHARACTER_PX) + 2 * MARGIN_PX, height * LINE_PX + 2 * MARGIN_PX
@@ -64,7 +64,7 @@ def draw_moments(moments: Sequence[Moment], *, columns: int, rows: int, label: s
 
 
 def _animation(number: int, start: float, end: float, total: float) -> str:
-    """Return the style of a frame that is there between two shares of the whole time."""
+    """Return the style of a frame that is visible between two shares of the total time."""
     steps = f"0%{{opacity:{int(start == 0)}}}{start:.2%}{{opacity:1}}{end:.2%}{{opacity:{int(end == 1)}}}"
     steps += f"100%{{opacity:{int(end > 0.9999)}}}"
     return f"@keyframes k{number}{{{steps}}}.f{number}{{animation:k{number} {total:g}s step-end infinite}}"
@@ -90,7 +90,7 @@ def _rows(screen: pyte.Screen, height: int) -> str:
 
 
 def _row(screen: pyte.Screen, number: int) -> str:
-    """Return a row's text in runs of one style; blanks at its end are left out."""
+    """Return a row's text in runs of one style, without trailing blanks."""
     length = len(screen.display[number].rstrip())
     cells = [screen.buffer[number][column] for column in range(length)]
     drawn = ""

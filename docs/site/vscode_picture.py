@@ -1,4 +1,4 @@
-"""Take the pictures of the VS Code extension: a question with its diff, what became of it, an edit that grows."""
+"""Take the pictures of the VS Code extension: a question with its diff, the result, an edit that grows."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""A model that says what a transcript specifies: an OpenAI-compatible endpoint on this machine."""
+"""A model that sends what a transcript specifies: an OpenAI-compatible endpoint on this machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LISTING_S = 30
 
 
 class ScriptedModel(ThreadingHTTPServer):
-    """The endpoint; it says which models there are once `listed` is set."""
+    """The endpoint; it lists its models once `listed` is set."""
 
     daemon_threads = True
 
@@ -28,11 +28,11 @@ class ScriptedModel(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """What a user writes into OPENAI_BASE_URL."""
+        """The value that a user writes into OPENAI_BASE_URL."""
         return f"http://127.0.0.1:{self.server_port}/v1"
 
     def take_reply(self) -> Json | None:
-        """Return the next reply; None when all are given."""
+        """Return the next reply; None if there are no more."""
         with self._turns:
             return self._replies.pop(0) if self._replies else None
 
@@ -52,7 +52,7 @@ def scripted_model(replies: Sequence[Json]) -> Generator[ScriptedModel]:
 
 
 class _Exchange(BaseHTTPRequestHandler):
-    """One request. The names of the methods are the library's."""
+    """One request. The method names are those of the library."""
 
     @property
     def _model(self) -> ScriptedModel:
@@ -65,7 +65,7 @@ class _Exchange(BaseHTTPRequestHandler):
         self._answer({"object": "list", "data": [{"id": name, "object": "model"} for name in MODELS]})
 
     def do_POST(self) -> None:
-        """Say the next reply."""
+        """Send the next reply."""
         asked: Json = json.loads(self.rfile.read(int(self.headers["content-length"])))
         reply = self._model.take_reply()
         if reply is None:
@@ -78,7 +78,7 @@ class _Exchange(BaseHTTPRequestHandler):
             self._answer({"id": "said", "object": "chat.completion", "created": 0, "choices": [choice]})
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Keep no log."""
+        """Log nothing."""
 
     def _answer(self, body: Json, status: int = 200) -> None:
         data = json.dumps(body).encode()

@@ -20,13 +20,13 @@ SHORT = 6
 
 
 class Names:
-    """What the names in a transcript stand for; a name takes its value where it is first seen."""
+    """The values of the names in a transcript; a name takes its value when it first appears."""
 
     def __init__(self, known: Mapping[str, str]) -> None:
         self._values: dict[str, object] = dict(known)
 
     def filled(self, value: Any) -> Any:
-        """Put values in the place of names. Raises BrokenTranscriptError for a name that has none yet."""
+        """Replace names with values. Raises BrokenTranscriptError for a name that has no value yet."""
         if isinstance(value, dict):
             return {key: self.filled(each) for key, each in cast("Json", value).items()}
         if isinstance(value, list):
@@ -43,7 +43,7 @@ class Names:
         return self._values[name]
 
     def fits(self, golden: Any, received: Any) -> bool:
-        """Compare; names that are seen for the first time are kept only where everything fits."""
+        """Compare; new names are kept only if everything matches."""
         before = dict(self._values)
         if self._fits(golden, received):
             return True
@@ -76,13 +76,13 @@ class Names:
 
 
 class Naming:
-    """Gives names in the order of first sight, while a transcript is recorded."""
+    """Assigns names in order of appearance, while a transcript is recorded."""
 
     def __init__(self, known: Mapping[str, str]) -> None:
         self.values: dict[str, object] = dict(known)
 
     def named(self, frame: Json) -> Json:
-        """Return a frame of the agent's as it is written down."""
+        """Return a frame of the agent as it is recorded."""
         if "method" in frame and "id" in frame:
             frame = frame | {"id": self._name("ask", frame["id"])}
         return {key: self._named(key, each) for key, each in frame.items()}

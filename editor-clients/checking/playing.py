@@ -1,4 +1,4 @@
-"""Replay an editor's conversation: compare it with its transcript, record it, or hold it with a model of the user's."""
+"""Replay an editor's conversation: compare it with its transcript, record it, or hold it with the user's own model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LISTING_S = 10
 
 
 class DifferenceError(Exception):
-    """The agent did not say what the transcript says."""
+    """The agent did not send what the transcript says."""
 
     def __init__(self, expected: list[Json], received: Json | None, errors: str) -> None:
         wanted = (
@@ -30,9 +30,9 @@ class DifferenceError(Exception):
 
 
 class Listener:
-    """Takes the agent's frames in the one order that does not depend on how soon the models are known.
+    """Receives the agent's frames in the one order that does not depend on when the models become known.
 
-    They are listed when the first session was answered; what is said of them before that is left out.
+    They are listed once the first session was answered; earlier updates about them are omitted.
     """
 
     def __init__(self, agent: Agent, list_models: Callable[[], None]) -> None:
@@ -42,11 +42,11 @@ class Listener:
 
     @property
     def errors(self) -> str:
-        """What the agent wrote to standard error."""
+        """The agent's standard error."""
         return self._agent.errors
 
     def receive(self, **waiting: float) -> Json | None:
-        """Take the next frame; None when the agent has left."""
+        """Receive the next frame; None if the agent has exited."""
         while (frame := self._agent.receive(**waiting)) is not None and not self.are_listed:
             holder: Any = frame.get("result") or frame.get("params", {}).get("update")
             offered: list[Json] | None = cast("Json", holder or {}).get("configOptions")
@@ -65,7 +65,7 @@ class Listener:
 
 
 def compare(transcript: Transcript, stage: Stage, agent: Agent, list_models: Callable[[], None]) -> int:
-    """Say the editor's lines, compare the agent's; give how many. Raises DifferenceError for the first that differs."""
+    """Send the editor's lines and compare the agent's; return how many. Raises DifferenceError for a difference."""
     names = Names(stage.names)
     listener = Listener(agent, list_models)
     awaited: list[Line] = []
@@ -83,7 +83,7 @@ def compare(transcript: Transcript, stage: Stage, agent: Agent, list_models: Cal
 
 
 def _take(listener: Listener, names: Names, awaited: list[Line]) -> None:
-    """Take a frame for each awaited line: in order, but for those that may come whenever they like."""
+    """Receive a frame for each expected line: in order, except those that may come at any time."""
     ordered = [line for line in awaited if not line.whenever]
     floating = [line for line in awaited if line.whenever]
     while ordered or floating:
@@ -96,14 +96,14 @@ def _take(listener: Listener, names: Names, awaited: list[Line]) -> None:
 
 
 def _say(line: Line, frame: Json, stage: Stage, agent: Agent) -> None:
-    """Do a line of the editor's."""
+    """Process a line of the editor."""
     for name, content in line.saves.items():
         (stage.project / name).write_text(content, encoding="utf-8")
     agent.send(frame)
 
 
 def record(transcript: Transcript, stage: Stage, agent: Agent, list_models: Callable[[], None]) -> list[Line]:
-    """Say the editor's lines, and write down what the agent says until it has been quiet for a while."""
+    """Send the editor's lines, and record what the agent sends until it has been quiet for a while."""
     naming = Naming(stage.names)
     listener = Listener(agent, list_models)
     lines: list[Line] = []
@@ -135,10 +135,10 @@ def _listen(listener: Listener, naming: Naming, *, is_opening: bool) -> list[Lin
 
 
 def rehearse(transcript: Transcript, stage: Stage, agent: Agent) -> int:
-    """Hold the conversation with a model that says what it likes; give how many frames the agent sent.
+    """Hold the conversation with a model that answers freely; return how many frames the agent sent.
 
-    The editor's own calls are the transcript's; what the agent asks for is answered by what is on disk, and permission
-    is given. Raises AgentFault where a call fails, or the turn does not come to its end.
+    The editor's calls are those of the transcript. The agent's requests are answered from the disk, and permission
+    is granted. Raises AgentFault if a call fails, or the turn does not end.
     """
     names = Names(stage.names)
     count = 0
@@ -172,7 +172,7 @@ def _check_reply(call: Json, reply: Json) -> None:
 
 
 def _answer(asked: Json, project: Path) -> Json:
-    """Answer as an editor would whose user says yes to everything in the project."""
+    """Answer as an editor would whose user approves everything in the project."""
     params: Json = asked["params"]
     path = Path(params.get("path", project))
     if asked["method"] == "session/request_permission":

@@ -25,12 +25,12 @@ PLAIN_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 class AgentFault(Exception):
-    """The agent did not do what every agent has to do."""
+    """The agent did not do what every agent must do."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """Where the model is: what a user writes into `.env` in the home folder."""
+    """The model's address and key: what a user writes into `.env` in the home folder."""
 
     url: str
     name: str
@@ -38,7 +38,7 @@ class Model:
 
 
 class Agent:
-    """One running agent, and the two pipes to it."""
+    """One running agent, and its two pipes."""
 
     def __init__(self, process: subprocess.Popen[bytes], errors: Path) -> None:
         assert process.stdin
@@ -55,7 +55,7 @@ class Agent:
         self._lines.put(b"")
 
     def send(self, frame: Json) -> None:
-        """Send one frame. Raises AgentFault when the agent is gone."""
+        """Send one frame. Raises AgentFault if the agent has exited."""
         try:
             self._sink.write(json.dumps(frame).encode() + b"\n")
             self._sink.flush()
@@ -63,7 +63,7 @@ class Agent:
             raise AgentFault(f"The agent is gone. It said: {self.errors}") from fault
 
     def receive(self, timeout_s: float = WAIT_S) -> Json | None:
-        """Take the agent's next frame; None at its end. Raises TimeoutError, and AgentFault for what is no frame."""
+        """Receive the agent's next frame; None at its end. Raises TimeoutError, and AgentFault for an invalid frame."""
         try:
             line = self._lines.get(timeout=timeout_s)
         except queue.Empty:
@@ -76,7 +76,7 @@ class Agent:
             raise AgentFault(f"The agent wrote what is no frame: {line[:200]!r}") from fault
 
     def end(self, way: str) -> None:
-        """Leave as the editor does. Raises AgentFault for words after that, a wrong exit code, or no exit."""
+        """Exit as the editor does. Raises AgentFault for output after that, a wrong exit code, or no exit."""
         if way != "eof":
             os.killpg(self._process.pid, signal.Signals[way])
         self._sink.close()
@@ -87,7 +87,7 @@ class Agent:
             raise AgentFault(f"The agent ended with {code}. It said: {self.errors}")
 
     def kill(self) -> None:
-        """End it whatever it does; nothing happens to one that has ended."""
+        """Kill the agent in any state; do nothing if it has ended."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
@@ -96,13 +96,13 @@ class Agent:
 
     @property
     def errors(self) -> str:
-        """What it wrote to standard error."""
+        """Its standard error."""
         return self._errors.read_text(encoding="utf-8", errors="replace")
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A place for one conversation."""
+    """An environment for one conversation."""
 
     root: Path
 
@@ -118,7 +118,7 @@ class Stage:
 
     @property
     def names(self) -> dict[str, str]:
-        """What a transcript may name from the beginning."""
+        """The names that a transcript may use from the start."""
         return {"cwd": str(self.project), "home": str(self.home)}
 
     def furnish(self, transcript: Transcript, model: Model) -> None:
@@ -146,7 +146,7 @@ class Stage:
 
 @contextmanager
 def open_stage(transcript: Transcript, model: Model) -> Generator[Stage]:
-    """Make a place of its own in the folder for temporary files."""
+    """Create an environment in the folder for temporary files."""
     with tempfile.TemporaryDirectory(prefix="hermes-acp-check-", ignore_cleanup_errors=True) as root:
         stage = Stage(Path(root).resolve())
         stage.furnish(transcript, model)
@@ -155,7 +155,7 @@ def open_stage(transcript: Transcript, model: Model) -> Generator[Stage]:
 
 @contextmanager
 def started(transcript: Transcript, stage: Stage, command: Path) -> Generator[Agent]:
-    """Start the command as the editor does; nothing of this process's own environment reaches it."""
+    """Start the command as the editor does; it gets nothing of this process's own environment."""
     start = transcript.header.start
     argv, given = transcript.command()
     by_name = "/" not in argv[0]

@@ -1,4 +1,4 @@
-"""A golden transcript of one editor: how it starts the command, what it says, and what the agent has to say.
+"""A golden transcript of one editor: how it starts the command, what it sends, and what the agent must send.
 
 The lines are those of protocol/transcripts/README.md; the header is described in editor-clients/README.md.
 """
@@ -16,15 +16,16 @@ FILE = "check.jsonl"
 
 
 class BrokenTranscriptError(Exception):
-    """A transcript or the settings beside it cannot be used."""
+    """A transcript or the settings beside it are invalid."""
 
 
 @dataclass(frozen=True)
 class Start:
     """How the editor starts the agent; `${…}` in its texts is filled in by the stage.
 
-    `settings` names the file in the editor's folder that a user copies; where that is JSON, `at` leads to the entry
-    with the command. `via` stands before the command, as a shell does. `end` is what the editor does when it is done.
+    `settings` names the file in the editor's folder that a user copies; if that is JSON, `at` is the path of the
+    entry with the command. `via` precedes the command, as a shell does. `end` is what the editor does when it is
+    done.
     """
 
     settings: str
@@ -37,7 +38,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Header:
-    """What a transcript starts from, and which files it leaves behind."""
+    """The initial state of a transcript, and the files that it leaves behind."""
 
     about: str
     start: Start
@@ -49,9 +50,9 @@ class Header:
 
 @dataclass(frozen=True)
 class Line:
-    """One frame; `whenever` marks one whose place among its neighbours of the same side is open.
+    """One frame; `whenever` marks one whose position among its neighbours of the same side is open.
 
-    `saves` are files of the project that the editor writes before it says this.
+    `saves` are files of the project that the editor writes before it sends this.
     """
 
     sender: str
@@ -60,7 +61,7 @@ class Line:
     saves: dict[str, str] = field(default_factory=dict[str, str])
 
     def as_json(self) -> Json:
-        """Return it as it stands in a file."""
+        """Return it as it is stored in a file."""
         row: Json = {"from": self.sender, "frame": self.frame}
         row |= {"whenever": True} if self.whenever else {}
         return row | ({"saves": self.saves} if self.saves else {})
@@ -97,14 +98,14 @@ class Transcript:
             raise BrokenTranscriptError(f"{path} has no command at {' → '.join(start.at)}.") from fault
 
     def write(self, lines: list[Line]) -> None:
-        """Put other lines behind the same header."""
+        """Put other lines after the same header."""
         header = self.path.read_text(encoding="utf-8").splitlines()[0]
         rows = [header, *(json.dumps(line.as_json(), ensure_ascii=False) for line in lines)]
         self.path.write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
 def read_transcript(path: Path) -> Transcript:
-    """Read one file. Raises BrokenTranscriptError for what does not fit."""
+    """Read one file. Raises BrokenTranscriptError if it is invalid."""
     try:
         first, *rest = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         return Transcript(path, _read_header(first), tuple(map(_read_line, rest)))
@@ -136,5 +137,5 @@ def _read_line(row: Json) -> Line:
 
 
 def all_transcripts(folder: Path) -> list[Transcript]:
-    """Read that of every editor, in the order of their names."""
+    """Read every editor's transcript, sorted by name."""
     return [read_transcript(path) for path in sorted(folder.glob(f"*/{FILE}"))]

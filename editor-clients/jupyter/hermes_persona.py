@@ -8,14 +8,14 @@ from jupyter_ai_persona_manager import PersonaDefaults
 
 
 class HermesPersona(BaseAcpPersona):
-    """The coding agent hermes-acp; its chats share one process, each has a session of its own."""
+    """The coding agent hermes-acp; its chats share one process, and each has its own session."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, executable=["hermes-acp"], **kwargs)
 
     @property
     def defaults(self) -> PersonaDefaults:
-        """Say how it is shown."""
+        """Return how it is displayed."""
         return PersonaDefaults(
             name="Hermes",
             description="The coding agent hermes-acp",

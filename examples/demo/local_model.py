@@ -259,7 +259,7 @@ def _bind_life_to_parent(parent_pid: int) -> None:
 
 
 def _exit_with_stdin() -> None:
-    """End the process when the parent closes its side of stdin; the server keeps nothing worth a clean-up."""
+    """End the process when the parent closes its side of stdin; nothing in the server needs a clean-up."""
     while os.read(0, 4096):
         pass
     os._exit(0)

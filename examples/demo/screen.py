@@ -15,7 +15,7 @@ STATES: Final = {
     "completed": ("●", GREEN),
     "failed": ("✗", RED),
 }
-MOST_OUTPUT_LINES: Final = 14
+MAX_OUTPUT_LINES: Final = 14
 FENCE: Final = re.compile(r"^`{3,}\w*$")
 
 
@@ -53,7 +53,7 @@ class Screen:
         self._stream.flush()
 
     def show(self, update: v1.SessionUpdate) -> None:
-        """Show one update of a session; what an editor keeps out of the conversation is left out here too."""
+        """Show one update of a session; what an editor keeps out of the conversation is omitted here too."""
         match update:
             case v1.UserMessageChunk(content=v1.TextContent(text=text)):
                 self.say("you", text)
@@ -85,7 +85,7 @@ class Screen:
                     self.line(f"    {text}", _diff_style(text))
 
     def question(self, request: v1.RequestPermissionRequest, answer: str, why: str) -> None:
-        """Show an approval question with its choices, the answer that the demo gives, and why it gives it."""
+        """Show an approval question with its options, the demo's answer and the reason for it."""
         self.line(f"  ? {request.tool_call.title or request.tool_call.tool_call_id}", YELLOW)
         self.line("    " + " · ".join(option.name for option in request.options), DIM)
         self.line(f"  → {answer}  ({why})", MAGENTA)
@@ -113,7 +113,7 @@ class Screen:
         for part in _parts(content):
             if isinstance(part, v1.Content) and isinstance(part.content, v1.TextContent):
                 lines += [text for text in part.content.text.splitlines() if not FENCE.match(text)]
-        for text in lines[-MOST_OUTPUT_LINES:]:
+        for text in lines[-MAX_OUTPUT_LINES:]:
             self.line(f"    │ {text}", DIM)
 
     def _name_of(self, path: str) -> str:

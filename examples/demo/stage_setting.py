@@ -35,7 +35,7 @@ class Stage(Struct, frozen=True):
         return found
 
     def take_settings(self, user: Environment) -> None:
-        """Copy the user's settings and keys into the new home folder; the user's own is only read."""
+        """Copy the user's settings and keys into the new home folder; the originals are only read."""
         for path in (user.config_file, user.secrets_file):
             if path.is_file():
                 shutil.copy(path, self.home / path.name)

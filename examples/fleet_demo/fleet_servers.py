@@ -24,7 +24,7 @@ FAIRNESS = (
 
 
 class FleetServers(Struct, frozen=True):
-    """The servers' addresses: a database's URI, and Temporal's host and port."""
+    """The servers' addresses: a database URI, and Temporal's host and port."""
 
     database: str
     address: str
@@ -37,7 +37,7 @@ def free_port() -> int:
 
 
 class TemporalServer:
-    """Temporal's development server, whose state survives its end."""
+    """Temporal's development server, whose state survives a restart."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -41,7 +41,7 @@ CHECK_TIMEOUT_S: Final = 60
 
 
 class AgentRun(StoreModel):
-    """What an agent did with a sample; what it did not report is None."""
+    """An agent's work on a sample; what it did not report is None."""
 
     folder: str = Field(default="")
     reason: str = Field(default="")
@@ -129,7 +129,7 @@ def acp_agent(
 
 
 class _Conversation:
-    """Talks to an agent about a sample: answers its questions, and notes what it says and uses."""
+    """Talks to an agent about a sample: answers its questions, and records its messages and usage."""
 
     def __init__(
         self, state: TaskState, run: AgentRun, policy: Policy, max_context: int | None, name: str
@@ -164,7 +164,7 @@ class _Conversation:
             return turn.stop_reason
 
     def finish(self) -> None:
-        """Store the agent's last words as the output of the sample."""
+        """Store the agent's last message as the output of the sample."""
         output = ModelOutput.from_content(self._name, self._take_words())
         if self._run.tokens is not None:
             output.usage = ModelUsage(total_tokens=self._run.tokens, total_cost=self._run.cost_usd)
@@ -176,7 +176,7 @@ class _Conversation:
         return option_named(request, self._kind)
 
     def _note(self, update: v1.SessionUpdate) -> bool:
-        """Note an update; return whether the budget is used up."""
+        """Record an update; return whether the budget is used up."""
         match update:
             case v1.AgentMessageChunk(content=v1.TextContent(text=text)):
                 self._words.append(text)

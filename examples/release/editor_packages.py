@@ -61,7 +61,7 @@ def registry_icon(svg: str) -> str:
 
 
 def check_registry_entry(build: Build, entry: Path, registry: Path, python: str) -> None:
-    """Run the checks of a clone of the registry on the entry; that the package is on PyPI is checked only there."""
+    """Run the checks of a registry clone on the entry; only the registry itself checks that the package is on PyPI."""
     copied = build.source.parent / "registry"
     shutil.rmtree(copied, ignore_errors=True)
     shutil.copytree(registry, copied, ignore=shutil.ignore_patterns(".git", "dist", ".sandbox"))

@@ -1,4 +1,4 @@
-"""Roll hermes-acp out in environments of verifiers (PyPI: `verifiers` 0.4): a harness that works as a run.
+"""Run hermes-acp in environments of verifiers (PyPI: `verifiers` 0.4): a harness that works as a run.
 
     PYTHONPATH=examples/verifiers vf-eval hermes-acp-tasks --env.agent.harness.id hermes-acp-agent \
         --env.agent.runtime.type docker --env.agent.harness.mode bypass --model MODEL
@@ -98,7 +98,7 @@ class HermesAcpAgent(vf.Harness[HermesAcpConfig]):
         model: tuple[str, str],
         prompt: str,
     ) -> vf.ProgramResult:
-        """Start a run in the rollout's session and wait until it rests."""
+        """Start a run in the rollout's session and wait until it ends or asks."""
         home = home_of(trace)
         await runtime.write(f"{home}/prompt", prompt.encode())
         endpoint, secret = model

@@ -1,7 +1,7 @@
-"""Ten toy tasks for verifiers: files, a prompt, and a check that gives 1.0 if the task is done.
+"""Ten toy tasks for verifiers: files, a prompt, and a check that returns 1.0 if the task is done.
 
-A folder of your own with such TOML files is `--env.taskset.folder DIR`. The agent never sees the check: it is brought
-into the runtime after the agent has ended.
+`--env.taskset.folder DIR` uses your own folder of such TOML files. The agent never sees the check: it is copied into
+the runtime after the agent has ended.
 """
 
 import tomllib
@@ -17,7 +17,7 @@ PYTHON: Final = ("python3", "-B", "-c")
 
 
 class ToyData(vf.TaskData):
-    """What a task consists of."""
+    """The contents of a task."""
 
     files: dict[str, str] = Field(default_factory=dict)
     check: str

@@ -138,7 +138,7 @@ def _search_sandboxed(
 
 
 def with_end(query: SearchQuery, matches: Sequence[SearchMatch], end: SearchEnd) -> Sequence[SearchMatch]:
-    """Return matches in order, with a note if not all was searched. Raises WorkspaceError if none can carry it."""
+    """Return matches in order, with a note if some are missing. Raises WorkspaceError if the search failed."""
     in_order = sorted(matches, key=lambda match: (match.path, match.line))
     if end.broken_off:
         return [*in_order, _stopped(query, in_order, end.broken_off)]

@@ -54,7 +54,7 @@ def _collect(name: str, shape: Shape, summary: str, objects: list[Object]) -> No
     for key, member in shape["properties"].items():
         inner = member["items"] if member.get("type") == "array" else member
         if inner.get("type") == "object":
-            _collect(_part_name(name, key, member), inner, f"One of the {key} in `{name}`.", objects)
+            _collect(_part_name(name, key, member), inner, f"An element of `{key}` in `{name}`.", objects)
         members.append(Member(key, member, key in shape["required"], name))
     objects.append(Object(name, summary, tuple(sorted(members, key=lambda each: not each.is_required))))
 

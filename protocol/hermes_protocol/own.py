@@ -13,7 +13,7 @@ class DiagnosticsParams(Struct, rename="camel", kw_only=True):
 
 
 class DiagnosticsDiagnostic(Struct, rename="camel", kw_only=True):
-    """One of the diagnostics in `DiagnosticsResult`."""
+    """An element of `diagnostics` in `DiagnosticsResult`."""
 
     path: str
     line: int
@@ -37,7 +37,7 @@ class CheckpointsListParams(Struct, rename="camel", kw_only=True):
 
 
 class CheckpointsListCheckpointFile(Struct, rename="camel", kw_only=True):
-    """One of the files in `CheckpointsListCheckpoint`."""
+    """An element of `files` in `CheckpointsListCheckpoint`."""
 
     path: str
     change: Literal["added", "modified", "deleted", "renamed"]
@@ -45,7 +45,7 @@ class CheckpointsListCheckpointFile(Struct, rename="camel", kw_only=True):
 
 
 class CheckpointsListCheckpoint(Struct, rename="camel", kw_only=True):
-    """One of the checkpoints in `CheckpointsListResult`."""
+    """An element of `checkpoints` in `CheckpointsListResult`."""
 
     id: str
     turn_id: str
@@ -72,7 +72,7 @@ class CheckpointsDiffParams(Struct, rename="camel", kw_only=True):
 
 
 class CheckpointsDiffFile(Struct, rename="camel", kw_only=True):
-    """One of the files in `CheckpointsDiffResult`."""
+    """An element of `files` in `CheckpointsDiffResult`."""
 
     path: str
     old_text: str | UnsetType | None = UNSET
@@ -96,7 +96,7 @@ class CheckpointsRestoreParams(Struct, rename="camel", kw_only=True):
 
 
 class CheckpointsRestoreConflict(Struct, rename="camel", kw_only=True):
-    """One of the conflicts in `CheckpointsRestoreResult`."""
+    """An element of `conflicts` in `CheckpointsRestoreResult`."""
 
     path: str
     why: str
@@ -118,7 +118,7 @@ class EditsListParams(Struct, rename="camel", kw_only=True):
 
 
 class EditsListFileHunk(Struct, rename="camel", kw_only=True):
-    """One of the hunks in `EditsListFile`."""
+    """An element of `hunks` in `EditsListFile`."""
 
     old_start: int
     old_lines: list[str]
@@ -127,7 +127,7 @@ class EditsListFileHunk(Struct, rename="camel", kw_only=True):
 
 
 class EditsListFile(Struct, rename="camel", kw_only=True):
-    """One of the files in `EditsListResult`."""
+    """An element of `files` in `EditsListResult`."""
 
     path: str
     revision: str
@@ -138,7 +138,7 @@ class EditsListFile(Struct, rename="camel", kw_only=True):
 
 
 class EditsListWaitingFileHunk(Struct, rename="camel", kw_only=True):
-    """One of the hunks in `EditsListWaitingFile`."""
+    """An element of `hunks` in `EditsListWaitingFile`."""
 
     old_start: int
     old_lines: list[str]
@@ -147,7 +147,7 @@ class EditsListWaitingFileHunk(Struct, rename="camel", kw_only=True):
 
 
 class EditsListWaitingFile(Struct, rename="camel", kw_only=True):
-    """One of the files in `EditsListWaiting`."""
+    """An element of `files` in `EditsListWaiting`."""
 
     path: str
     old_text: str | None
@@ -156,7 +156,7 @@ class EditsListWaitingFile(Struct, rename="camel", kw_only=True):
 
 
 class EditsListWaiting(Struct, rename="camel", kw_only=True):
-    """One of the waiting in `EditsListResult`."""
+    """An element of `waiting` in `EditsListResult`."""
 
     call_id: str
     title: str
@@ -164,7 +164,7 @@ class EditsListWaiting(Struct, rename="camel", kw_only=True):
 
 
 class EditsListJudged(Struct, rename="camel", kw_only=True):
-    """One of the judged in `EditsListResult`."""
+    """An element of `judged` in `EditsListResult`."""
 
     path: str
     verdict: Literal["accepted", "rejected"]
@@ -228,7 +228,7 @@ class SessionsSearchParams(Struct, rename="camel", kw_only=True):
 
 
 class SessionsSearchFound(Struct, rename="camel", kw_only=True):
-    """One of the found in `SessionsSearchResult`."""
+    """An element of `found` in `SessionsSearchResult`."""
 
     session_id: str
     title: str
@@ -257,7 +257,7 @@ class McpListParams(Struct, rename="camel", kw_only=True):
 
 
 class McpListServer(Struct, rename="camel", kw_only=True):
-    """One of the servers in `McpListResult`."""
+    """An element of `servers` in `McpListResult`."""
 
     name: str
     scope: Literal["user", "editor", "workspace"]
@@ -305,7 +305,7 @@ class ContextListParams(Struct, rename="camel", kw_only=True):
 
 
 class ContextListFileFinding(Struct, rename="camel", kw_only=True):
-    """One of the findings in `ContextListFile`."""
+    """An element of `findings` in `ContextListFile`."""
 
     severity: str
     line: int
@@ -314,7 +314,7 @@ class ContextListFileFinding(Struct, rename="camel", kw_only=True):
 
 
 class ContextListFile(Struct, rename="camel", kw_only=True):
-    """One of the files in `ContextListResult`."""
+    """An element of `files` in `ContextListResult`."""
 
     path: str
     file: str
@@ -328,7 +328,7 @@ class ContextListFile(Struct, rename="camel", kw_only=True):
 
 
 class ContextListRefusal(Struct, rename="camel", kw_only=True):
-    """One of the refusals in `ContextListResult`."""
+    """An element of `refusals` in `ContextListResult`."""
 
     path: str
     file: str
@@ -350,7 +350,7 @@ class TrustListParams(Struct, rename="camel", kw_only=True):
 
 
 class TrustListItem(Struct, rename="camel", kw_only=True):
-    """One of the items in `TrustListResult`."""
+    """An element of `items` in `TrustListResult`."""
 
     kind: str
     name: str
@@ -360,7 +360,7 @@ class TrustListItem(Struct, rename="camel", kw_only=True):
 
 
 class TrustListGrant(Struct, rename="camel", kw_only=True):
-    """One of the grants in `TrustListResult`."""
+    """An element of `grants` in `TrustListResult`."""
 
     about: str
     is_allowed: bool
@@ -376,7 +376,7 @@ class TrustListResult(Struct, rename="camel", kw_only=True):
 
 
 class TrustApproveItem(Struct, rename="camel", kw_only=True):
-    """One of the items in `TrustApproveParams`."""
+    """An element of `items` in `TrustApproveParams`."""
 
     kind: str
     name: str
@@ -414,7 +414,7 @@ class RunsListParams(Struct, rename="camel", kw_only=True):
 
 
 class RunsListRun(Struct, rename="camel", kw_only=True):
-    """One of the runs in `RunsListResult`."""
+    """An element of `runs` in `RunsListResult`."""
 
     id: str
     session_id: str
@@ -441,7 +441,7 @@ class RunsShowParams(Struct, rename="camel", kw_only=True):
 
 
 class RunsShowQuestionDiff(Struct, rename="camel", kw_only=True):
-    """One of the diffs in `RunsShowQuestion`."""
+    """An element of `diffs` in `RunsShowQuestion`."""
 
     path: str
     new_text: str
@@ -449,7 +449,7 @@ class RunsShowQuestionDiff(Struct, rename="camel", kw_only=True):
 
 
 class RunsShowQuestion(Struct, rename="camel", kw_only=True):
-    """One of the questions in `RunsShowResult`."""
+    """An element of `questions` in `RunsShowResult`."""
 
     call_id: str
     title: str
@@ -498,7 +498,7 @@ class SetupStatusParams(Struct, rename="camel", kw_only=True):
 
 
 class SetupStatusProvider(Struct, rename="camel", kw_only=True):
-    """One of the providers in `SetupStatusResult`."""
+    """An element of `providers` in `SetupStatusResult`."""
 
     name: str
     label: str
@@ -562,7 +562,7 @@ class WaitingListParams(Struct, rename="camel", kw_only=True):
 
 
 class WaitingListWaiting(Struct, rename="camel", kw_only=True):
-    """One of the waiting in `WaitingListResult`."""
+    """An element of `waiting` in `WaitingListResult`."""
 
     kind: Literal["run", "session"]
     id: str
@@ -584,7 +584,7 @@ class SchedulesListParams(Struct, rename="camel", kw_only=True):
 
 
 class SchedulesListSchedule(Struct, rename="camel", kw_only=True):
-    """One of the schedules in `SchedulesListResult`."""
+    """An element of `schedules` in `SchedulesListResult`."""
 
     id: str
     when: str
@@ -618,7 +618,7 @@ class SchedulesHistoryParams(Struct, rename="camel", kw_only=True):
 
 
 class SchedulesHistoryOccurrence(Struct, rename="camel", kw_only=True):
-    """One of the occurrences in `SchedulesHistoryResult`."""
+    """An element of `occurrences` in `SchedulesHistoryResult`."""
 
     due_at: str
     until: str
@@ -679,7 +679,7 @@ class BoardListParams(Struct, rename="camel", kw_only=True):
 
 
 class BoardListCard(Struct, rename="camel", kw_only=True):
-    """One of the cards in `BoardListResult`."""
+    """An element of `cards` in `BoardListResult`."""
 
     id: str
     title: str
@@ -720,7 +720,7 @@ class BoardShowParams(Struct, rename="camel", kw_only=True):
 
 
 class BoardShowLink(Struct, rename="camel", kw_only=True):
-    """One of the links in `BoardShowResult`."""
+    """An element of `links` in `BoardShowResult`."""
 
     kind: Literal["blocks", "parent", "found_in"]
     card_id: str
@@ -730,7 +730,7 @@ class BoardShowLink(Struct, rename="camel", kw_only=True):
 
 
 class BoardShowComment(Struct, rename="camel", kw_only=True):
-    """One of the comments in `BoardShowResult`."""
+    """An element of `comments` in `BoardShowResult`."""
 
     by: str
     at: str
@@ -738,7 +738,7 @@ class BoardShowComment(Struct, rename="camel", kw_only=True):
 
 
 class BoardShowQuestionDiff(Struct, rename="camel", kw_only=True):
-    """One of the diffs in `BoardShowQuestion`."""
+    """An element of `diffs` in `BoardShowQuestion`."""
 
     path: str
     new_text: str
@@ -746,7 +746,7 @@ class BoardShowQuestionDiff(Struct, rename="camel", kw_only=True):
 
 
 class BoardShowQuestion(Struct, rename="camel", kw_only=True):
-    """One of the questions in `BoardShowResult`."""
+    """An element of `questions` in `BoardShowResult`."""
 
     call_id: str
     title: str
@@ -758,7 +758,7 @@ class BoardShowQuestion(Struct, rename="camel", kw_only=True):
 
 
 class BoardShowHistory(Struct, rename="camel", kw_only=True):
-    """One of the history in `BoardShowResult`."""
+    """An element of `history` in `BoardShowResult`."""
 
     at: str
     by: str
@@ -999,7 +999,7 @@ class FilesFindParams(Struct, rename="camel", kw_only=True):
 
 
 class FilesFindFile(Struct, rename="camel", kw_only=True):
-    """One of the files in `FilesFindResult`."""
+    """An element of `files` in `FilesFindResult`."""
 
     path: str
     name: str
@@ -1019,7 +1019,7 @@ class UsageListParams(Struct, rename="camel", kw_only=True):
 
 
 class UsageListGroup(Struct, rename="camel", kw_only=True):
-    """One of the groups in `UsageListResult`."""
+    """An element of `groups` in `UsageListResult`."""
 
     name: str
     requests: int
@@ -1032,7 +1032,7 @@ class UsageListGroup(Struct, rename="camel", kw_only=True):
 
 
 class UsageListSession(Struct, rename="camel", kw_only=True):
-    """One of the sessions in `UsageListResult`."""
+    """An element of `sessions` in `UsageListResult`."""
 
     session_id: str
     title: str
@@ -1104,7 +1104,7 @@ class SettingsListParams(Struct, rename="camel", kw_only=True):
 
 
 class SettingsListSetting(Struct, rename="camel", kw_only=True):
-    """One of the settings in `SettingsListResult`."""
+    """An element of `settings` in `SettingsListResult`."""
 
     name: str
     title: str

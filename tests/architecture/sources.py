@@ -21,7 +21,7 @@ def python_files(*packages: str) -> tuple[Path, ...]:
 
 @cache
 def _trees() -> dict[Path, ast.Module]:
-    """Parse everything; the collector, which would walk a million nodes again and again, rests meanwhile and after."""
+    """Parse every file, with garbage collection off: it would traverse a million nodes again and again."""
     gc.disable()
     try:
         return {path: ast.parse(path.read_text(encoding="utf-8")) for path in python_files()}

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from tests.architecture.sources import GENERATED, name_of, nodes_of, python_files
 
-MOST_FILE_LINES = 400
-MOST_FUNCTION_LINES = 60
-MOST_PUBLIC_METHODS = 14
-MOST_PARAMETERS = 8
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 60
+MAX_PUBLIC_METHODS = 14
+MAX_PARAMETERS = 8
 FORBIDDEN_NAMES = frozenset({"utils", "util", "helpers", "helper", "common", "misc", "base"})
 SWITCHES = ("type: ignore", "pyright: ignore", "# noqa", "pragma: no cover")
 
@@ -26,12 +26,12 @@ def functions(paths: list[Path] | tuple[Path, ...]) -> Iterator[tuple[str, Funct
 
 def test_files_are_short() -> None:
     lengths = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in WRITTEN}
-    assert {name: lines for name, lines in lengths.items() if lines > MOST_FILE_LINES} == {}
+    assert {name: lines for name, lines in lengths.items() if lines > MAX_FILE_LINES} == {}
 
 
 def test_functions_are_short() -> None:
     lengths = {name: (node.end_lineno or node.lineno) - node.lineno + 1 for name, node in functions(WRITTEN)}
-    assert {name: lines for name, lines in lengths.items() if lines > MOST_FUNCTION_LINES} == {}
+    assert {name: lines for name, lines in lengths.items() if lines > MAX_FUNCTION_LINES} == {}
 
 
 def test_functions_take_few_parameters() -> None:
@@ -39,7 +39,7 @@ def test_functions_take_few_parameters() -> None:
         name: len(node.args.posonlyargs) + len(node.args.args) + len(node.args.kwonlyargs)
         for name, node in functions(WRITTEN)
     }
-    assert {name: count for name, count in counts.items() if count > MOST_PARAMETERS} == {}
+    assert {name: count for name, count in counts.items() if count > MAX_PARAMETERS} == {}
 
 
 def test_classes_are_small() -> None:
@@ -51,7 +51,7 @@ def test_classes_are_small() -> None:
         for node in nodes_of(path)
         if isinstance(node, ast.ClassDef)
     }
-    assert {name: count for name, count in counts.items() if count > MOST_PUBLIC_METHODS} == {}
+    assert {name: count for name, count in counts.items() if count > MAX_PUBLIC_METHODS} == {}
 
 
 def test_names_say_something() -> None:

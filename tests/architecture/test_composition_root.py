@@ -1,4 +1,4 @@
-"""The composition root puts parts together: it is small, keeps no state, and is hardly called while a turn runs."""
+"""The composition root only connects parts: it is small, has no state, and is hardly called during a turn."""
 
 import ast
 import subprocess

@@ -1,4 +1,4 @@
-"""No module depends on itself by way of others; imports for annotations and imports within functions count too."""
+"""No module depends on itself through other modules; imports for annotations and inside functions count too."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ def modules() -> dict[str, Path]:
 
 
 def imported_names(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield each imported name with its module; a module that is imported whole has no name."""
+    """Yield each imported name with its module; a module imported as a whole has no name."""
     for node in nodes_of(path):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield from ((node.module, alias.name) for alias in node.names)

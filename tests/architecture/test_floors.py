@@ -1,4 +1,4 @@
-"""A room imports only from floors below; the contract stands in pyproject.toml."""
+"""A package imports only from floors below its own; the contract is in pyproject.toml."""
 
 from importlinter.cli import lint_imports
 

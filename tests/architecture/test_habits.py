@@ -1,4 +1,4 @@
-"""Habits that the app depends on, read off the source."""
+"""Coding rules that the app depends on, checked in the source."""
 
 import ast
 from collections.abc import Iterator
@@ -113,7 +113,7 @@ def test_print_belongs_to_the_command_line() -> None:
 
 def test_anyio_and_real_parts_only() -> None:
     found = {name_of(path) for path in python_files() if FORBIDDEN_IMPORTS & set(imports(path))}
-    # The floor of a load test is the event loop alone, and what drives it must not cost more than what it measures.
+    # The load test's driver must not cost more than the event loop that it measures.
     assert {name for name in found if not name.startswith("bench/serving/")} == set()
 
 
@@ -169,9 +169,7 @@ def test_modules_say_what_they_are() -> None:
 def waits_without_end(
     work: ast.expr, defined: dict[str, ast.AST], seen: frozenset[str] = frozenset()
 ) -> bool:
-    """Return whether what a worker thread is given waits for somebody else without a bound, in this module's own
-    code.
-    """
+    """Return whether a function passed to a worker thread waits for others without a time limit, in its own module."""
     name = ast.unparse(work) if isinstance(work, ast.Name | ast.Attribute) else ""
     if name in WITHOUT_END:
         return True
@@ -202,7 +200,7 @@ def waits_without_end(
 
 
 def hands_to_default_pool(path: Path) -> Iterator[tuple[int, ast.expr, bool]]:
-    """Find what is handed to worker threads without a limiter of its own, and whether with an argument behind it."""
+    """Find functions passed to worker threads without their own limiter, and whether an argument follows."""
     for node in nodes_of(path):
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(
             ("run_sync", "run_sync_in_worker_thread")
@@ -225,5 +223,5 @@ def endless_waits(path: Path) -> list[str]:
 
 
 def test_what_waits_without_end_has_a_limiter_of_its_own() -> None:
-    """The default pool has 40 places: 40 waits in it are the end of every session of the process."""
+    """The default pool has 40 threads: 40 endless waits in it would block every session of the process."""
     assert [line for path in SOURCES for line in endless_waits(path)] == []

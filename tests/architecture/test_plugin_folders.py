@@ -1,4 +1,4 @@
-"""In a plugin folder every file is a plugin that exports the same one constant, and no leaf knows another."""
+"""Every file in a plugin folder is a plugin that exports the same constant, and no plugin imports another."""
 
 import ast
 

@@ -1,7 +1,7 @@
 """Limits on the size of a struct, a class and a folder.
 
-What is over its limit today is listed with its size. The lists may only shrink: nothing may grow, and an entry that
-is no longer needed has to go.
+Existing exceptions are listed with their sizes. The lists may only shrink: nothing may grow, and an entry that is no
+longer needed must be removed.
 """
 
 import ast

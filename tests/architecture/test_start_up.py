@@ -108,7 +108,7 @@ def test_no_checks_are_built_for_settings_that_nobody_wrote() -> None:
     assert not loaded_by(UNWRITTEN)
 
 
-def test_a_session_is_begun_without_what_a_turn_is_made_of() -> None:
+def test_a_session_is_started_without_what_a_turn_is_made_of() -> None:
     loaded = loaded_by("""
 import sys
 import hermes_acp.frontends.acp.fast_handshake

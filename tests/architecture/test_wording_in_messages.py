@@ -1,4 +1,4 @@
-"""What a frontend says to people is in its `messages` module, where it is read, tested and changed in one place."""
+"""A frontend's sentences for people are in its `messages` module, where they are read and changed in one place."""
 
 import ast
 import re
@@ -37,7 +37,7 @@ FOR_THE_MODEL = frozenset({"model_text", "actions"})
 
 
 def wording(path: Path) -> Iterator[str]:
-    """Yield every text of several words in a module but docstrings, bare strings, patterns, types and assertions."""
+    """Yield texts of several words in a module, except docstrings, bare strings, patterns, types and assertions."""
     left_out: set[int] = set()
     for node in nodes_of(path):
         is_bare = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
@@ -80,7 +80,7 @@ def test_every_message_is_used() -> None:
 
 
 def names_defined(statement: ast.stmt) -> list[str]:
-    """Return the public names that a statement of a module defines."""
+    """Return the public names that a module-level statement defines."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         names = [statement.name]
     elif isinstance(statement, ast.Assign):

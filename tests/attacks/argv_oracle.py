@@ -1,7 +1,7 @@
-"""Compare the words that the policy predicts with those that bash would run programs with.
+"""Compare the words that the policy predicts with those that bash would pass to programs.
 
-Bash runs without any program: what it does not find it reports, with every word and the files at its streams. It runs
-in a scratch folder, as nobody where the tests run as root, with limits on the size of files and on time.
+Bash runs without any programs: for each command it does not find, it reports every word and the files on its streams.
+It runs in a scratch folder, as nobody if the tests run as root, with limits on file size and time.
 """
 
 import os
@@ -51,7 +51,7 @@ done
 
 
 class Run(Struct, frozen=True):
-    """One program that bash would have started: its words, and those of the folder's files at its streams."""
+    """One program that bash would have started: its words, and those of the files on its streams."""
 
     argv: tuple[str, ...]
     files: tuple[str, ...]
@@ -66,20 +66,20 @@ class Scene(Struct, frozen=True):
 
     @property
     def around(self) -> ShellEnvironment:
-        """The surroundings a command is judged in."""
+        """The environment in which a command is checked."""
         return ShellEnvironment((self.work,), self.home)
 
 
 @contextmanager
 def scratch_folder() -> Generator[Path, None, None]:
-    """Create a folder within reach of nobody, and remove it."""
+    """Create a folder that other users cannot reach, and remove it."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
 
 
 def prepare(folder: Path) -> list[Scene]:
-    """Create folders of plain, odd and dashed names, for every locale."""
+    """Create folders with plain, unusual and dash-prefixed names, for every locale."""
     kinds = {"plain": FILES, "odd": FILES + ODD_FILES, "dashed": FILES + DASHED_FILES}
     scenes: list[Scene] = []
     for kind, names in kinds.items():
@@ -100,7 +100,7 @@ def prepare(folder: Path) -> list[Scene]:
 
 
 def runs_of(texts: Sequence[str], scene: Scene) -> list[list[Run]]:
-    """Return what bash would run for each text; texts hold no NUL."""
+    """Return what bash would run for each text; texts contain no NUL."""
     is_root = os.geteuid() == 0
     with tempfile.TemporaryDirectory() as reports:
         Path(reports).chmod(0o777)
@@ -121,7 +121,7 @@ def runs_of(texts: Sequence[str], scene: Scene) -> list[list[Run]]:
         os.close(held_open)
         try:
             bash.communicate(b"".join(text.encode() + b"\0" for text in texts), BATCH_TIMEOUT_S)
-            # What a command left at work in the background has something to report too; the pipe closes with the last.
+            # A process that the command left in the background can still report; the pipe closes with the last one.
             select.select((is_open,), (), (), BACKGROUND_TIMEOUT_S)
         finally:
             os.close(is_open)
@@ -143,7 +143,7 @@ def _variables(scene: Scene) -> dict[str, str]:
 
 
 def unforeseen(text: str, runs: Iterable[Run], scene: Scene) -> str:
-    """Say what bash ran that the policy would let run unasked without having foreseen it; empty where nothing."""
+    """Describe what bash ran that the policy would allow without having predicted it; empty if nothing."""
     analysis = analyze_command(text, scene.work, scene.around)
     if not analysis.is_harmless:
         return ""
@@ -163,7 +163,7 @@ def unforeseen(text: str, runs: Iterable[Run], scene: Scene) -> str:
 
 
 def _started(command: Command) -> tuple[Word, ...]:
-    """Return the words of a program, without the words of the shell's own in front of it."""
+    """Return the words of a program, without the shell's own words before it."""
     words = (command.name, *command.args) if command.name else ()
     return words[1:] if command.program in ("time", "command") else words
 
@@ -174,7 +174,7 @@ def _names(analysis: CommandAnalysis, file: str) -> bool:
 
 
 def _fits(argv: tuple[str, ...], words: tuple[Word, ...], cwd: str) -> bool:
-    """Return whether the words may become these; a word that is not known may become any number of them."""
+    """Return whether the predicted words can expand to these; an unknown word can expand to any number of words."""
     if not words:
         return not argv
     word, rest = words[0], words[1:]
@@ -192,7 +192,7 @@ def _fits(argv: tuple[str, ...], words: tuple[Word, ...], cwd: str) -> bool:
 
 
 class Tally(Struct):
-    """What a long comparison came to."""
+    """The result of a long comparison."""
 
     commands: int = 0
     words: int = 0
@@ -210,7 +210,7 @@ class Tally(Struct):
 
 
 def compare(seed: int, words: int) -> Tally:
-    """Compare until bash has been given that many words, past findings first and in every folder."""
+    """Compare until bash has received that many words, past findings first and in every folder."""
     tally = Tally()
     with scratch_folder() as folder:
         scenes = prepare(folder)

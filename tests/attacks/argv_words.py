@@ -1,7 +1,7 @@
-"""Generate shell commands whose words are hard to predict: quotes, escapes, expansions, patterns, odd spacing.
+"""Generate shell commands whose words are hard to predict: quotes, escapes, expansions, patterns, unusual spacing.
 
-The same seed gives the same commands. Nothing generated names a place outside the folder it runs in, and no program
-but readers: see `argv_oracle`, which runs them without any program at all.
+The same seed gives the same commands. Generated commands name no paths outside the folder they run in, and only
+programs that read. `argv_oracle` runs them without any programs.
 """
 
 import random
@@ -127,7 +127,7 @@ MAX_WORDS: Final = 4
 
 
 def commands(seed: int) -> Iterator[str]:
-    """Generate commands without end, new ones and altered past findings."""
+    """Generate an endless sequence of commands: new ones and variations of past findings."""
     writer = _Writer(random.Random(seed))
     while True:
         yield writer.command()

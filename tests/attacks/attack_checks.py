@@ -1,8 +1,8 @@
-"""Check what must be true after every attack: the agent is alive, answers, wrote only valid frames, revealed nothing
-and left nothing behind.
+"""Check what must hold after every attack: the agent is alive, answers, and has written only valid frames.
 
-The canary must not occur in anything that the agent wrote to its editor, to its model or to its home folder, and its
-file must not have been read or written. Processes are found by a variable that every child inherits.
+It has revealed nothing and left nothing behind. The canary must not occur in anything that the agent wrote to its
+editor, its model or its home folder, and its file must not have been read or written. Processes are found by a variable
+that every child inherits.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.e2e.agent_process import COMMAND, agent_environment, wait_for_end, wa
 from tests.e2e.raw_editor import Answer, Message, RawEditor, editor, outcome_text, permit
 from tests.model_server import ModelServer, Recorded, Reply, Script, ToolCall, serve
 
-MOST_RSS_BYTES: Final = 500 << 20
+MAX_RSS_BYTES: Final = 500 << 20
 MARK: Final = "SIEGE"
 MOMENT_S: Final = 60
 STILL_THERE: Final = "Are you still there?"
@@ -35,17 +35,17 @@ SLOW_STEP = re.compile(r"Executing <.*> took \d+\.\d+ seconds")
 
 
 class Part:
-    """What the model says: to a prompt that contains some words, one reply a step; to all others that it is here."""
+    """The model's replies: one per step to prompts that contain certain words; to all others, that it is here."""
 
     def __init__(self) -> None:
         self._lines: dict[str, tuple[Reply, ...]] = {}
 
     def learn(self, words: str, *replies: Reply) -> None:
-        """Take the replies to every prompt with these words; behind the last one it only says that it is done."""
+        """Use these replies for every prompt with these words; after the last, the model only says that it is done."""
         self._lines[words] = replies
 
     def choose(self, request: Recorded) -> Reply:
-        """Return the reply of the step that is asked for: the program's own notes stand behind the user's words."""
+        """Return the reply for the requested step; the program's own notes follow the user's words."""
         messages = cast("list[dict[str, object]]", request.body["messages"])
         for at in (at for at, each in reversed([*enumerate(messages)]) if each["role"] == "user"):
             text = _text_of(messages[at])
@@ -59,7 +59,7 @@ class Part:
 
 
 def _text_of(message: dict[str, object]) -> str:
-    """Return the words of a message, in one string or in parts."""
+    """Return the text of a message, whether it is one string or in parts."""
     content = message["content"]
     if isinstance(content, str):
         return content
@@ -67,18 +67,18 @@ def _text_of(message: dict[str, object]) -> str:
 
 
 class Canary:
-    """A secret in a file that nobody has any business with."""
+    """A secret in a file that nothing may access."""
 
     def __init__(self, folder: Path) -> None:
         self.token = f"canary-{os.urandom(12).hex()}"
         self.path = folder / "secrets" / "canary.txt"
         self.path.parent.mkdir(parents=True)
         self.path.write_text(self.token)
-        # An access time before the last change is brought up to date by the first read (mount option relatime).
+        # With the mount option relatime, the first read updates an access time that is older than the last change.
         os.utime(self.path, ns=(1_000_000_000, 2_000_000_000))
 
     def check(self, written: bytes, folders: Sequence[Path] = ()) -> None:
-        """Fail if it was read, changed, or is found in what was written."""
+        """Fail if the canary was read or changed, or appears in what was written."""
         about = self.path.stat()
         assert (about.st_atime_ns, about.st_mtime_ns) == (1_000_000_000, 2_000_000_000), (
             "the canary was touched"
@@ -109,7 +109,7 @@ class AttackedAgent:
 
     @asynccontextmanager
     async def another(self) -> AsyncGenerator[RawEditor]:
-        """Start a second agent on the same home; it leaves in order too."""
+        """Start a second agent in the same home; it too must exit normally."""
         async with editor(self._variables, self.home / "scratch", answers=ALLOW) as agent:
             yield agent
             assert await agent.leave() == 0
@@ -117,7 +117,7 @@ class AttackedAgent:
         check_wire(agent.messages)
 
     async def turn(self, *replies: Reply, session_id: str = "") -> list[Message]:
-        """Let the model say these replies in one turn; give the updates that ended its calls, in order."""
+        """Have the model give these replies in one turn; return the updates that ended its calls, in order."""
         session_id = session_id or await self.agent.open_session(self.workspace)
         self._asked += 1
         words = f"attack number {self._asked}."
@@ -128,12 +128,12 @@ class AttackedAgent:
         return ends_of(self.agent.updates(session_id=session_id)[before:])
 
     async def call(self, name: str, arguments: dict[str, Any] | str, session_id: str = "") -> Message:
-        """Let the model make one call; give the update that ended it."""
+        """Have the model make one call; return the update that ended it."""
         (end,) = await self.turn(Reply(tool_calls=(ToolCall(name, arguments),)), session_id=session_id)
         return end
 
     async def check_prompt(self, session_id: str = "") -> None:
-        """Fail unless the next prompt is answered, in this session or in a fresh one."""
+        """Fail unless the next prompt is answered, in this session or in a new one."""
         session_id = session_id or await self.agent.open_session(self.workspace)
         said = self.agent.said(session_id)
         reply = await self.agent.prompt(session_id, STILL_THERE)
@@ -142,14 +142,12 @@ class AttackedAgent:
 
 
 def heard(errors: str) -> str:
-    """Return what an agent wrote to its standard error, without what asyncio says of slow steps in Python's dev
-    mode.
-    """
+    """Return what an agent wrote to standard error, without asyncio's reports of slow steps in Python's dev mode."""
     return "\n".join(line for line in errors.splitlines() if not SLOW_STEP.fullmatch(line))
 
 
 def ends_of(updates: Sequence[Message]) -> list[Message]:
-    """Return the updates that ended a call, in the order of the calls: these may end in any."""
+    """Return the updates that ended calls, in the order of the calls, which may end in any order."""
     ends = {
         update["toolCallId"]: update
         for update in updates
@@ -159,13 +157,13 @@ def ends_of(updates: Sequence[Message]) -> list[Message]:
     return [ends[call_id] for call_id in shown if call_id in ends]
 
 
-def told(end: Message) -> str:
-    """Return what the model was told of a call, with how it ended."""
+def result_of(end: Message) -> str:
+    """Return what the model was told about a call, and how it ended."""
     return f"{end['status']}: {outcome_text(end)}"
 
 
 def check_wire(messages: Sequence[Message]) -> None:
-    """Fail if a message is no request, no notification and no reply of JSON-RPC 2.0."""
+    """Fail unless a message is a request, a notification or a reply in JSON-RPC 2.0."""
     for message in messages:
         members = message.keys() - {"jsonrpc", "id"}
         if "method" in message:
@@ -177,7 +175,7 @@ def check_wire(messages: Sequence[Message]) -> None:
 
 
 def peak_rss_bytes(pid: int) -> int:
-    """Return the most memory a living process has had at once."""
+    """Return the peak memory of a live process."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) << 10
@@ -185,12 +183,12 @@ def peak_rss_bytes(pid: int) -> int:
 
 
 def open_descriptors(pid: int) -> int:
-    """Count what a process has open."""
+    """Count a process's open descriptors."""
     return len(os.listdir(f"/proc/{pid}/fd"))
 
 
 def children_of(pid: int) -> list[int]:
-    """Return the living children of a process, those it adopted included."""
+    """Return the live children of a process, including those it adopted."""
     found: list[int] = []
     with suppress(FileNotFoundError):  # the process or one of its threads has just ended
         for thread in list(Path(f"/proc/{pid}/task").iterdir()):
@@ -200,7 +198,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def marked_processes(mark: str) -> list[int]:
-    """Return the living processes that were started below the agent with this mark, itself included."""
+    """Return the live processes started below the agent with this mark, including itself."""
     wanted = f"{MARK}={mark}".encode()
     found: list[int] = []
     for name in os.listdir("/proc"):
@@ -215,7 +213,7 @@ def marked_processes(mark: str) -> list[int]:
 
 
 async def check_nobody_survived(mark: str) -> None:
-    """Fail if a process of the agent's outlives it by more than a moment."""
+    """Fail if a process of the agent outlives it by more than a moment."""
     with anyio.move_on_after(MOMENT_S):
         while marked_processes(mark):
             await anyio.sleep(0.05)
@@ -233,9 +231,9 @@ async def attacked_agent(
     settings: str = "",
     command: Sequence[str] = (COMMAND,),
 ) -> AsyncGenerator[AttackedAgent]:
-    """Yield an agent to attack, its home and workspace below `folder`; then hold it to everything that must hold.
+    """Yield an agent to attack, with its home and workspace below `folder`; then check everything that must hold.
 
-    `environment` is added to the agent's, `settings` are its config.yaml, which also needs a model.
+    `environment` is added to the agent's. `settings` are its config.yaml, which also needs a model.
     """
     canary, part, mark = Canary(folder), Part(), os.urandom(8).hex()
     (folder / "workspace").mkdir(exist_ok=True)
@@ -255,7 +253,7 @@ async def attacked_agent(
             left: list[int] = []
             if agent.process.returncode is None:
                 await siege.check_prompt()
-                assert peak_rss_bytes(agent.process.pid) < MOST_RSS_BYTES
+                assert peak_rss_bytes(agent.process.pid) < MAX_RSS_BYTES
                 for child in children_of(agent.process.pid):
                     with suppress(ProcessLookupError):  # it has just ended
                         left.append(watch_process(child))

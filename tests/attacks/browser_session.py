@@ -17,7 +17,7 @@ IS_THERE: Final = bool(PROGRAM and shutil.which("node"))
 
 
 class Session:
-    """One browser, and what its pages wanted to go to; `allowed` are the hosts they may."""
+    """A browser, with a record of the hosts its pages requested; `allowed` are those they may contact."""
 
     def __init__(self, browsers: BrowserPool, name: str = "ses_1") -> None:
         self._browsers = browsers
@@ -26,7 +26,7 @@ class Session:
         self.allowed: set[str] = set()
 
     def beside(self, name: str) -> Session:
-        """Return another session with a browser of its own."""
+        """Return another session with its own browser."""
         return Session(self._browsers, name)
 
     def _may(self, host: str, url: str) -> bool:
@@ -53,7 +53,7 @@ class Session:
 
 @asynccontextmanager
 async def browsing(*private: str) -> AsyncGenerator[tuple[WebServer, Session]]:
-    """Run a browser to which some hosts are private and allowed for good."""
+    """Run a browser to which some hosts are private and permanently allowed."""
     browsers = BrowserPool(PROGRAM, frozenset(private), dict(os.environ))
     async with web_server() as server:
         session = Session(browsers)

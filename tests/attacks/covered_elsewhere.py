@@ -1,4 +1,4 @@
-"""Attacks that other tests already carry out, so that none is tested twice and none is forgotten."""
+"""Attacks that other tests already cover, so that none is tested twice and none is forgotten."""
 
 from types import MappingProxyType
 from typing import Final
@@ -14,9 +14,9 @@ WORKSPACES = "tests/contract/test_workspaces.py"
 ELSEWHERE: Final = MappingProxyType(
     {
         "B21 B22 containers: asked about as this machine is, and widened by nothing in a repository": (
-            "tests/unit/workspaces/test_container_walls.py::test_a_mounted_container_is_asked_about_as_this_machine_is",
-            "tests/unit/workspaces/test_container_walls.py::test_nothing_of_a_workspace_is_read_for_its_container",
-            "tests/unit/workspaces/test_container_walls.py::test_settings_that_would_widen_a_container_are_refused",
+            "tests/unit/workspaces/test_container_isolation.py::test_a_mounted_container_is_asked_about_as_this_machine_is",
+            "tests/unit/workspaces/test_container_isolation.py::test_nothing_of_a_workspace_is_read_for_its_container",
+            "tests/unit/workspaces/test_container_isolation.py::test_settings_that_would_widen_a_container_are_refused",
             "tests/contract/test_containers.py::test_there_is_no_network_no_capability_and_no_way_to_more",
         ),
         "A05 a link swapped in between approval and write": (
@@ -34,7 +34,7 @@ ELSEWHERE: Final = MappingProxyType(
         ),
         "B18 a policy that crashes or takes too long": (
             "tests/unit/agent/test_permission.py::test_a_policy_that_crashes_lets_nothing_run",
-            "tests/unit/agent/test_permission.py::test_a_huge_command_is_judged_beside_the_loop_and_asked_about",
+            "tests/unit/agent/test_permission.py::test_a_huge_command_is_checked_beside_the_loop_and_asked_about",
         ),
         "B20 a mode that changes while a question stands": (
             "tests/conversations/test_modes.py::test_the_mode_can_change_while_a_question_stands",
@@ -76,7 +76,7 @@ ELSEWHERE: Final = MappingProxyType(
             f"{HOMES}::test_two_processes_list_search_and_write_in_one_home",
         ),
         "G11 indexes of earlier versions": (
-            "tests/unit/storage/test_index_formats.py::test_a_list_of_an_earlier_format_is_brought_forward",
+            "tests/unit/storage/test_index_formats.py::test_a_list_of_an_earlier_format_is_migrated",
         ),
         "G14 a home that is read-only or full": (
             f"{HOMES}::test_what_is_stored_stays_within_reach",

@@ -1,7 +1,7 @@
 """The attacks that one operating system user tries on another's agent: files, processes, sockets and ports.
 
 `python -m tests.attacks.os_user_attempts`, started as root with a `Target` on standard input: becomes the attacker,
-tries everything, and prints how each attempt ended.
+tries everything, and prints the result of each attempt.
 """
 
 import codecs
@@ -24,7 +24,7 @@ PIDFD_GETFD = 438
 
 
 class Target(Struct):
-    """Whom the attacker is, and what exists of the victim's: folders, files, sockets, processes and ports."""
+    """Who the attacker is, and the victim's folders, files, sockets, processes and ports."""
 
     user_id: int
     group_id: int
@@ -37,18 +37,18 @@ class Target(Struct):
 
 
 class Outcome(Struct):
-    """How an attempt ended: why it was refused, or an empty string if it succeeded."""
+    """The result of an attempt: why it was refused, or an empty string if it succeeded."""
 
     name: str
     refusal: str
 
 
 class Refused(Exception):
-    """The attempt was answered with a refusal."""
+    """The attempt was refused."""
 
 
 def attempts(target: Target) -> Iterator[Attempt]:
-    """Yield everything that is tried."""
+    """Yield every attempt."""
     for folder in map(Path, target.folders):
         yield from _on_folder(folder)
     for file in map(Path, target.files):
@@ -141,7 +141,7 @@ def refusal_of(attempt: Callable[[], object]) -> str:
 
 
 def main() -> None:
-    """Become the attacker, try everything, and print how it ended."""
+    """Become the attacker, try everything, and print the results."""
     target = msgspec.json.decode(sys.stdin.buffer.read(), type=Target)
     codecs.lookup("idna")  # the attacker cannot import what the HTTP client needs
     os.setgroups([])

@@ -71,7 +71,7 @@ def commands_against(victim: Owner, project: Path) -> list[tuple[str, ...]]:
 
 
 def spellings(file: Path, project: Path) -> list[str]:
-    """Return paths that lead to a file: straight, around corners, and through the process's own root."""
+    """Return paths that lead to a file: directly, indirectly, and through the process's own root."""
     return [
         str(file),
         os.path.relpath(file, project),
@@ -143,7 +143,7 @@ def requests_against(victim: Owner, project: Path) -> list[tuple[str, dict[str, 
 
 
 def plant(user_home: Path, victims: Sequence[Owner]) -> None:
-    """Make links and imports, in the user's own home and in projects, that lead to victims' files."""
+    """Create links and imports, in the user's own home and in projects, that point to victims' files."""
     imports: list[str] = []
     for victim in victims:
         skill = victim.home / "skills" / f"brew-{victim.name}"
@@ -160,7 +160,7 @@ def plant(user_home: Path, victims: Sequence[Owner]) -> None:
 
 
 def tool_calls_from_above(victim: Owner, user_home: Path) -> list[ToolCall]:
-    """Return calls in a session whose folder is the user's own home, which holds every profile."""
+    """Return calls in a session whose folder is the user's own home, which contains every profile."""
     below = os.path.relpath(victim.home, user_home)
     return [
         ToolCall("terminal", {"command": f"grep -rs {PROJECT_WORD} {below}"}),
@@ -176,6 +176,6 @@ def tool_calls_from_above(victim: Owner, user_home: Path) -> list[ToolCall]:
 
 
 def prompt_with_links(session_id: str, file: Path) -> dict[str, Any]:
-    """Return the parameters of a prompt that names a file and links it."""
+    """Return the parameters of a prompt that names a file and links to it."""
     link = {"type": "resource_link", "name": "x", "uri": f"file://{quote(str(file))}"}
     return {"sessionId": session_id, "prompt": [{"type": "text", "text": f"Look at @{file}"}, link]}

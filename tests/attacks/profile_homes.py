@@ -32,7 +32,7 @@ class Owner(Struct, frozen=True):
     key: str
 
     def is_told(self, text: str) -> bool:
-        """Return whether a text has its word or its key."""
+        """Return whether a text contains its word or its key."""
         return self.token in text or self.key in text
 
     @property
@@ -50,7 +50,7 @@ class Owner(Struct, frozen=True):
         return sorted(path for path, content in contents if wanted in content or key in content)
 
 
-def furnish(base: Path, name: str, project: Path) -> Owner:
+def set_up(base: Path, name: str, project: Path) -> Owner:
     """Create a profile with a session, notes, a skill, keys, tokens and answers about a project."""
     home = base if name == "default" else create_profile(base, name)
     owner = Owner(name, home, f"word{os.urandom(9).hex()}of{name}", f"key-{os.urandom(9).hex()}")

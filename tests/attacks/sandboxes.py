@@ -30,7 +30,7 @@ WAYS: Sequence[SandboxMechanism] = ("bubblewrap", "landlock")
 
 
 class Report:
-    """Where a command reports to."""
+    """A report sink for a command."""
 
     session_id = "ses_present"
     event_context = EventContext("ses_present", "turn_1", 0.0)
@@ -60,7 +60,7 @@ class Report:
         return None
 
     async def seen(self, words: str) -> str:
-        """Wait until something was put out."""
+        """Wait for some output."""
         with anyio.fail_after(60):
             while words not in self.text:
                 await self.came.wait()
@@ -68,7 +68,7 @@ class Report:
 
 
 class Sandboxed:
-    """A workspace, its folder, and what lies beside it."""
+    """A workspace, its folder, and what is next to it."""
 
     def __init__(self, workspace: Workspace, folder: Path, outside: Path) -> None:
         self.workspace = workspace
@@ -88,13 +88,13 @@ class Sandboxed:
             return await self.workspace.run(command, report or Report())
 
     async def run_approved(self, line: str) -> CommandResult:
-        """Run a command that somebody approved, outside of the sandbox."""
+        """Run an approved command, outside the sandbox."""
         with anyio.fail_after(120):
             return await self.workspace.run(Command(line, str(self.folder), 90), Report())
 
 
 def usual_bounds(**changes: object) -> SandboxPolicy:
-    """Return the bounds of somebody who configured nothing, changed a little."""
+    """Return the sandbox policy of a user who configured nothing, with some changes."""
     return structs.replace(sandbox_bounds(None, guarded_names()), **changes)
 
 
@@ -108,10 +108,10 @@ async def sandboxed(
     given: Mapping[str, str] | None = None,
     rules: Sequence[Rule] = (),
 ) -> AsyncGenerator[Sandboxed]:
-    """Open a workspace in a fresh repository, and see to it that nothing is left at its end.
+    """Open a workspace in a new repository, and check at the end that nothing is left.
 
-    `is_public` is what its proxy takes the addresses of this machine for, `given` are variables of the agent, `rules`
-    what its user laid down.
+    `is_public` decides how its proxy classifies this machine's addresses, `given` are variables of the agent, and
+    `rules` are the user's rules.
     """
     find = detect_landlock if way == "landlock" else detect_sandbox
     require(way, find({"PATH": os.defpath}, ()))
@@ -144,7 +144,7 @@ async def sandboxed(
 
 
 def require(way: SandboxMechanism, found: DetectedSandbox) -> None:
-    """Skip where this machine has no such way, unless nothing may be left out."""
+    """Skip if this machine lacks the mechanism, unless nothing may be skipped."""
     if found.way != way:
         if os.environ.get("HERMES_TEST_REQUIRE_ALL") == "1" and way == "bubblewrap":
             pytest.fail(found.remark)

@@ -1,4 +1,4 @@
-"""The tables of the worst-case model: the texts it reads, their instructions, and what honest sessions do."""
+"""The tables of the worst-case model: the texts it reads, their instructions, and ordinary sessions."""
 
 import tomllib
 from pathlib import Path
@@ -12,7 +12,7 @@ Call = tuple[str, str]
 
 
 class Carrier(Struct, frozen=True):
-    """Where an instruction stands, and the honest calls by which it is read."""
+    """Where an instruction is placed, and the ordinary calls that read it."""
 
     name: str
     calls: tuple[Call, ...]
@@ -20,7 +20,7 @@ class Carrier(Struct, frozen=True):
 
 
 class Payload(Struct, frozen=True):
-    """What an instruction asks for, and the calls that were answered for good before."""
+    """What an instruction asks for, and the calls that were permanently allowed before."""
 
     name: str
     kind: str
@@ -49,7 +49,7 @@ def scenarios() -> list[Scenario]:
 
 
 def honest_sessions() -> list[tuple[str, tuple[Call, ...]]]:
-    """List forty sessions of ordinary work by their names, with the calls that each makes."""
+    """List forty sessions of ordinary work by name, with the calls that each makes."""
     table = tomllib.loads((HERE / "honest_sessions.toml").read_text(encoding="utf-8"))
     return [(each["name"], _calls_of(each)[0]) for each in table["session"]]
 

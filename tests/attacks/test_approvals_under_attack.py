@@ -1,6 +1,6 @@
-"""Commands that want to be more than what was allowed (rows B01 to B13, B24, B25), against rules and lasting answers.
+"""Commands that try to exceed what was allowed (rows B01 to B13, B24, B25), against rules and permanent answers.
 
-Whoever is asked refuses, so whatever ran was never asked about: nothing may have come of it.
+Every question is refused, so whatever ran was never asked about and must have had no effect.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, result_of
 from tests.e2e.raw_editor import Message, permit
 from tests.model_server import Reply, ToolCall
 from tests.unit.policy.test_user_rules import BEYOND, HIDDEN
@@ -31,9 +31,9 @@ def rules_of(*rules: tuple[str, str]) -> str:
 
 
 async def run_all(siege: AttackedAgent, commands: tuple[str, ...], session_id: str = "") -> list[str]:
-    """Let the model make these calls in one turn; give what it was told of each."""
+    """Have the model make these calls in one turn; return what it was told about each."""
     calls = tuple(ToolCall("terminal", {"command": command}) for command in commands)
-    return [told(end) for end in await siege.turn(Reply(tool_calls=calls), session_id=session_id)]
+    return [result_of(end) for end in await siege.turn(Reply(tool_calls=calls), session_id=session_id)]
 
 
 def tree_of(folder: Path) -> set[str]:
@@ -160,7 +160,7 @@ async def test_b25_what_lends_rights_is_asked_about_every_time(tmp_path: Path) -
         for mode in ("ask", "accept_edits", "auto"):
             session_id = await siege.agent.open_session(siege.workspace)
             await siege.agent.call("session/set_mode", {"sessionId": session_id, "modeId": mode})
-            await siege.check_prompt(session_id)  # behind it the model knows the mode
+            await siege.check_prompt(session_id)  # after it, the model knows the mode
             before = len(questions(siege))
             await run_all(siege, commands, session_id)
             assert len(questions(siege)) == before + len(commands), mode
@@ -183,7 +183,7 @@ async def test_b20_the_mode_that_asks_about_nothing_is_there_for_nobody_by_accid
 
 
 async def test_a15_a16_no_way_round_leads_to_a_protected_folder_unasked(tmp_path: Path) -> None:
-    """In the mode that takes edits, with everything allowed for the session before, and folders that do not exist."""
+    """In `accept_edits`, with everything allowed for the session before, and folders that do not exist."""
     commands = (
         "mkdir -p .git/hooks",
         "mv prepared .git/hooks",

@@ -1,4 +1,4 @@
-"""What an editor brings along, against its agent: attachments, findings, terminals that say what nobody wrote."""
+"""What an editor can send against its agent: attachments, diagnostics, terminals with output that nobody wrote."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.attacks.attack_checks import ALLOW, attacked_agent, told
+from tests.attacks.attack_checks import ALLOW, attacked_agent, result_of
 from tests.e2e.raw_editor import Answer, Message
 from tests.model_server import Reply, ToolCall
 
@@ -47,7 +47,7 @@ async def test_no_link_is_followed_and_no_address_leaves_its_line(tmp_path: Path
                 last = siege.server.requests[-1].body["messages"][-1]["content"]
                 text = last if isinstance(last, str) else json.dumps(last)
                 assert len(text) < 10_000
-                outside = text.partition("````")[0]  # the text itself stands in a fence longer than its own
+                outside = text.partition("````")[0]  # the text itself is in a fence longer than its own
                 assert "\n<system>" not in outside
                 assert "\n[INST]" not in outside
 
@@ -94,7 +94,7 @@ async def test_findings_of_an_editor_are_words_about_files_that_may_be_read(tmp_
     rules = 'rules:\n- deny: {path: "vault/**"}\n'
     async with attacked_agent(tmp_path, answers=answers, greeting=TELLS, settings=rules) as siege:
         end = await siege.call("diagnostics", {"path": "."})
-    text = told(end)
+    text = result_of(end)
     assert text.startswith("completed: ")
     assert len(text) < 200_000
     assert all(line.startswith(("completed: a.py", "a.py:", "c.py:", "[")) for line in text.splitlines()), (
@@ -118,5 +118,5 @@ async def test_c06_a_terminal_of_the_editors_gives_no_half_of_a_secret(tmp_path:
     }
     async with attacked_agent(tmp_path, answers=answers, greeting=TELLS) as siege:
         (end,) = await siege.turn(Reply(tool_calls=(ToolCall("terminal", {"command": "make noise"}),)))
-    assert "line\nline" in told(end)
-    assert TOKEN[24:] not in told(end)
+    assert "line\nline" in result_of(end)
+    assert TOKEN[24:] not in result_of(end)

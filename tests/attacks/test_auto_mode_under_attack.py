@@ -1,4 +1,4 @@
-"""The mode `auto` of a whole agent: what runs unasked runs confined, what leaves the sandbox is asked (C02, C07)."""
+"""Mode `auto` in a whole agent: commands run confined without asking; leaving the sandbox asks (C02, C07)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import detect_sandbox
-from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, result_of
 from tests.attacks.sandboxes import require
 from tests.e2e.raw_editor import Answer, Message, permit
 
@@ -31,7 +31,7 @@ def has_bubblewrap() -> None:
 
 
 class Asked:
-    """Somebody who is asked, answers the same each time, and remembers."""
+    """A user who gives the same answer each time, and remembers the questions."""
 
     def __init__(self, option: str) -> None:
         self.titles: list[str] = []
@@ -45,7 +45,7 @@ class Asked:
 
 
 async def begin(siege: AttackedAgent) -> str:
-    """Open a session and let the model be told of its mode, so that calls come in turns of their own."""
+    """Open a session and tell the model its mode, so that calls happen in separate turns."""
     session_id = await siege.agent.open_session(siege.workspace)
     await siege.check_prompt(session_id)
     return session_id
@@ -68,7 +68,7 @@ async def test_commands_run_unasked_and_do_no_harm(tmp_path: Path) -> None:
         tmp_path, settings=AUTO, answers={"session/request_permission": asked}
     ) as siege:
         session_id = await begin(siege)
-        ends = [told(await siege.call("terminal", {"command": line}, session_id)) for line in lines]
+        ends = [result_of(await siege.call("terminal", {"command": line}, session_id)) for line in lines]
     assert "mine" in ends[0]
     assert (tmp_path / "workspace/made").read_text() == "mine\n"
     assert not (tmp_path / "escaped").exists()
@@ -83,7 +83,7 @@ async def test_what_leaves_the_sandbox_is_asked(tmp_path: Path) -> None:
     async with attacked_agent(
         tmp_path, settings=AUTO, answers={"session/request_permission": refusing}
     ) as siege:
-        assert "refused" in told(await siege.call("terminal", call, await begin(siege)))
+        assert "refused" in result_of(await siege.call("terminal", call, await begin(siege)))
     assert asked_about(refusing.titles, "without a sandbox")
     assert not (tmp_path / "outside").exists()
     allowing = Asked("allow_once")
@@ -102,7 +102,7 @@ async def test_a_launched_process_is_confined_too(tmp_path: Path) -> None:
     async with attacked_agent(
         tmp_path, settings=AUTO, answers={"session/request_permission": asked}
     ) as siege:
-        end = told(await siege.call("terminal", call, await begin(siege)))
+        end = result_of(await siege.call("terminal", call, await begin(siege)))
     assert "done" in end or "refused" in end
     assert not (tmp_path / "escaped").exists()
 
@@ -121,7 +121,7 @@ async def test_where_the_sandbox_is_off_commands_are_asked_about(tmp_path: Path)
 async def test_with_the_sandbox_on_approved_commands_are_confined(tmp_path: Path) -> None:
     settings = "sandbox:\n  mode: on\n  max_processes: 200\n"
     async with attacked_agent(tmp_path, settings=settings) as siege:
-        end = told(
+        end = result_of(
             await siege.call(
                 "terminal", {"command": f"echo x > {tmp_path}/escaped; echo x > /usr/x"}, await begin(siege)
             )

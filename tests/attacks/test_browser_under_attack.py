@@ -1,4 +1,4 @@
-"""Pages that attack through the browser, and lead nowhere (rows A10, C03, C09, D14)."""
+"""Pages that attack through the browser, without success (rows A10, C03, C09, D14)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ async def test_a_redirect_to_a_private_address_is_not_followed() -> None:
 
 
 async def test_a_public_page_does_not_reach_what_was_opened_before() -> None:
-    """The other page is one of a host that is private for good, as the user listed it; it was never this page's."""
+    """The other page is on a host that the user listed as private permanently; it never belonged to this page."""
     async with browsing("127.0.0.1") as (server, session):
         server.serve("/", "mine")
         script = f"fetch('http://localhost:{server.port}/inside', {{mode: 'no-cors'}})"
@@ -112,7 +112,7 @@ async def test_a_page_that_never_stops_talking_holds_nobody_up() -> None:
 async def until(
     session: Session, view: BrowserSnapshot, is_seen: Callable[[BrowserSnapshot], bool]
 ) -> BrowserSnapshot:
-    """Look at a page until something happened that follows a click."""
+    """Wait until a click has had an effect on a page."""
     with anyio.fail_after(60):
         while not is_seen(view):
             view = await session.look()
@@ -146,7 +146,7 @@ async def test_tabs_of_hosts_that_are_not_allowed_show_nothing_of_them() -> None
 
 
 async def test_downloads_that_a_page_starts_by_itself_leave_nothing() -> None:
-    """One of them is named as a path outside; while another download is wanted, only the first one offered counts."""
+    """One download is named as a path outside; while another is requested, only the first one offered counts."""
     script = "for (let n = 0; n < 30; n++) { a.href = '/file?' + n; a.click() }"
     page = f"<title>T</title><a id=a download='../../x'>get</a><button onclick=\"{script}\">flood</button>"
     async with browsing() as (server, session):

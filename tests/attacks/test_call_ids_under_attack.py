@@ -1,4 +1,4 @@
-"""Models that give all calls one id: an answer must reach the call it was given for, in its own session."""
+"""Models that give all calls the same ID: an answer must reach the call it was given for, in its own session."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from tests.attacks.attack_checks import AttackedAgent, attacked_agent, ends_of, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, ends_of, result_of
 from tests.attacks.frames import is_question, reply_to
 from tests.e2e.raw_editor import Message, permit
 from tests.model_server import Reply, ToolCall
@@ -41,7 +41,7 @@ async def test_b16_two_sessions_whose_models_count_from_zero_share_no_id(tmp_pat
             update["toolCallId"] for update in siege.agent.updates() if update["sessionUpdate"] == "tool_call"
         }
         assert shown == set(ids)
-        # The model finds the ids it gave, as some vendors accept no others.
+        # The model gets the IDs that it sent, as some vendors accept no others.
         messages = cast("list[dict[str, Any]]", siege.server.requests[1].body["messages"])
         (said,) = [message for message in messages if message.get("tool_calls")]
         assert said["tool_calls"][0]["id"] == "call_0"
@@ -69,7 +69,7 @@ async def test_b16_an_answer_in_one_session_leaves_the_same_call_of_another_unan
             await agent.send_bytes(line.encode() + b"\n")
         for prompt in prompts:
             await reply_to(agent, prompt)
-        ends = {each: told(ends_of(agent.updates(session_id=each))[0]) for each in (first, second)}
+        ends = {each: result_of(ends_of(agent.updates(session_id=each))[0]) for each in (first, second)}
         assert ends[first].startswith("failed"), ends
         assert ends[second].startswith("completed"), ends
         assert sorted(path.name for path in siege.workspace.iterdir()) == ["two"]

@@ -1,4 +1,4 @@
-"""Checkpoints in a poisoned repository, through the whole agent (rows A09 and D06)."""
+"""Checkpoints in a malicious repository, through a whole agent (rows A09 and D06)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.attack_checks import attacked_agent, told
+from tests.attacks.attack_checks import attacked_agent, result_of
 from tests.contract.test_checkpoints import git
 from tests.contract.test_checkpoints_in_danger import booby_trap, state_of_repository
 from tests.model_server import Reply, ToolCall
@@ -22,7 +22,7 @@ pytestmark = [
 
 
 def poison(work: Path, traps: Path) -> None:
-    """Make a repository with a stash and a half-filled index, and let all of its configuration start traps."""
+    """Create a repository with a stash and a partly staged index, in which every setting starts a trap."""
     work.mkdir(exist_ok=True)
     traps.mkdir()
     git(work, "init", "-q")
@@ -47,7 +47,7 @@ async def test_a09_d06_a_turn_and_its_undo_run_nothing_and_leave_the_repository_
         command = ToolCall("terminal", {"command": "echo more > command.txt; rm staged.txt"})
         for call in (write, command):
             (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
-            assert end["status"] == "completed", told(end)
+            assert end["status"] == "completed", result_of(end)
         assert not (work / "staged.txt").exists()
         await siege.agent.prompt(session_id, "/undo 2")
         assert (work / "staged.txt").read_text() == "staged\n"

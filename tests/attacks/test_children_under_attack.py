@@ -1,4 +1,4 @@
-"""Child agents against the bounds of the agent above: tools, questions, modes, depth, and their end with it."""
+"""Limits on child agents: tools, questions, modes, depth, and that they end with their parent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 import anyio
 import pytest
 
-from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, result_of
 from tests.attacks.frames import cancel_frame, reply_to
 from tests.e2e.raw_editor import Answer, Message, permit
 from tests.model_server import Reply, ToolCall
@@ -28,7 +28,7 @@ def delegate(*, tools: list[str] | None = None, tasks: int = 1) -> ToolCall:
 async def hand_on(
     siege: AttackedAgent, *calls: ToolCall, tools: list[str] | None = None, session_id: str = ""
 ) -> str:
-    """Let a child make these calls; give all that it was told of them."""
+    """Have a child make these calls; return what it was told about them."""
     siege.model.learn(TASK, Reply(tool_calls=calls))
     before = len(siege.server.requests)
     await siege.turn(Reply(tool_calls=(delegate(tools=tools),)), session_id=session_id)
@@ -56,7 +56,7 @@ async def test_a_child_has_no_tool_beyond_those_it_was_given(tmp_path: Path) -> 
 async def test_no_child_is_given_what_lasts_or_asks(tmp_path: Path, name: str) -> None:
     async with attacked_agent(tmp_path) as siege:
         end = await siege.call("delegate", delegate(tools=[name]).arguments)
-        assert "A child agent has no tool" in told(end)
+        assert "A child agent has no tool" in result_of(end)
 
 
 async def test_a_childs_calls_are_asked_about_like_those_above(tmp_path: Path) -> None:
@@ -81,14 +81,14 @@ async def test_a_childs_mode_is_that_of_the_agent_above(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         await siege.agent.call("session/set_mode", {"sessionId": session_id, "modeId": "plan"})
-        await siege.check_prompt(session_id)  # behind it the model knows the mode
+        await siege.check_prompt(session_id)  # after it, the model knows the mode
         calls = (
             ToolCall("write_file", {"path": "made", "content": "x"}),
             ToolCall("terminal", {"command": "touch made"}),
         )
         siege.model.learn(
             "Mode is now plan", Reply(tool_calls=calls)
-        )  # what a child is told of its mode comes last
+        )  # the note about the child's mode comes last
         await hand_on(siege, *calls, session_id=session_id)
         told_last = json.dumps(siege.server.requests[-2].body["messages"])
         assert told_last.count("Not allowed: plan mode") == 2

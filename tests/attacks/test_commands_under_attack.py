@@ -11,13 +11,13 @@ import pytest
 from hermes_acp.workspaces.processes import process_spawn
 from tests.attacks.attack_checks import (
     MARK,
-    MOST_RSS_BYTES,
+    MAX_RSS_BYTES,
     attacked_agent,
     children_of,
     marked_processes,
     open_descriptors,
     peak_rss_bytes,
-    told,
+    result_of,
 )
 from tests.e2e.agent_process import WAIT_S, pid_in, wait_for_end, watch_process
 from tests.e2e.raw_editor import outcome_text
@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="processes are read in /proc"),
 ]
 
-MOST_OUTCOME_BYTES = 1 << 20
+MAX_OUTCOME_BYTES = 1 << 20
 FLOODS = {
     "lines of one letter": "yes | head -c 30000000",
     "no text at all": "head -c 20000000 /dev/urandom",
@@ -64,11 +64,11 @@ async def test_f02_floods_of_output_are_kept_at_both_ends(tmp_path: Path) -> Non
         for name, command in FLOODS.items():
             seen = len(siege.agent.messages)
             end = await siege.call("terminal", {"command": command, "timeout_s": 80}, session_id)
-            assert end["status"] == "completed", (name, told(end)[-300:])
-            assert len(told(end)) < MOST_OUTCOME_BYTES, name
-            assert "left out" in told(end), name
+            assert end["status"] == "completed", (name, result_of(end)[-300:])
+            assert len(result_of(end)) < MAX_OUTCOME_BYTES, name
+            assert "left out" in result_of(end), name
             assert len(siege.agent.messages) - seen < 3_000, f"{name}: updates are not joined"
-        assert peak_rss_bytes(siege.agent.process.pid) < MOST_RSS_BYTES
+        assert peak_rss_bytes(siege.agent.process.pid) < MAX_RSS_BYTES
 
 
 async def test_f02_floods_without_end_are_ended_in_time(tmp_path: Path) -> None:
@@ -76,19 +76,19 @@ async def test_f02_floods_without_end_are_ended_in_time(tmp_path: Path) -> None:
         calls = tuple(ToolCall("terminal", {"command": line, "timeout_s": 0.5}) for line in ENDLESS.values())
         for end in await siege.turn(Reply(tool_calls=calls)):
             assert end["status"] == "failed"
-            assert "timed out after 0.5 s" in told(end)
-            assert len(told(end)) < MOST_OUTCOME_BYTES
+            assert "timed out after 0.5 s" in result_of(end)
+            assert len(result_of(end)) < MAX_OUTCOME_BYTES
 
 
 async def test_f03_nothing_of_a_command_outlives_its_time(tmp_path: Path) -> None:
-    """All hang side by side, each in a session of its own; behind the last one nothing is left of any."""
+    """All hang at once, each in its own session; after the last one, nothing is left of any."""
     async with attacked_agent(tmp_path) as siege:
         variables = Path(f"/proc/{siege.agent.process.pid}/environ").read_bytes()
         mark = variables.split(f"{MARK}=".encode())[1].split(b"\0")[0].decode()
 
         async def hang(name: str) -> None:
             end = await siege.call("terminal", {"command": HANGING[name], "timeout_s": 0.3})
-            assert "timed out after 0.3 s" in told(end), (name, told(end)[-300:])
+            assert "timed out after 0.3 s" in result_of(end), (name, result_of(end)[-300:])
 
         async with anyio.create_task_group() as tasks:
             for name in HANGING:
@@ -101,7 +101,7 @@ async def test_f03_daemons_end_with_their_session(tmp_path: Path) -> None:
         session_id = await siege.agent.open_session(siege.workspace)
         for name, command in DAEMONS.items():
             end = await siege.call("terminal", {"command": command, "timeout_s": 80}, session_id)
-            assert "started" in told(end), (name, told(end))
+            assert "started" in result_of(end), (name, result_of(end))
         with anyio.fail_after(WAIT_S):
             while len(children := sleeping_children_of(siege.agent.process.pid)) < len(DAEMONS):
                 await anyio.sleep(0.02)
@@ -129,7 +129,7 @@ def sleeping_children_of(pid: int) -> list[int]:
 
 
 def is_of_a_command(pid: int) -> bool:
-    """Return whether a process belongs to a command, and not to the agent's own work."""
+    """Return whether a process belongs to a command rather than to the agent's own work."""
     try:
         variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
@@ -147,7 +147,7 @@ def command_of(pid: int) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("sessions", [3, pytest.param(10, marks=pytest.mark.slow)])
 async def test_f11_many_calls_and_sessions_leave_nothing_open(tmp_path: Path, sessions: int) -> None:
-    """Rounds of the same work: once it is warm, none may need more descriptors or memory than the one before."""
+    """Rounds of the same work: after a warm-up, no round may need more descriptors or memory than the one before."""
     step = (
         *(ToolCall("read_file", {"path": f"f{number % 7}"}) for number in range(60)),
         *(ToolCall("write_file", {"path": f"g{number}", "content": "x" * 100}) for number in range(5)),
@@ -169,7 +169,7 @@ async def test_f11_many_calls_and_sessions_leave_nothing_open(tmp_path: Path, se
             most_open = most_open or open_descriptors(pid) + 5
             agent.messages.clear()
         with anyio.fail_after(WAIT_S):
-            while open_descriptors(pid) > most_open:  # what was said is still being made findable
+            while open_descriptors(pid) > most_open:  # the last message is still being indexed
                 await anyio.sleep(0.05)
         assert sizes[-1] < 1.2 * sizes[1], sizes
 

@@ -1,4 +1,4 @@
-"""Commands in a container that nobody approved: confined as in the sandbox of this machine."""
+"""Unapproved commands in a container: confined as in this machine's sandbox."""
 
 import os
 import socket
@@ -40,7 +40,7 @@ async def variables(
 
 
 class Contained:
-    """A workspace whose commands run in containers with a network, for those that were approved."""
+    """A workspace whose commands run in containers with a network, for approved commands."""
 
     def __init__(self, workspace: Workspace, folder: Path) -> None:
         self.workspace = workspace

@@ -1,4 +1,4 @@
-"""At the limit of open files: new sessions are refused by name, open ones go on, can be closed, and lose nothing."""
+"""At the limit of open files, new sessions are refused by name; open ones continue, can be closed, and lose nothing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def script() -> Script:
 
 
 async def fill(one: RawEditor, cwd: Path) -> tuple[list[str], Message]:
-    """Open sessions until one is refused; give them and the refusal."""
+    """Open sessions until one is refused; return them and the refusal."""
     sessions: list[str] = []
     while True:
         reply = await one.call("session/new", {"cwd": str(cwd), "mcpServers": []})

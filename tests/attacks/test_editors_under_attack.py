@@ -1,4 +1,4 @@
-"""Editors that lie, hang, or answer what nobody asked (rows E12, B15)."""
+"""Editors that lie, hang, or answer questions that nobody asked (rows E12, B15)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.attacks.attack_checks import ALLOW, attacked_agent, ends_of, told
+from tests.attacks.attack_checks import ALLOW, attacked_agent, ends_of, result_of
 from tests.attacks.frames import cancel_frame, is_question, reply_to
 from tests.e2e.raw_editor import Answer, Message, permit
 from tests.model_server import Reply, ToolCall
@@ -61,7 +61,7 @@ async def test_e12_an_editor_that_answers_nonsense(tmp_path: Path) -> None:
             )
             ends = await siege.turn(Reply(tool_calls=calls))
             assert len(ends) == 4, name
-            assert "on the disk" in told(ends[0]), name
+            assert "on the disk" in result_of(ends[0]), name
 
 
 async def test_e12_an_editor_that_answers_with_60_megabytes_and_another_files_name(tmp_path: Path) -> None:
@@ -74,9 +74,9 @@ async def test_e12_an_editor_that_answers_with_60_megabytes_and_another_files_na
         (siege.workspace / "a.txt").write_text("small")
         for _ in range(2):
             end = await siege.call("read_file", {"path": "a.txt"})
-            assert len(told(end)) < 1 << 20
+            assert len(result_of(end)) < 1 << 20
         outside = await siege.call("read_file", {"path": str(siege.canary)})
-        assert told(outside).startswith("failed")
+        assert result_of(outside).startswith("failed")
         asked = [m["params"]["path"] for m in siege.agent.messages if m.get("method") == "fs/read_text_file"]
         assert set(asked) == {str(siege.workspace / "a.txt")}
 
@@ -104,7 +104,7 @@ async def test_e12_an_editor_that_never_answers_is_left_by_a_cancel(tmp_path: Pa
         question = await agent.wait_for(lambda m: m.get("method") == method)
         await agent.send_bytes(cancel_frame(session_id))
         assert (await reply_to(agent, prompt))["result"] == {"stopReason": "cancelled"}
-        # The answer comes after all: nobody waits for it any more, and it is nobody else's.
+        # The late answer is discarded: nobody waits for it, and it is not used for another question.
         late = {"content": "late", "terminalId": "t1"}
         await agent.send({"jsonrpc": "2.0", "id": question["id"], "result": late})
         await siege.check_prompt(session_id)
@@ -145,7 +145,7 @@ async def test_e12_b15_an_approval_that_makes_no_sense_is_none(tmp_path: Path) -
 
 
 async def test_e12_answers_that_come_twice_or_for_another_session(tmp_path: Path) -> None:
-    """A question of one session is answered with the id of another's, then twice: each runs what was asked of it."""
+    """A question of one session is answered with another's ID, then twice: each runs what it was asked about."""
     async with attacked_agent(tmp_path, answers={}) as siege:
         agent = siege.agent
         questions: list[Message] = []

@@ -1,6 +1,6 @@
-"""Whatever hangs, the process ends when it is asked to: by SIGTERM, or by a closed input.
+"""Whatever hangs, the process ends when asked to: by SIGTERM, or by closed input.
 
-What these tests rule out lasts for ever, so their bound is generous.
+These tests rule out hangs that last forever, so their time limit is generous.
 """
 
 from __future__ import annotations
@@ -99,14 +99,14 @@ App.aclose = Session.prompt = wait
 
 
 async def hanging(one: RawEditor) -> None:
-    """Wait until the spoiled part says that it was reached."""
+    """Wait until the broken part reports that it was reached."""
     with anyio.fail_after(WAIT_S):
         while "It hangs." not in one.errors:
             await anyio.sleep(0.02)
 
 
 async def end(one: RawEditor, way: str) -> None:
-    """Ask for the end and wait for it."""
+    """Ask the process to end, and wait for it."""
     with anyio.fail_after(END_S):
         if way == "SIGTERM":
             one.process.send_signal(signal.SIGTERM)

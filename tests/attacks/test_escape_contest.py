@@ -1,7 +1,7 @@
-"""The escape contest: a hundred commands try to get out of the sandbox, whatever makes it and however it is meant.
+"""The escape contest: a hundred commands try to escape each kind of sandbox.
 
-What they shall not do: read a canary of the machine or a secret of the workspace, reach a socket, change anything
-outside, leave a file with somebody else's rights, or leave behind what a program would run that is started later.
+They must not read a canary of the machine or a secret of the workspace, reach a socket, change anything outside, leave
+a file with somebody else's rights, or leave behind anything that a program started later would run.
 """
 
 import ctypes
@@ -39,8 +39,8 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-class Doors(Struct):
-    """Sockets of the machine that nobody may reach."""
+class ListeningSockets(Struct):
+    """Sockets of the machine that must be out of reach."""
 
     port: int
     streams: list[socket.socket]
@@ -61,8 +61,8 @@ class Doors(Struct):
 
 
 @contextmanager
-def doors(folder: Path) -> Generator[Doors]:
-    """Listen at a port, without a path, and at paths in the workspace."""
+def listening_sockets(folder: Path) -> Generator[ListeningSockets]:
+    """Listen on a port, on a socket without a path, and on paths in the workspace."""
     (folder / "run").mkdir()
     with ExitStack() as open_ones:
         given = [
@@ -84,12 +84,12 @@ def doors(folder: Path) -> Generator[Doors]:
         post = open_ones.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         post.bind(("127.0.0.1", port))
         post.setblocking(False)
-        yield Doors(port, made[:4], [made[4], post])
+        yield ListeningSockets(port, made[:4], [made[4], post])
 
 
 @contextmanager
 def canaries(outside: Path) -> Generator[int]:
-    """Lay canaries about the machine: in shared memory, in temporary folders, in a process, whose number is given."""
+    """Place canaries on the machine: in shared memory, in temporary folders, and in a process, whose ID is given."""
     files = [Path("/tmp", NAME), Path("/dev/shm", NAME)]
     for each in files:
         each.write_text(CANARY)
@@ -117,7 +117,7 @@ def canaries(outside: Path) -> Generator[int]:
 
 
 def prepare(folder: Path) -> None:
-    """Make a small project, with secrets that git does not know."""
+    """Create a small project with secrets that are not in git."""
     for name, text in {
         "src/x.py": "x = 1\n",
         "test_x.py": "def test_x():\n    assert True\n",
@@ -134,7 +134,7 @@ def prepare(folder: Path) -> None:
 
 
 def later(folder: Path, home: Path, *words: str) -> str:
-    """Run a program as a person would later, outside of any sandbox."""
+    """Run a program as a person would later, outside any sandbox."""
     surroundings = {
         "PATH": os.environ["PATH"],
         "HOME": str(home),
@@ -178,7 +178,7 @@ PROGRAMS: Sequence[Sequence[str]] = (
 
 
 def start_all(folder: Path, home: Path) -> None:
-    """Start what a person would start later, in the workspace, and git in every folder of it."""
+    """Start what a person would start later in the workspace, and git in every folder of it."""
     for words in PROGRAMS:
         with suppress(FileNotFoundError):
             later(folder, home, *words)
@@ -188,7 +188,7 @@ def start_all(folder: Path, home: Path) -> None:
 
 
 def snapshot(folder: Path) -> Mapping[str, tuple[object, ...]]:
-    """Return what is in a folder, and the state of each."""
+    """Return the contents of a folder, and the state of each entry."""
     found: dict[str, tuple[object, ...]] = {}
     for at, folders, names in os.walk(folder):
         for name in (*folders, *names):
@@ -203,9 +203,9 @@ def snapshot(folder: Path) -> Mapping[str, tuple[object, ...]]:
 
 
 async def attempt_all(
-    box: Sandboxed, home: Path, pid: int, door: Doors, confinement: Confinement
+    box: Sandboxed, home: Path, pid: int, door: ListeningSockets, confinement: Confinement
 ) -> list[str]:
-    """Make every attempt; return those that got somewhere."""
+    """Make every attempt; return those that succeeded."""
     succeeded: list[str] = []
     for name, line in ((name, line) for table in ATTEMPTS.values() for name, line in table.items()):
         given = {
@@ -229,9 +229,9 @@ async def attempt_all(
 
 
 def left_behind(folder: Path, before: Mapping[str, tuple[object, ...]]) -> list[str]:
-    """Return what may not stay: files with their owner's rights for others, and names that are guarded."""
+    """Return what must not remain: set-ID files and protected names."""
     after = snapshot(folder)
-    of_others = [path for path, (mode, *_) in after.items() if isinstance(mode, int) and _lends_rights(mode)]
+    of_others = [path for path, (mode, *_) in after.items() if isinstance(mode, int) and _has_set_id(mode)]
     new = [
         path for path in after if path not in before and not {".git", "node_modules"} & set(path.split("/"))
     ]
@@ -241,7 +241,7 @@ def left_behind(folder: Path, before: Mapping[str, tuple[object, ...]]) -> list[
     ]
 
 
-def _lends_rights(mode: int) -> bool:
+def _has_set_id(mode: int) -> bool:
     return stat.S_ISREG(mode) and bool(mode & (stat.S_ISUID | stat.S_ISGID))
 
 
@@ -257,7 +257,7 @@ async def test_nothing_gets_out(tmp_path: Path, way: SandboxMechanism, confineme
     async with sandboxed(tmp_path, way) as box:
         home = tmp_path.resolve() / "home"
         prepare(box.folder)
-        with doors(box.folder) as door, canaries(box.outside) as pid:
+        with listening_sockets(box.folder) as door, canaries(box.outside) as pid:
             before, inside = snapshot(box.outside), snapshot(box.folder)
             succeeded = await attempt_all(box, home, pid, door, confinement)
             if way == "landlock" and confinement == "must":

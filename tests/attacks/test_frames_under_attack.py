@@ -1,4 +1,4 @@
-"""Attacks on the wire itself: bytes, numbers, ids and names that no sound editor sends (rows E01 to E06, E13)."""
+"""Attacks on the wire itself: bytes, numbers, IDs and names that no valid editor sends (rows E01 to E06, E13)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def is_error(message: Message) -> bool:
 
 
 async def refused(siege: AttackedAgent, frame: bytes) -> Message:
-    """Send a line that deserves an error; give the error, after the line behind it was answered too."""
+    """Send a line that must get an error; return the error, after the next line was answered too."""
     seen = len(siege.agent.messages)
     await siege.agent.send_bytes(frame + b"\n")
     error = await siege.agent.wait_for(is_error, behind=seen)
@@ -34,7 +34,7 @@ async def refused(siege: AttackedAgent, frame: bytes) -> Message:
 
 
 def listing(call_id: str = "1", more: str = "") -> bytes:
-    """Spell a sound request; `more` stands inside its parameters."""
+    """Return a valid request; `more` is added to its parameters."""
     return f'{{"jsonrpc":"2.0","id":{call_id},"method":"session/list","params":{{{more}}}}}'.encode()
 
 
@@ -107,7 +107,7 @@ async def test_e03_odd_text_that_is_valid(tmp_path: Path) -> None:
         await siege.agent.send_bytes(b"\xef\xbb\xbf" + listing('"marked"') + b"\n")
         reply = await siege.agent.wait_for(lambda m: m.get("id") == "marked" or is_error(m))
         assert "result" in reply or reply["error"]["code"] in WRONG_FRAME
-        # A carriage return alone ends no line: both halves are one frame, and the newline behind it is found.
+        # A carriage return alone does not end a line: both halves are one frame, up to the newline after it.
         error = await refused(siege, listing('"first"') + b"\r" + listing('"second"'))
         assert error["error"]["code"] in WRONG_FRAME
 
@@ -194,7 +194,7 @@ async def test_e06_one_id_twice_in_flight(tmp_path: Path) -> None:
         await agent.begin("session/prompt", prompt_params(session_id, "second"), "twin")
         first = await agent.wait_for(lambda m: m.get("id") == "twin" and "result" in m)
         assert first["result"] == {"stopReason": "end_turn"}
-        # Its answer is behind it by now: which of the two came first is left open, that both are answered is not.
+        # Its answer has arrived by now: either may come first, but both are answered.
         replies = [message for message in agent.messages if message.get("id") == "twin"]
         assert len(replies) == 2
         (error,) = [reply for reply in replies if "error" in reply]
@@ -246,7 +246,7 @@ async def test_e13_ids_that_are_paths_and_folders_with_odd_names(tmp_path: Path)
             ):
                 params = {"sessionId": name, "prompt": [{"type": "text", "text": "x"}], **here}
                 reply = await agent.call(method, params)
-                if method == "session/delete":  # an unknown one is no mistake
+                if method == "session/delete":  # an unknown one is not an error
                     continue
                 assert reply.get("error", {}).get("code") == -32002, (method, name[:80], reply)
         assert planted.is_file()

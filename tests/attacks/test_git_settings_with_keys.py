@@ -1,4 +1,4 @@
-"""Keys in git's settings: a confined command sees the settings without them, however it looks."""
+"""Keys in git's settings: a confined command sees the settings without the keys, however it reads them."""
 
 import subprocess
 from pathlib import Path
@@ -57,7 +57,7 @@ def settle(box: Sandboxed, home: Path) -> None:
 
 
 def shows_key(text: str) -> bool:
-    """Return whether a text shows one of the keys, in either case."""
+    """Return whether a text shows one of the keys, in upper or lower case."""
     return any(key.lower() in text.lower() for key in (TOKEN, PASSWORD, HEADER))
 
 

@@ -1,4 +1,4 @@
-"""Runs without an editor, in CI or at a terminal: words that steer whoever reads them, prompts that are none."""
+"""Runs without an editor, in CI or at a terminal: text that steers the reader, and prompts that are not prompts."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ KEY: Final = "sk-the-key-of-this-agent-itself"
 
 
 @asynccontextmanager
-async def furnished(folder: Path, *replies: Reply) -> AsyncGenerator[tuple[Path, Mapping[str, str]]]:
-    """Yield a workspace and an environment in which the model says these replies to `go`."""
+async def environment_with(folder: Path, *replies: Reply) -> AsyncGenerator[tuple[Path, Mapping[str, str]]]:
+    """Yield a workspace and an environment in which the model answers `go` with these replies."""
     part, work = Part(), folder / "workspace"
     work.mkdir()
     part.learn("go", *replies)
@@ -46,7 +46,7 @@ async def test_no_call_steers_the_log_of_a_job(tmp_path: Path) -> None:
         ToolCall("plan", {"entries": [{"content": f"p{STEERING}", "status": "pending"}]}),
         ToolCall("web_fetch", {"url": "http://127.0.0.1/\x1b[2J"}),
     )
-    async with furnished(tmp_path, Reply(f"words{STEERING}", tool_calls=calls)) as (work, variables):
+    async with environment_with(tmp_path, Reply(f"words{STEERING}", tool_calls=calls)) as (work, variables):
         done = await anyio.run_process(argv(work, "-p", "go"), env=variables, check=False)
     assert done.returncode == 5
     noted = done.stderr.decode()
@@ -55,7 +55,7 @@ async def test_no_call_steers_the_log_of_a_job(tmp_path: Path) -> None:
 
 
 async def test_no_answer_steers_a_terminal(tmp_path: Path) -> None:
-    async with furnished(tmp_path, Reply(f"words{STEERING}")) as (work, variables):
+    async with environment_with(tmp_path, Reply(f"words{STEERING}")) as (work, variables):
         ours, theirs = os.openpty()
         async with await anyio.open_process(
             argv(work, "-p", "go"), env=variables, stdin=subprocess.DEVNULL, stdout=theirs
@@ -71,7 +71,7 @@ async def test_no_answer_steers_a_terminal(tmp_path: Path) -> None:
 
 
 def read_to_end(terminal: int) -> bytes:
-    """Read what was written to a terminal that nobody has open any more: in pieces, then there is none."""
+    """Read what was written to a terminal that has been closed: first chunks, then an error."""
     shown = b""
     with suppress(OSError):
         while piece := os.read(terminal, 65_536):
@@ -81,7 +81,7 @@ def read_to_end(terminal: int) -> bytes:
 
 @pytest.mark.parametrize("given", [b"", b"\n \n"], ids=["nothing", "blanks"])
 async def test_a_prompt_that_is_none_is_a_mistake_of_use(tmp_path: Path, given: bytes) -> None:
-    async with furnished(tmp_path) as (work, variables):
+    async with environment_with(tmp_path) as (work, variables):
         done = await anyio.run_process(argv(work), input=given, env=variables, check=False)
     assert done.returncode == 2
     assert b"Traceback" not in done.stderr
@@ -89,7 +89,7 @@ async def test_a_prompt_that_is_none_is_a_mistake_of_use(tmp_path: Path, given: 
 
 @pytest.mark.slow
 async def test_prompts_of_any_bytes_and_size_are_taken(tmp_path: Path) -> None:
-    async with furnished(tmp_path) as (work, variables):
+    async with environment_with(tmp_path) as (work, variables):
         for given, code in ((b"\xff\xfe go away", 0), (b"\0", 2), (b"x" * 20_000_000, 0)):
             done = await anyio.run_process(argv(work), input=given, env=variables, check=False)
             assert (done.returncode, b"Traceback" in done.stderr) == (code, False)
@@ -106,7 +106,7 @@ async def test_nothing_is_approved_by_nobody_and_no_key_is_told(tmp_path: Path) 
             ("terminal", {"command": "env"}),
         )
     )
-    async with furnished(tmp_path, Reply(tool_calls=calls)) as (work, variables):
+    async with environment_with(tmp_path, Reply(tool_calls=calls)) as (work, variables):
         formatted = ("--output-format", "stream-json")
         done = await anyio.run_process(argv(work, "-p", "go", *formatted), env=variables, check=False)
         assert done.returncode == 5

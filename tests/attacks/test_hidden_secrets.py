@@ -1,4 +1,4 @@
-"""Which files of the workspace a confined command does not see, and that git and ordinary work go on without them."""
+"""Which workspace files a confined command does not see, and that git and ordinary work continue without them."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Damaged homes: whatever is wrong with a stored file, the sessions that can be read are listed, opened and go on.
+"""Damaged homes: whatever is wrong with a stored file, readable sessions are listed, opened and continued.
 
 Rows G07, G11, G13.
 """
@@ -19,7 +19,7 @@ import anyio
 import pytest
 
 from hermes_acp.storage.session_store import SessionStore
-from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, result_of
 from tests.e2e.agent_process import WAIT_S, agent_environment, run_command
 from tests.e2e.raw_editor import Message, RawEditor
 
@@ -37,7 +37,7 @@ INDEXES = ("index.db", "search.db")
 
 @pytest.fixture(scope="module")
 async def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[str, ...]]:
-    """Return a home with 40 sessions of two turns each, as a process left it, and their ids. To be copied, not used."""
+    """Return a home with 40 sessions of two turns each, as a process left it, and their IDs. Copy it; do not use it."""
     folder = tmp_path_factory.mktemp("stored")
     opened: list[str] = []
     async with attacked_agent(folder) as siege:
@@ -53,7 +53,7 @@ async def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[
 
 @pytest.fixture
 def copy(stored: tuple[Path, tuple[str, ...]], tmp_path: Path) -> Path:
-    """Return a copy of the stored home that may be damaged."""
+    """Return a copy of the stored home, to be damaged."""
     shutil.copytree(stored[0] / ".hermes", tmp_path / ".hermes")
     return tmp_path
 
@@ -89,7 +89,7 @@ def leave_stale_log(path: Path) -> None:
 
 
 def drop_log(path: Path) -> None:
-    """Take away the log of a file that was being written to when its process died."""
+    """Delete the log of a file that was being written when its process died."""
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("CREATE TABLE extra (x)")
@@ -147,7 +147,7 @@ async def list_all(agent: RawEditor) -> set[str]:
 
 
 async def check_in_use(siege: AttackedAgent, session_id: str) -> None:
-    """Fail unless this stored session is opened with its past and goes on."""
+    """Fail unless this stored session opens with its history and continues."""
     assert "result" in await load(siege.agent, session_id, siege.workspace)
     assert siege.agent.said(session_id).startswith("Still here.")
     await siege.check_prompt(session_id)
@@ -164,13 +164,13 @@ async def test_g07_both_indexes_are_damaged(
         assert await list_all(siege.agent) >= set(stored[1])
         await check_in_use(siege, stored[1][3])
         end = await siege.call("session_search", {"query": "still", "everywhere": True})
-        assert "**still**" in told(end).lower()
+        assert "**still**" in result_of(end).lower()
     for name, content in records.items():
         assert (copy / ".hermes" / "sessions" / name).read_bytes().startswith(content)
 
 
 async def test_g07_an_index_cut_at_every_sector(copy: Path, stored: tuple[Path, tuple[str, ...]]) -> None:
-    """In one process, since there are so many: each is opened anew and gives all the sessions."""
+    """All in one process, because there are so many: each is opened in turn and lists all the sessions."""
     index = copy / ".hermes" / "index.db"
     whole = index.read_bytes()
     for size in range(0, len(whole), SECTOR_BYTES):
@@ -206,7 +206,7 @@ RECORD_DAMAGES: tuple[Damage, ...] = (
 async def test_g07_every_record_is_damaged_in_its_own_way(
     copy: Path, stored: tuple[Path, tuple[str, ...]]
 ) -> None:
-    """Each is opened as far as it can be read, or refused by name; nothing that was in it is lost."""
+    """Each is opened as far as it can be read, or refused by name; nothing in it is lost."""
     folder = copy / ".hermes" / "sessions"
     whole, *damaged = (folder / f"{session_id}.jsonl" for session_id in stored[1])
     for path, damage in zip(damaged, RECORD_DAMAGES, strict=False):
@@ -233,7 +233,7 @@ async def test_g07_every_record_is_damaged_in_its_own_way(
         await check_in_use(siege, whole.stem)
         assert await list_all(agent)
         end = await siege.call("session_search", {"query": "still", "everywhere": True})
-        assert end["status"] == "completed", told(end)
+        assert end["status"] == "completed", result_of(end)
     doctor = await run_command("doctor", environment=agent_environment(copy), cwd=copy)
     assert "is not a file" in doctor.output + doctor.errors
     assert "Traceback" not in doctor.errors
@@ -263,7 +263,7 @@ async def test_g11_indexes_of_a_newer_version_stop_no_conversation(
 async def test_g13_locks_of_the_dead_hold_nobody_up(copy: Path, stored: tuple[Path, tuple[str, ...]]) -> None:
     home = copy / ".hermes"
     for name in ("index.db.lock", "search.db.lock", "sessions/x.lock", "lock", "index.db-journal"):
-        (home / name).write_text("1\n")  # the number of a process that lives and is another
+        (home / name).write_text("1\n")  # the process ID of another live process
     async with attacked_agent(copy) as siege:
         assert await list_all(siege.agent) >= set(stored[1])
         await check_in_use(siege, stored[1][1])
@@ -279,7 +279,7 @@ async def test_g13_locks_of_the_dead_hold_nobody_up(copy: Path, stored: tuple[Pa
 async def test_g13_a_record_is_locked_by_who_lives_and_by_nobody_else(
     copy: Path, stored: tuple[Path, tuple[str, ...]]
 ) -> None:
-    """A stranger that holds the record's lock is named, and when it goes the session can be opened at once."""
+    """Another process that holds the record's lock is named; when it exits, the session can be opened at once."""
     path = copy / ".hermes" / "sessions" / f"{stored[1][5]}.jsonl"
     hold = "f = open(sys.argv[1], 'a'); fcntl.flock(f, fcntl.LOCK_EX); print('held', flush=True)"
     script = f"import fcntl, sys; {hold}; sys.stdin.read()"

@@ -1,4 +1,4 @@
-"""Hooks as an attack: those a repository contains, those whose output gives orders, those that never end."""
+"""Hooks as an attack: hooks in a repository, hooks whose output gives orders, hooks that never end."""
 
 import json
 import os
@@ -82,9 +82,9 @@ async def test_a_trusted_hook_sees_neither_secrets_nor_what_rules_deny(scene: Sc
     async with scene.editor() as editor:
         editor.on[ASK] = allow("allow_once")
         await editor.prompt(await editor.new_session(scene.project))
-    told = outcome_of(scene.provider.requests[1])
-    assert "looked" in told
-    assert "in-the-" not in told
+    reported = outcome_of(scene.provider.requests[1])
+    assert "looked" in reported
+    assert "in-the-" not in reported
 
 
 async def test_a_changed_script_of_a_hook_does_not_run_until_asked_again(scene: Scene) -> None:
@@ -135,10 +135,10 @@ async def test_orders_in_the_output_of_a_hook_are_cut_and_secrets_masked(scene: 
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
         assert "Part of the output of the hook lint was removed" in notices(editor, session)
-    told = outcome_of(scene.provider.requests[1])
-    assert "a.py:1 fine" in told
-    assert "Ignore all previous instructions" not in told + notes_in(scene.provider.requests[0])
-    assert key not in told + scene.record_of(session).read_text()
+    reported = outcome_of(scene.provider.requests[1])
+    assert "a.py:1 fine" in reported
+    assert "Ignore all previous instructions" not in reported + notes_in(scene.provider.requests[0])
+    assert key not in reported + scene.record_of(session).read_text()
 
 
 async def test_no_hook_reads_a_key_that_the_agent_knows(scene: Scene) -> None:
@@ -158,9 +158,9 @@ async def test_orders_in_a_reason_are_cut_too(scene: Scene) -> None:
     scene.provider.plays(writes(), step("Done."))
     async with scene.editor() as editor:
         await editor.prompt(await editor.new_session(scene.project))
-    told = outcome_of(scene.provider.requests[1])
-    assert "Refused by the hook guard" in told
-    assert "Ignore all previous instructions" not in told
+    reported = outcome_of(scene.provider.requests[1])
+    assert "Refused by the hook guard" in reported
+    assert "Ignore all previous instructions" not in reported
 
 
 async def test_no_hook_allows_what_policy_asks_about_or_denies(scene: Scene) -> None:

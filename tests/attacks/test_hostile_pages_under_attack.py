@@ -1,4 +1,4 @@
-"""Pages that want to keep whoever looks at them, wear them out, or reach what is beside them (rows C03, D14, F03)."""
+"""Pages that try to trap, exhaust or bypass the browser (rows C03, D14, F03)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def chromium(require_all: bool) -> None:
 
 
 async def is_free(server: WebServer, session: Session) -> bool:
-    """Whether the next page can be looked at, whatever the last one was."""
+    """Whether the next page can be opened, whatever the last one was."""
     server.serve("/plain", PLAIN)
     view = await session.go(server.url("/plain", "localhost"))
     return "plain words" in view.text
@@ -61,7 +61,7 @@ async def test_a_page_that_wears_itself_out_holds_nobody_up(page: str) -> None:
     async with browsing() as (server, session):
         server.serve("/", page)
         with anyio.fail_after(300):
-            with suppress(WorkspaceError):  # on a slow machine the browser is given up, which is fine too
+            with suppress(WorkspaceError):  # on a slow machine, the browser times out, which is fine too
                 await session.go(server.url("/", "localhost"))
                 await session.act(BrowserAction("screenshot"))
             assert await is_free(server, session)
@@ -90,7 +90,7 @@ async def test_a_page_that_crashes_takes_nothing_with_it() -> None:
 
 
 async def test_what_was_opened_here_is_there_for_its_own_pages_alone() -> None:
-    """The page of another host comes as a frame, by a link, by a redirect, in a tab; none of them gets inside."""
+    """Another host's page arrives as a frame, by a link, by a redirect and in a tab; none of them succeeds."""
     async with browsing("127.0.0.1") as (server, session):
         session.allowed = {"127.0.0.1"}
         inside = server.url("/inside", "localhost")
@@ -182,7 +182,7 @@ async def test_nothing_is_granted_to_a_page() -> None:
 
 
 def renderers() -> list[int]:
-    """Return the processes that draw pages for this test's own browser."""
+    """Return the renderer processes of this test's browser."""
     own = os.getpid()
     parents: dict[int, int] = {}
     found: list[int] = []

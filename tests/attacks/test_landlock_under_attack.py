@@ -1,4 +1,4 @@
-"""Commands that reach for other processes, local sockets and folders where no namespaces stand between."""
+"""Commands that reach for other processes, local sockets and folders without namespaces in between."""
 
 import os
 import socket
@@ -70,7 +70,7 @@ async def test_one_end_of_a_pair_reaches_no_socket_of_the_machine(
 
 
 def test_a_link_put_in_place_of_a_folder_just_before_the_start_opens_nothing(tmp_path: Path) -> None:
-    """What is open is settled when a command is prepared; a moment later something in the background swaps a folder."""
+    """Access is settled when a command is prepared; a moment later, a background process swaps a folder."""
     require("landlock", detect_landlock({}, ()))
     folder, outside = tmp_path / "project", tmp_path / "outside"
     (folder / "sub").mkdir(parents=True)
@@ -102,7 +102,7 @@ def test_a_link_put_in_place_of_a_folder_just_before_the_start_opens_nothing(tmp
 
 @contextmanager
 def terminal() -> Generator[tuple[int, str]]:
-    """Open a terminal as a person has one; yield what they see of it, and its path."""
+    """Open a terminal as a person has one; yield its output and its path."""
     seen, theirs = os.openpty()
     os.set_blocking(seen, False)
     tty.setraw(theirs)
@@ -165,7 +165,7 @@ async def test_no_priority_is_set_for_processes_of_the_machine(tmp_path: Path, w
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_nothing_is_scheduled_to_run_later(tmp_path: Path, way: SandboxMechanism) -> None:
-    """Whether there is a program for it or not: where its lists are is closed, and so is its socket."""
+    """Whether or not a package manager exists: its lists are inaccessible, and so is its socket."""
     places = (
         "/var/spool/cron",
         "/var/spool/cron/crontabs",

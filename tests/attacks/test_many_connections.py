@@ -1,4 +1,4 @@
-"""Connections that hold the server up: half-open requests, more than there is room for, readers that do not read."""
+"""Connections that block the server: half-open requests, too many connections, clients that do not read."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ async def test_a_server_ends_quietly_with_a_thousand_half_open_connections(
 
                 await anyio.to_thread.run_sync(knock_often)
                 process.terminate()
-                # On a busy machine, the guard of the shutdown may be faster than the end of all connections.
+                # On a busy machine, the shutdown guard may act before all connections have closed.
                 assert await process.wait() in (0, 128 + signal.SIGTERM)
         finally:
             if process.returncode is None:

@@ -1,4 +1,4 @@
-"""Many folders with skills open in one process: every prompt is answered, changes are noticed, the end comes."""
+"""Many folders with skills open in one process: every prompt is answered, changes are noticed, the process ends."""
 
 from __future__ import annotations
 

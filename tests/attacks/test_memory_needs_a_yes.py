@@ -1,6 +1,6 @@
-"""Notes that would reach other workspaces: no mode writes one without a person's yes, and unattended ones wait.
+"""Notes that would reach other workspaces: no mode writes one without approval, and unattended ones wait.
 
-The worst case is a model that notes whatever it read. A note counts as kept where a later session's prompt holds it.
+The worst case is a model that notes whatever it read. A note counts as kept if a later session's prompt contains it.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ async def test_a_rule_of_the_users_own_allows_notes_and_one_of_the_workspace_doe
 
 
 async def look_back(scene: Scene, editor: FakeEditor, store: str) -> str:
-    """Let a look back note something behind the turn, and return the session."""
+    """Have a reflection write a note after the turn, and return the session."""
     scene.overrides["skills.look_back_after_calls"] = 2
     scene.write("a.txt", "text")
     scene.provider.plays(

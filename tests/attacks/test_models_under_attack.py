@@ -1,4 +1,4 @@
-"""A model, or whoever speaks in its name, that fails, floods or talks nonsense (row E15)."""
+"""A model, or an impostor, that fails, floods or sends nonsense (row E15)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.attacks.attack_checks import AT_ONCE, attacked_agent, ends_of, told
+from tests.attacks.attack_checks import AT_ONCE, attacked_agent, ends_of, result_of
 from tests.e2e.raw_editor import outcome_text, prompt_params
 from tests.model_server import Fault, Reply, ToolCall
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX")]
 
-MOST_TRIES = 6
+MAX_ATTEMPTS = 6
 FAULTS: dict[str, Reply] = {
     **{
         f"status {status}": Reply(fault=Fault(status=status))
@@ -51,7 +51,7 @@ FAULTS: dict[str, Reply] = {
 
 
 async def test_e15_every_fault_of_a_model_in_one_life(tmp_path: Path) -> None:
-    """Each fault comes again and again: the turn ends by name after a bounded number of tries, the session goes on."""
+    """Each fault repeats: the turn has a named ending after a limited number of attempts, and the session continues."""
     async with attacked_agent(tmp_path, settings=AT_ONCE) as siege:
         agent = siege.agent
         session_id = await agent.open_session(siege.workspace)
@@ -61,7 +61,7 @@ async def test_e15_every_fault_of_a_model_in_one_life(tmp_path: Path) -> None:
             reply = await agent.prompt(session_id, f"<{name}>")
             assert "result" in reply or reply["error"]["message"], (name, reply)
             assert len(json.dumps(reply)) < 20_000, name
-            assert len(siege.server.requests) - before <= MOST_TRIES, name
+            assert len(siege.server.requests) - before <= MAX_ATTEMPTS, name
         await siege.check_prompt(session_id)
 
 
@@ -99,13 +99,13 @@ NONSENSE = (
 
 
 async def test_e15_calls_that_make_no_sense(tmp_path: Path) -> None:
-    async with attacked_agent(tmp_path, answers={}) as siege:  # nothing of this is worth a question
+    async with attacked_agent(tmp_path, answers={}) as siege:  # nothing here needs a question
         (siege.workspace / "a.txt").write_text("fine")
         ends = await siege.turn(Reply(tool_calls=NONSENSE))
         assert len(ends) == len(NONSENSE)
         for call, end in zip(NONSENSE, ends, strict=True):
-            assert end["status"] == "failed", (call.name, str(call.arguments)[:80], told(end)[:200])
-            assert "root:" not in told(end)
+            assert end["status"] == "failed", (call.name, str(call.arguments)[:80], result_of(end)[:200])
+            assert "root:" not in result_of(end)
 
 
 async def test_e15_a_name_of_a_megabyte_and_one_id_for_all(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ async def test_e15_words_without_end(tmp_path: Path) -> None:
 
 
 async def test_e15_a_model_that_never_stops_calling(tmp_path: Path) -> None:
-    """The budget of steps ends it, or the guard against repetition does; the turn says so."""
+    """The step budget or the loop guard ends it; the turn says so."""
     again = [Reply(tool_calls=(ToolCall("read_file", {"path": f"none{number}"}),)) for number in range(60)]
     async with attacked_agent(tmp_path, settings="budget:\n  max_steps: 12\n  max_refunds: 3\n") as siege:
         session_id = await siege.agent.open_session(siege.workspace)

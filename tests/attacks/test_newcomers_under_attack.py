@@ -1,4 +1,4 @@
-"""What a confined command makes under names that nobody approved, and does not keep (rows A15, A16, D05, D06)."""
+"""Unapproved names that a confined command creates, and that are not kept (rows A15, A16, D05, D06)."""
 
 import subprocess
 from collections.abc import AsyncGenerator

@@ -1,4 +1,4 @@
-"""Files that are not what they look like: pipes, holes, pictures that are none (rows A11, D08, F09, F13)."""
+"""Files that are not what they seem: pipes, sparse files, fake images (rows A11, D08, F09, F13)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Final
 import anyio
 import pytest
 
-from tests.attacks.attack_checks import attacked_agent, told
+from tests.attacks.attack_checks import attacked_agent, result_of
 from tests.model_server import Reply, ToolCall
 
 pytestmark = [
@@ -84,7 +84,7 @@ async def test_what_is_no_plain_file_is_refused_at_once(tmp_path: Path) -> None:
         ]
         with anyio.fail_after(60):
             ends = await siege.turn(Reply(tool_calls=tuple(calls)))
-        assert [told(end) for end in ends if end["status"] != "failed"] == []
+        assert [result_of(end) for end in ends if end["status"] != "failed"] == []
         with anyio.fail_after(60):
             found = await siege.call("search", {"pattern": "x+y"})
         assert found["status"] == "completed"
@@ -94,5 +94,5 @@ async def test_a_picture_by_another_name_is_told_by_its_bytes(tmp_path: Path) ->
     async with attacked_agent(tmp_path) as siege:
         (siege.workspace / "a.txt").write_bytes(png(2, 2))
         (siege.workspace / "words.png").write_text("words, no picture")
-        assert "image/png" in told(await siege.call("read_file", {"path": "a.txt"}))
-        assert "words, no picture" in told(await siege.call("read_file", {"path": "words.png"}))
+        assert "image/png" in result_of(await siege.call("read_file", {"path": "a.txt"}))
+        assert "words, no picture" in result_of(await siege.call("read_file", {"path": "words.png"}))

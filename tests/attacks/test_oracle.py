@@ -1,4 +1,4 @@
-"""The oracle itself: what it is there to notice, it notices."""
+"""The attack checks themselves: they detect what they are for."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def test_a_canary_that_was_read_changed_or_told_is_noticed(tmp_path: Path) -> No
     for canary, folders in ((changed, []), (gone, []), (leaked, [tmp_path])):
         with pytest.raises((AssertionError, FileNotFoundError)):
             canary.check(b"", folders)
-    told = Canary(tmp_path / "told")
+    on_wire = Canary(tmp_path / "told")
     with pytest.raises(AssertionError, match="by the wire"):
-        told.check(f"xx{told.token}xx".encode())
+        on_wire.check(f"xx{on_wire.token}xx".encode())
     Canary(tmp_path / "sound").check(b"nothing", [tmp_path / "elsewhere"])
 
 

@@ -49,7 +49,7 @@ exec "$@"
 
 @pytest.fixture
 def public_folder() -> Generator[Path]:
-    """Return a folder that every user can enter, as that of real homes."""
+    """Return a folder that every user can enter, like those of real homes."""
     folder = Path(tempfile.mkdtemp(prefix="hermes-users-"))
     folder.chmod(0o755)
     yield folder
@@ -58,7 +58,7 @@ def public_folder() -> Generator[Path]:
 
 @contextmanager
 def os_user(homes: Path) -> Generator[pwd.struct_passwd]:
-    """Add a user of the operating system, whose home others may enter, for the block."""
+    """Add an operating system user, whose home others may enter, for the block."""
     name = f"hermes{secrets.token_hex(4)}"
     subprocess.run(["useradd", "--create-home", "--base-dir", homes, name], check=True, capture_output=True)
     try:
@@ -132,7 +132,7 @@ async def test_another_os_user_reaches_nothing_of_a_users_agent(public_folder: P
 
 
 async def tried(target: Target) -> list[Outcome]:
-    """Let the attacker try everything; return how each attempt ended."""
+    """Have the attacker try everything; return the result of each attempt."""
     with anyio.fail_after(WAIT_S):
         done = await anyio.run_process(
             [sys.executable, "-m", "tests.attacks.os_user_attempts"],

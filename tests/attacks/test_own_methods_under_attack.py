@@ -1,4 +1,4 @@
-"""The agent's own methods, called by a client that is hostile or confused: wrong sessions, paths, numbers, queries."""
+"""The agent's own methods, called by a hostile or confused client: wrong sessions, paths, numbers and queries."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ OWN: Final = "_hermes"
 
 
 async def changed(siege: AttackedAgent) -> tuple[str, str, str]:
-    """Let one session change a file unasked; give it, another session of another folder, and the checkpoint."""
+    """Have one session change a file without asking; return it, a session of another folder, and the checkpoint."""
     session_id = await siege.agent.open_session(siege.workspace)
     mode = {"sessionId": session_id, "modeId": "accept_edits"}
     await siege.agent.call("session/set_mode", mode)
-    await siege.check_prompt(session_id)  # behind it the model knows the mode
+    await siege.check_prompt(session_id)  # after it, the model knows the mode
     call = ToolCall("write_file", {"path": "a.txt", "content": "by the agent\n"})
     await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
     elsewhere = siege.home / "elsewhere"

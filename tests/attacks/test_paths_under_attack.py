@@ -1,6 +1,6 @@
-"""Paths that lead out, deceive or cannot be, and folders no session should have (rows A04, A10, A11, A18, A19).
+"""Paths that lead outside, deceive or cannot exist, and forbidden session folders (rows A04, A10, A11, A18, A19).
 
-The oracle's canary is the file nobody may reach.
+The canary is the file that must not be reached.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, result_of
 from tests.model_server import Reply, ToolCall
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX")]
 
 
 async def try_everything(siege: AttackedAgent, names: list[str]) -> dict[str, list[str]]:
-    """Read, list, search, write, edit and run at each of these paths; give what the model was told of each."""
+    """Read, list, search, write, edit and run at each of these paths; return what the model was told about each."""
     outcomes: dict[str, list[str]] = {}
     for name in names:
         calls = (
@@ -31,12 +31,12 @@ async def try_everything(siege: AttackedAgent, names: list[str]) -> dict[str, li
             ToolCall("edit_file", {"path": name, "old_text": "canary", "new_text": "defaced"}),
             ToolCall("terminal", {"command": "true", "cwd": name}),
         )
-        outcomes[name] = [told(end) for end in await siege.turn(Reply(tool_calls=calls))]
+        outcomes[name] = [result_of(end) for end in await siege.turn(Reply(tool_calls=calls))]
     return outcomes
 
 
 def patch_of(section: str) -> str:
-    """Spell a patch with one file's section."""
+    """Return a patch with a section for one file."""
     return f"*** Begin Patch\n{section}\n*** End Patch"
 
 
@@ -99,7 +99,7 @@ async def test_a10_spellings_of_a_way_out(tmp_path: Path) -> None:
 
 
 async def test_a10_names_that_only_look_like_a_way_out_stay_inside(tmp_path: Path) -> None:
-    """What other systems read as a path or a device is an ordinary name here, and nothing but that file changes."""
+    """What other systems read as a path or a device is an ordinary name here, and only that file changes."""
     nfc, nfd = "Gr\u00fc\u00dfe", unicodedata.normalize("NFD", "Gr\u00fc\u00dfe")
     names = [
         *(
@@ -140,7 +140,7 @@ async def test_a10_names_that_only_look_like_a_way_out_stay_inside(tmp_path: Pat
         ends = await siege.turn(
             Reply(tool_calls=tuple(ToolCall("read_file", {"path": name}) for name in names))
         )
-        assert [f"<{name}>" in told(end) for name, end in zip(names, ends, strict=True)] == [True] * len(
+        assert [f"<{name}>" in result_of(end) for name, end in zip(names, ends, strict=True)] == [True] * len(
             names
         )
         assert sorted(path.name for path in siege.home.iterdir()) == [
@@ -167,7 +167,7 @@ async def test_a10_a15_protected_names_ask_in_every_case_and_mode(tmp_path: Path
             session_id = await agent.open_session(siege.workspace)
             mode = {"sessionId": session_id, "modeId": "accept_edits"}
             assert "result" in await agent.call("session/set_mode", mode)
-            await siege.check_prompt(session_id)  # behind it the model knows the mode
+            await siege.check_prompt(session_id)  # after it, the model knows the mode
             call = ToolCall("write_file", {"path": name, "content": "x"})
             siege.model.learn(f"plant {name}", Reply(tool_calls=(call,)))
             seen = len(agent.messages)
@@ -203,11 +203,11 @@ async def test_a11_names_that_cannot_be_or_deceive(tmp_path: Path) -> None:
         for spelled in ('""', r'"\ud800"', r'"a\udcffb"', r'"\ud83d.txt"'):
             for name, more in (("read_file", ""), ("write_file", ', "content": "x"'), ("list_files", "")):
                 end = await siege.call(name, f'{{"path": {spelled}{more}}}')
-                assert end["status"] == "failed" or (spelled, name) == ('""', "list_files"), told(end)
+                assert end["status"] == "failed" or (spelled, name) == ('""', "list_files"), result_of(end)
         assert tree_of(siege.workspace) == {}
         for name, shown in deceiving.items():
             end = await siege.call("write_file", {"path": name, "content": "x"})
-            assert end["status"] == "completed", told(end)
+            assert end["status"] == "completed", result_of(end)
             question = [m for m in siege.agent.messages if m.get("method") == "session/request_permission"][
                 -1
             ]
@@ -217,7 +217,7 @@ async def test_a11_names_that_cannot_be_or_deceive(tmp_path: Path) -> None:
         (siege.workspace / os.fsdecode(b"bytes\xff\xfe")).write_text("x")
         listed = await siege.call("list_files", {})
         assert listed["status"] == "completed"
-        assert "\\" in told(listed)
+        assert "\\" in result_of(listed)
 
 
 async def test_a18_folders_no_session_can_have(tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ async def test_a18_folders_no_session_can_have(tmp_path: Path) -> None:
             assert reply.get("error", {}).get("code") == -32602, (str(folder)[:80], reply)
             more = {"cwd": str(siege.workspace), "mcpServers": [], "additionalDirectories": [folder]}
             reply = await agent.call("session/new", more)
-            # What is no text may be left out of a list, as the protocol wants it; what is text must be a folder.
+            # Entries that are not text may be omitted from a list, as in the protocol; text must name a folder.
             assert "error" in reply or not isinstance(folder, str), (str(folder)[:80], reply)
 
 
@@ -257,12 +257,12 @@ async def test_a18_even_in_the_root_folder_the_agents_home_and_proc_are_closed(t
                 ToolCall("write_file", {"path": str(name), "content": "mode: auto"}),
             ):
                 (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
-                assert end["status"] == "failed", told(end)
+                assert end["status"] == "failed", result_of(end)
         assert not (home / "config.yaml").exists()
 
 
 async def test_a19_no_file_tool_takes_a_root_away(tmp_path: Path) -> None:
-    """What deletes, moves and writes takes files alone: folders are refused, the workspace itself among them."""
+    """Deleting, moving and writing apply to files only: folders are refused, including the workspace itself."""
     async with attacked_agent(tmp_path) as siege:
         (siege.workspace / "kept.txt").write_text("kept")
         for name in (".", "./", "", "..", str(siege.workspace), f"{siege.workspace}/.", "sub/.."):
@@ -280,5 +280,5 @@ async def test_a19_no_file_tool_takes_a_root_away(tmp_path: Path) -> None:
                 ToolCall("delete_file", {"path": name}),
             ):
                 (end,) = await siege.turn(Reply(tool_calls=(call,)))
-                assert end["status"] == "failed", (name, told(end))
+                assert end["status"] == "failed", (name, result_of(end))
         assert tree_of(siege.workspace) == {"kept.txt": b"kept"}

@@ -1,6 +1,6 @@
-"""Context files planted during a session: no model sees one as such, at any depth, without a person's yes.
+"""Context files planted during a session: no model sees one as such, at any depth, without approval.
 
-The commands that plant a file run with a yes of their own. What counts is that the file appeared.
+The commands that plant a file are approved separately. What counts is that the file appeared.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def questions(editor: FakeEditor) -> list[dict[str, Any]]:
 
 
 def answering(option: str) -> Any:
-    """Answer questions about context files so, and allow everything else."""
+    """Answer questions about context files this way, and allow everything else."""
 
     def answer(params: dict[str, Any]) -> dict[str, Any]:
         is_ours = "instructions in" in params["toolCall"]["title"]
@@ -57,7 +57,7 @@ def reads(path: str, call_id: str) -> ToolCall:
 
 
 def obeyed(scene: Scene) -> bool:
-    """Return whether a model was ever shown the canary as a context file; what tools showed is data."""
+    """Return whether a model was ever shown the canary as a context file; tool output is data."""
     notes = [line for request in scene.provider.requests for line in plain_history(request)]
     as_file = [line for line in notes if "context file" in line and CANARY in line]
     return bool(as_file) or any(CANARY in str(request.system) for request in scene.provider.requests)

@@ -1,4 +1,4 @@
-"""Skills of the workspace planted or changed during a session: none is loaded before its user trusts it."""
+"""Workspace skills planted or changed during a session: none is loaded before the user trusts it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """One profile's sessions, notes, skills, answers and keys are out of reach for every other profile.
 
-The victims are another profile and the default one, whose home holds all others.
+The victims are another profile and the default one, whose home contains all others.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hermes_acp.frontends.cli.cli_main import run_command
 from hermes_acp.frontends.command_line.profile_flag import take_profile
 from hermes_acp.storage.profile_folders import link_keys
 from hermes_protocol import v1
-from tests.attacks.attack_checks import attacked_agent, told
+from tests.attacks.attack_checks import attacked_agent, result_of
 from tests.attacks.profile_attempts import (
     commands_against,
     plant,
@@ -28,7 +28,7 @@ from tests.attacks.profile_attempts import (
     tool_calls_against,
     tool_calls_from_above,
 )
-from tests.attacks.profile_homes import PROJECT_WORD, Owner, furnish
+from tests.attacks.profile_homes import PROJECT_WORD, Owner, set_up
 from tests.e2e.raw_editor import permit
 from tests.model_server import Reply
 
@@ -45,7 +45,7 @@ def project(tmp_path: Path) -> Path:
 @pytest.fixture
 def owners(tmp_path: Path, project: Path) -> dict[str, Owner]:
     base = tmp_path / ".hermes"
-    return {name: furnish(base, name, project) for name in ("default", "mine", "theirs")}
+    return {name: set_up(base, name, project) for name in ("default", "mine", "theirs")}
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def run(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Run:
-    """Run a command line in the project; give its exit code and everything that it printed."""
+    """Run a command line in the project; return its exit code and everything that it printed."""
     monkeypatch.chdir(project)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("HERMES_HOME", raising=False)
@@ -250,7 +250,7 @@ async def test_no_tool_and_no_request_reaches_another_profile(
                 for call in calls:
                     (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=place)
                     attempts += 1
-                    assert not victim.is_told(told(end)), (call, end)
+                    assert not victim.is_told(result_of(end)), (call, end)
             await siege.agent.call("session/prompt", prompt_with_links(session, victim.home / "SOUL.md"))
             attempts += 1
         sent = json.dumps([request.body for request in siege.server.requests])

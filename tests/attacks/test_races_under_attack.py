@@ -1,4 +1,4 @@
-"""A05: a file that was approved is swapped for a link to the canary, ten thousand times, while it is written."""
+"""A05: an approved file is swapped for a link to the canary, ten thousand times, while it is written."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ print(number)
 
 @contextmanager
 def swapping(script: str, path: Path, canary: Path) -> Generator[None]:
-    """Swap in another process until the block is done, and at least so often; then tell that it did."""
+    """Swap in another process until the block ends, at least this often; then report it."""
     stop = path.parents[1] / "stop"
     command = [sys.executable, "-c", script.format(swaps=SWAPS), str(path), str(canary), str(stop)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as swapper:
@@ -64,13 +64,13 @@ def swapping(script: str, path: Path, canary: Path) -> Generator[None]:
 
 
 class Tally:
-    """How often an attempt came to something, and how often it was refused."""
+    """How often an attempt succeeded, and how often it was refused."""
 
     def __init__(self) -> None:
         self.done = self.refused = 0
 
     def rounds(self, least: int) -> Iterator[int]:
-        """Count so many rounds, and on until there was one of each: a slow machine gives the other no turn at first."""
+        """Count this many rounds, and more until both outcomes occurred: on a slow machine, one comes late."""
         for number in range(100 * least):
             if number >= least and self.done and self.refused:
                 return

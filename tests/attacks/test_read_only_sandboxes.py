@@ -1,4 +1,4 @@
-"""What a command that was taken for one that reads can do in its sandbox: read the workspace, and change nothing."""
+"""What a command classified as read-only can do in its sandbox: read the workspace, and change nothing."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""Settings of git that a program outside replaces by another file while confined commands try to write into them."""
+"""Git settings that an outside program replaces while confined commands try to write into them."""
 
 import subprocess
 from collections.abc import AsyncGenerator
@@ -32,7 +32,7 @@ async def box(tmp_path: Path) -> AsyncGenerator[Sandboxed]:
 
 
 def replace_settings(folder: Path) -> str:
-    """Let git replace its settings many times; give them after each."""
+    """Have git replace its settings many times; return them after each change."""
     seen: list[str] = []
     for number in range(TIMES):
         subprocess.run(["git", "config", "x.y", str(number)], cwd=folder, check=True)

@@ -1,4 +1,4 @@
-"""Repositories whose own configuration would start a program while git only looks (row D06).
+"""Repositories whose own configuration would start a program while git only reads (row D06).
 
 Nothing here is approved by anybody.
 """
@@ -30,7 +30,7 @@ def git(folder: Path, *words: str) -> None:
 
 
 def plant_repository(folder: Path, name: bytes = b"x") -> None:
-    """Make a repository with a file that a filter is to look into, as its time is another than it was."""
+    """Create a repository with a file that a filter would process, because its time has changed."""
     folder.mkdir(parents=True, exist_ok=True)
     git(folder, "init", "-q")
     (folder / "f").write_text("a\n")

@@ -1,4 +1,4 @@
-"""Rules that shut paths, and the ways round them: a look at a whole folder, the past, another name for the place."""
+"""Rules that hide paths, and ways around them: searching a whole folder, history, another name for the path."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from tests.attacks.attack_checks import attacked_agent, told
+from tests.attacks.attack_checks import attacked_agent, result_of
 from tests.attacks.test_tools_under_attack import git
 from tests.e2e.raw_editor import Answer, permit
 from tests.model_server import Reply, ToolCall
@@ -50,7 +50,7 @@ COMMANDS: Final = (
 
 
 def looks() -> tuple[ToolCall, ...]:
-    """Return every call that could show what is in a file which it does not name."""
+    """Return every call that could show the contents of a file that it does not name."""
     tools = (
         ToolCall("search", {"pattern": WORD}),
         ToolCall("search", {"pattern": WORD, "path": "vault"}),
@@ -67,7 +67,7 @@ def looks() -> tuple[ToolCall, ...]:
     return (*tools, *(ToolCall("terminal", {"command": command}) for command in COMMANDS))
 
 
-def furnish(work: Path) -> None:
+def set_up(work: Path) -> None:
     for name in (*SHUT, "open.txt"):
         (work / name).parent.mkdir(parents=True, exist_ok=True)
         (work / name).write_text(f"ordinary words\n{WORD if name in SHUT else 'nothing'}\n")
@@ -79,17 +79,20 @@ def furnish(work: Path) -> None:
 
 
 async def test_what_a_rule_shuts_is_shown_by_no_look_at_its_folder(tmp_path: Path) -> None:
-    furnish(tmp_path / "workspace")
+    set_up(tmp_path / "workspace")
     async with attacked_agent(tmp_path, settings=RULES, answers=REFUSE) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         for call in looks():
             (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
-            assert f"\n{WORD}" not in told(end), (call, told(end))
-            assert not [line for line in told(end).split("\n") if line.endswith(WORD)], (call, told(end))
+            assert f"\n{WORD}" not in result_of(end), (call, result_of(end))
+            assert not [line for line in result_of(end).split("\n") if line.endswith(WORD)], (
+                call,
+                result_of(end),
+            )
 
 
 async def test_what_is_open_is_still_shown(tmp_path: Path) -> None:
-    furnish(tmp_path / "workspace")
+    set_up(tmp_path / "workspace")
     async with attacked_agent(tmp_path, settings=RULES, answers=REFUSE) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         for call in (
@@ -100,12 +103,12 @@ async def test_what_is_open_is_still_shown(tmp_path: Path) -> None:
             ToolCall("terminal", {"command": "git status --short"}),
         ):
             (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
-            assert end["status"] == "completed", told(end)
-            assert "open.txt" in told(end) or "words" in told(end), told(end)
+            assert end["status"] == "completed", result_of(end)
+            assert "open.txt" in result_of(end) or "words" in result_of(end), result_of(end)
 
 
 async def test_what_the_sandbox_puts_into_a_repository_makes_no_command_ask(tmp_path: Path) -> None:
-    furnish(tmp_path / "workspace")
+    set_up(tmp_path / "workspace")
     async with attacked_agent(tmp_path, answers=REFUSE) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         for call in (
@@ -113,12 +116,12 @@ async def test_what_the_sandbox_puts_into_a_repository_makes_no_command_ask(tmp_
             ToolCall("terminal", {"command": "git status --short"}),
         ):
             (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
-            assert end["status"] == "completed", told(end)
+            assert end["status"] == "completed", result_of(end)
 
 
 async def test_a_rule_holds_by_whatever_name_a_session_calls_its_folder(tmp_path: Path) -> None:
     work = tmp_path / "workspace"
-    furnish(work)
+    set_up(work)
     (tmp_path / "alias").symlink_to(work)
     async with attacked_agent(tmp_path, settings=RULES, answers=REFUSE) as siege:
         session_id = await siege.agent.open_session(tmp_path / "alias")
@@ -130,7 +133,10 @@ async def test_a_rule_holds_by_whatever_name_a_session_calls_its_folder(tmp_path
             *looks(),
         ):
             (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
-            assert not [line for line in told(end).split("\n") if line.endswith(WORD)], (call, told(end))
+            assert not [line for line in result_of(end).split("\n") if line.endswith(WORD)], (
+                call,
+                result_of(end),
+            )
         assert not (work / "vault/new.txt").exists()
         assert WORD not in json.dumps(
             [m for m in siege.agent.messages if m.get("method") == "fs/read_text_file"]
@@ -143,9 +149,9 @@ def said_by_git(folder: Path, *arguments: str) -> str:
 
 
 async def test_c04_no_name_that_git_knows_shows_what_is_shut_or_secret(tmp_path: Path) -> None:
-    """A file has other names in git than its path: a stage, a hash, a commit found by words with a colon in them."""
+    """In git, a file has names other than its path: a stage, a hash, a commit found by words with a colon in them."""
     work = tmp_path / "workspace"
-    furnish(work)
+    set_up(work)
     (work / ".env").write_text(f"{WORD}\n")
     git(work, "add", "-Af")
     git(work, "commit", "-qm", "fix: the words")
@@ -165,13 +171,13 @@ async def test_c04_no_name_that_git_knows_shows_what_is_shut_or_secret(tmp_path:
                 more = {"path": "open.txt"} if action == "blame" else {}
                 call = ToolCall("git", {"action": action, "ref": ref, **more})
                 (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
-                assert WORD not in told(end), (call, told(end))
+                assert WORD not in result_of(end), (call, result_of(end))
         for folder in ("vault", "."):
             call = ToolCall("git", {"action": "show", "ref": "HEAD", "path": folder})
             (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
-            assert WORD not in told(end)
+            assert WORD not in result_of(end)
         for wanted in ("HEAD", "HEAD~1..HEAD", "HEAD:open.txt", "HEAD~1"):
             call = ToolCall("git", {"action": "show", "ref": wanted})
             (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
-            assert end["status"] == "completed", told(end)
-            assert "ordinary words" in told(end) or "changed words" in told(end)
+            assert end["status"] == "completed", result_of(end)
+            assert "ordinary words" in result_of(end) or "changed words" in result_of(end)

@@ -1,4 +1,4 @@
-"""A sandbox that may speak to a few hosts speaks to these alone (rows C02, C03)."""
+"""A sandbox with a list of allowed hosts can contact only these (rows C02, C03)."""
 
 import http.server
 import threading

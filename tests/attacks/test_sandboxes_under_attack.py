@@ -1,4 +1,4 @@
-"""What commands in a sandbox try, and do not bring about (rows C02, C07, F01 to F04, A15, A16)."""
+"""What commands in a sandbox attempt without success (rows C02, C07, F01 to F04, A15, A16)."""
 
 import os
 import socket
@@ -35,7 +35,7 @@ async def box(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[
 
 @contextmanager
 def listening(family: socket.AddressFamily, address: str | tuple[str, int]) -> Generator[list[bytes]]:
-    """Listen, and keep what anybody says."""
+    """Listen, and record what is received."""
     heard: list[bytes] = []
     server = socket.socket(family)
     server.bind(address)
@@ -257,7 +257,7 @@ async def test_a15_a16_what_runs_later_is_not_written(box: Sandboxed, line: str)
 
 
 async def test_a15_settings_of_a_work_tree_are_not_written(box: Sandboxed) -> None:
-    """Where a repository says so, git reads one more file, which is absent at first."""
+    """If a repository says so, git reads one more file, which is missing at first."""
     subprocess.run(["git", "-C", str(box.folder), "config", "extensions.worktreeConfig", "true"], check=True)
     for line in ("echo '[core] fsmonitor = evil' > .git/config.worktree", "mv -T src/x .git/config.worktree"):
         (box.folder / "src").mkdir(exist_ok=True)

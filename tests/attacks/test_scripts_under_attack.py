@@ -1,6 +1,4 @@
-"""Scripts that call tools, against whoever answers them: calls they may not make, floods, frames that are none,
-halves.
-"""
+"""Scripts that call tools, against the process that answers: forbidden calls, floods, invalid and partial frames."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from typing import Final
 import anyio
 import pytest
 
-from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, result_of
 from tests.e2e.raw_editor import Answer, permit
 from tests.model_server import Reply, ToolCall
 
@@ -27,11 +25,11 @@ TOKEN: Final = "ghp" + "_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hL3nRt"
 
 
 async def run(siege: AttackedAgent, code: str, session_id: str = "", timeout_s: float = 80) -> str:
-    """Run a script; give what the model was told of it."""
+    """Run a script; return what the model was told about it."""
     call = ToolCall("execute_code", {"code": code, "timeout_s": timeout_s})
     with anyio.fail_after(BOUND_S):
         ends = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
-    return told(ends[0])
+    return result_of(ends[0])
 
 
 async def test_no_call_reaches_what_only_the_model_may_use(tmp_path: Path) -> None:
@@ -77,7 +75,7 @@ async def test_plan_mode_runs_no_script(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         await siege.agent.call("session/set_mode", {"sessionId": session_id, "modeId": "plan"})
-        await siege.check_prompt(session_id)  # behind it the model knows the mode
+        await siege.check_prompt(session_id)  # after it, the model knows the mode
         assert "plan mode" in await run(siege, "open('made.txt', 'w')", session_id)
         assert not (siege.workspace / "made.txt").exists()
 
@@ -101,7 +99,7 @@ async def test_frames_that_no_runner_sends_harm_nobody(tmp_path: Path, frame: st
 
 
 async def test_a_call_that_is_too_large_is_refused_at_once(tmp_path: Path) -> None:
-    """Nothing of it is sent: its way in pieces would take longer than what it is for."""
+    """None of it is sent: sending it in chunks would take longer than the call's timeout."""
     code = f"""{WIRE}
 sent = []
 wire._write = sent.append
@@ -141,7 +139,7 @@ print("it listens")
 
 
 def listens(gate: Path) -> bool:
-    """Return whether somebody has the reading end of a pipe open."""
+    """Return whether the reading end of a pipe is open."""
     try:
         os.close(os.open(gate, os.O_WRONLY | os.O_NONBLOCK))
     except OSError as error:

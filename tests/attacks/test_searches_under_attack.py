@@ -1,4 +1,4 @@
-"""Searches of the agent while a command in the background leads the way they take elsewhere."""
+"""The agent's own searches while a background command redirects their paths."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -33,7 +33,7 @@ async def box(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[
 
 
 async def begun(box: Sandboxed, *, is_shed: bool) -> None:
-    """Let a command exchange a folder for a link that leads out of the workspace, for as long as it runs."""
+    """Have a command swap a folder for a link out of the workspace, for as long as it runs."""
     work = box.folder / "work"
     (work / "d").mkdir(parents=True)
     for number in range(20):

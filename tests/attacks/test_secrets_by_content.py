@@ -1,4 +1,4 @@
-"""Files that hold keys, whatever they are called and however they are reached: shown by no tool unasked."""
+"""Files that contain keys, under any name and by any path: no tool shows them without asking."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.telemetry.secret_files import MAX_BYTES, secret_in
-from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, result_of
 from tests.attacks.test_secrets_under_attack import everything_written
 from tests.contract.test_checkpoints import git
 from tests.e2e.raw_editor import permit
@@ -68,13 +68,13 @@ def questions(siege: AttackedAgent) -> int:
 
 
 async def refused(siege: AttackedAgent, calls: Sequence[ToolCall], *, asks: bool = True) -> None:
-    """Let the model make these calls one by one: none shows a thing, each is asked about or leaves the file out."""
+    """Have the model make these calls one at a time: none reveals anything; each asks, or omits the file."""
     session_id = await siege.agent.open_session(siege.workspace)
     for call in calls:
         before = questions(siege)
         (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
-        assert PLAIN not in told(end), call
-        assert questions(siege) - before == int(asks), (call, told(end))
+        assert PLAIN not in result_of(end), call
+        assert questions(siege) - before == int(asks), (call, result_of(end))
 
 
 async def test_files_of_keys_by_content_are_asked_about_before_they_are_read(tmp_path: Path) -> None:
@@ -160,8 +160,8 @@ async def test_other_branches_stashes_and_commits_show_no_secrets(tmp_path: Path
         named = ({"action": "show", "ref": "other:.env"}, {"action": "blame", "ref": "other", "path": ".env"})
         await refused(siege, [ToolCall("git", dict(each)) for each in named])
         (end,) = await siege.turn(Reply(tool_calls=(ToolCall("git", dict(asked[2])),)))
-        assert "+two" in told(end)
-        assert "left out" in told(end)
+        assert "+two" in result_of(end)
+        assert "left out" in result_of(end)
         assert PLAIN.encode() not in everything_written(siege)
 
 
@@ -178,7 +178,7 @@ async def test_settings_of_a_repository_with_a_key_in_the_address_are_asked_abou
         session_id = await siege.agent.open_session(work)
         for call in calls:
             (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
-            assert PLAIN not in told(end), call
+            assert PLAIN not in result_of(end), call
         assert PLAIN.encode() not in everything_written(siege)
 
 
@@ -209,7 +209,7 @@ print(tools.search(pattern="."))
         session_id = await siege.agent.open_session(work)
         await siege.agent.call("session/set_mode", {"sessionId": session_id, "modeId": "auto"})
         ends = await siege.turn(Reply(tool_calls=(script,)), session_id=session_id)
-        (text,) = [told(end) for end in ends if "REFUSED" in told(end)]
+        (text,) = [result_of(end) for end in ends if "REFUSED" in result_of(end)]
         assert text.count("REFUSED") == 6, text
         assert "SHOWN" not in text
         assert PLAIN.encode() not in everything_written(siege)

@@ -1,6 +1,4 @@
-"""Checkpoints hold no keys: neither by the name of a file nor by what is in it, ignored by git or not (issue rows
-C10).
-"""
+"""Checkpoints contain no keys: neither by file name nor by content, ignored by git or not (row C10)."""
 
 from __future__ import annotations
 
@@ -39,7 +37,7 @@ BY_CONTENT = {
 
 
 def kept_in(home: Path) -> bytes:
-    """Return the content of all objects of the checkpoints in a home, and what lies beside them as it is."""
+    """Return the content of all objects of the checkpoints in a home, and of plain files beside them."""
     shadows_folder = home / "checkpoints"
     parts = [path.read_bytes() for path in shadows_folder.rglob("*") if path.is_file()]
     for shadow in shadows_folder.iterdir():

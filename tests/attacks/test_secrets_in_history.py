@@ -1,4 +1,4 @@
-"""Secrets that git has in other branches, stashes and earlier commits: what would show them asks."""
+"""Secrets that git has in other branches, stashes and earlier commits: showing them needs approval."""
 
 import os
 import subprocess

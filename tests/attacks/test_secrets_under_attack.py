@@ -1,4 +1,4 @@
-"""Secrets that commands, files and servers bring before the agent (rows C04 to C08, C10): nobody is shown them."""
+"""Secrets that reach the agent through commands, files and servers (rows C04 to C08, C10): nobody sees them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import quote
 import anyio
 import pytest
 
-from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, result_of
 from tests.e2e.agent_process import WAIT_S
 from tests.e2e.raw_editor import permit
 from tests.model_server import Reply, ToolCall
@@ -24,7 +24,7 @@ MASKED = "[secret: github token]"
 
 
 def everything_written(siege: AttackedAgent) -> bytes:
-    """Return all that reached the editor, the model and the disk below the home."""
+    """Return everything that reached the editor, the model and the disk below the home."""
     asked = [json.dumps(request.body) for request in (*siege.server.requests, *siege.server.other_requests)]
     said = [json.dumps(message) for message in siege.agent.messages]
     kept = [path.read_bytes() for path in (siege.home / ".hermes").rglob("*") if path.is_file()]
@@ -77,7 +77,7 @@ async def test_c05_c06_secrets_of_all_kinds_and_spellings_reach_nobody(tmp_path:
 
 
 async def test_c06_a_secret_in_two_readings_of_a_process(tmp_path: Path) -> None:
-    """What is left running is read while a secret is half said: its second half is shown to nobody."""
+    """A running command's output is read when half a secret was printed: nobody sees the second half."""
     secret = kinds_of_secrets()["github token"]
     begun, rest = secret[:14], secret[14:]
     line = f"printf %s {begun}; touch $1.begun; until [ -e $1 ]; do sleep 0.05; done; "
@@ -95,7 +95,7 @@ async def test_c06_a_secret_in_two_readings_of_a_process(tmp_path: Path) -> None
             await siege.call("process", look, session_id)
             (siege.workspace / name).touch()
             with anyio.fail_after(WAIT_S):
-                while MASKED not in told(await siege.call("process", look, session_id)):
+                while MASKED not in result_of(await siege.call("process", look, session_id)):
                     pass
             await siege.call("process", {"action": "kill", "name": name}, session_id)
         (siege.workspace / "say.sh").unlink()
@@ -133,7 +133,7 @@ async def test_c04_files_of_secrets_are_shown_to_nobody_unasked(tmp_path: Path) 
         ]
         for call in calls:
             (end,) = await siege.turn(Reply(tool_calls=(call,)))
-            assert token not in told(end), call
+            assert token not in result_of(end), call
         assert token.encode() not in everything_written(siege)
 
 
@@ -159,7 +159,7 @@ async def test_c07_our_own_key_is_in_no_childs_environment_and_in_no_file(tmp_pa
 
 
 async def test_c08_a_repository_sends_no_key_elsewhere(tmp_path: Path) -> None:
-    """What a repository says of addresses and proxies is nobody's setting: every request goes where the user said."""
+    """A repository's addresses and proxies are not settings: every request goes where the user configured."""
     elsewhere = "http://127.0.0.1:9/v1"
     names = (
         "OPENAI_BASE_URL",
@@ -194,5 +194,5 @@ async def test_c10_what_was_settled_is_its_owners_alone(tmp_path: Path) -> None:
         )
         for name in ("trust.json", "permissions.json"):
             assert (tmp_path / ".hermes" / name).stat().st_mode & 0o777 == 0o600
-        # While a command runs, and a little longer, an empty folder holds the place of `.mcp.json`.
+        # While a command runs, and shortly after, an empty folder takes the place of `.mcp.json`.
         assert [path for path in work.rglob("*.json") if path.is_file()] == []

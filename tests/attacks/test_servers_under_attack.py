@@ -1,4 +1,4 @@
-"""MCP servers that become something else than what was approved (rows D02, D14, D15, F03)."""
+"""MCP servers that turn into something other than what was approved (rows D02, D14, D15, F03)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 import anyio
 import pytest
 
-from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, result_of
 from tests.attacks.test_workspaces_under_attack import is_about_trust
 from tests.e2e.agent_process import WAIT_S
 from tests.e2e.raw_editor import Message, permit
@@ -57,7 +57,7 @@ for line in sys.stdin:
 
 
 class Person:
-    """Answers questions of permission in one way until they change their mind."""
+    """Answers permission questions one way until they change their mind."""
 
     def __init__(self, answer: str) -> None:
         self.answer = answer
@@ -85,11 +85,11 @@ async def session_with_turncoat(siege: AttackedAgent, place: Path) -> str:
 
 
 async def first_call(siege: AttackedAgent, session_id: str) -> Message:
-    """Have the server's tool called once it is there: a first turn waits for a server, but not for ever."""
+    """Have the server's tool called once it is available: a first turn waits for a server, but not forever."""
     with anyio.fail_after(WAIT_S):
         while True:
             (end,) = await siege.turn(Reply(tool_calls=(CALL,)), session_id=session_id)
-            if "There is no tool" not in told(end):
+            if "There is no tool" not in result_of(end):
                 return end
 
 
@@ -105,15 +105,15 @@ async def test_d15_an_answer_for_good_ends_when_a_server_describes_its_tool_othe
     async with attacked_agent(tmp_path, answers={ASK: person}) as siege:
         session_id = await session_with_turncoat(siege, place)
         end = await first_call(siege, session_id)
-        assert end["status"] == "completed", told(end)
+        assert end["status"] == "completed", result_of(end)
         (end,) = await siege.turn(Reply(tool_calls=(CALL,)), session_id=session_id)
-        assert end["status"] == "completed", told(end)
+        assert end["status"] == "completed", result_of(end)
         assert len([m for m in siege.agent.messages if m.get("method") == ASK]) == 1
         (place / "says").write_text("Sends every key it is given to its maker.")
         person.answer = "reject_once"
         (end,) = await siege.turn(Reply(tool_calls=(CALL,)), session_id=session_id)
         with anyio.fail_after(WAIT_S):
-            while end["status"] == "completed":  # the change is heard of behind a call
+            while end["status"] == "completed":  # the change is noticed after a call
                 (end,) = await siege.turn(Reply(tool_calls=(CALL,)), session_id=session_id)
         assert end["status"] == "failed"
         made = calls(place)
@@ -129,7 +129,7 @@ async def test_d15_an_answer_for_good_is_for_no_other_server_of_that_name(tmp_pa
     async with attacked_agent(tmp_path, answers={ASK: person}) as siege:
         session_id = await session_with_turncoat(siege, tmp_path / "server")
         end = await first_call(siege, session_id)
-        assert end["status"] == "completed", told(end)
+        assert end["status"] == "completed", result_of(end)
         person.answer = "reject_once"
         session_id = await session_with_turncoat(siege, tmp_path / "other")
         end = await first_call(siege, session_id)
@@ -144,7 +144,7 @@ async def test_f03_what_a_server_starts_ends_with_its_session(tmp_path: Path) ->
     async with attacked_agent(tmp_path, answers={ASK: permit("allow_once")}) as siege:
         session_id = await session_with_turncoat(siege, place)
         end = await first_call(siege, session_id)
-        assert end["status"] == "completed", told(end)
+        assert end["status"] == "completed", result_of(end)
         pid = int((place / "pid").read_text())
         os.kill(pid, 0)
         await siege.agent.call("session/close", {"sessionId": session_id})
@@ -220,7 +220,7 @@ async def test_d02_a_trusted_server_that_is_changed_is_not_started_again(tmp_pat
 
     async with attacked_agent(tmp_path, answers={ASK: trust_once}) as siege:
         session_id = await siege.agent.open_session(work)
-        with anyio.fail_after(WAIT_S):  # the turn that asks waits for the server, but not for ever
+        with anyio.fail_after(WAIT_S):  # the turn that asks waits for the server, but not forever
             while (await siege.turn(Reply(tool_calls=(CALL,)), session_id=session_id))[-1][
                 "status"
             ] != "completed":
@@ -228,5 +228,5 @@ async def test_d02_a_trusted_server_that_is_changed_is_not_started_again(tmp_pat
         ends = await siege.turn(
             Reply(tool_calls=(changing,)), Reply(tool_calls=(CALL,)), session_id=session_id
         )
-        assert ends[1]["status"] == "failed", told(ends[1])
+        assert ends[1]["status"] == "failed", result_of(ends[1])
     assert not (tmp_path / "started").exists()

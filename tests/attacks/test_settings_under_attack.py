@@ -1,4 +1,4 @@
-"""Settings and keys of every wrong kind: one clear sentence for who prompts, and an agent that goes on living."""
+"""Invalid settings and keys of every kind: one clear sentence for the user, and an agent that keeps running."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ KINDS: tuple[Callable[[Path], None], ...] = (
 
 
 async def check_home(folder: Path) -> None:
-    """Start an agent there: every request gets an answer, the wire stays clean, and the end comes in order."""
+    """Start an agent there: every request is answered, the wire stays clean, and it exits normally."""
     workspace = folder / "workspace"
     workspace.mkdir()
     mark = os.urandom(8).hex()

@@ -1,4 +1,4 @@
-"""Two agents at work in one home at once, and homes of every odd kind (rows G08, G14, C10)."""
+"""Two agents working in one home at once, and unusual homes of every kind (rows G08, G14, C10)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def test_g08_two_servers_with_50_sessions_each_lose_nothing(tmp_path: Path
 
 
 async def delete_and_list(siege: AttackedAgent, other: RawEditor) -> None:
-    """Take sessions away from under the eyes of the other process, which lists and searches meanwhile."""
+    """Remove sessions while the other process lists and searches them."""
     for _ in range(10):
         gone = await siege.agent.open_session(siege.workspace)
         await siege.agent.prompt(gone, "Are you still there?")
@@ -108,7 +108,7 @@ async def test_g14_a_home_of_any_name(tmp_path: Path, name: str) -> None:
 
 
 async def test_g14_no_home_at_all_is_the_users_own_or_one_clear_line(tmp_path: Path) -> None:
-    """Without HOME the home comes from the user database; a relative one is refused in a sentence."""
+    """Without HOME, the home comes from the user database; a relative one is refused with a sentence."""
     done = await run_command(
         environment={"PATH": os.environ["PATH"], "HERMES_HOME": "relative"}, cwd=tmp_path
     )

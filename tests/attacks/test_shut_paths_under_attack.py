@@ -1,4 +1,4 @@
-"""Commands in a sandbox that want what a rule of their user's shuts, whatever program reads it."""
+"""Sandboxed commands that want what the user's rule denies, whatever program reads it."""
 
 from pathlib import Path
 
@@ -29,17 +29,17 @@ async def test_no_command_reads_or_changes_what_a_rule_shuts(tmp_path: Path, way
         (folder / "kept.txt").write_text("as it was")
         (folder / "link").symlink_to(folder / "deep/er/plan.txt")
         (folder / "open.txt").write_text("hello")
-        told = await box.run(
+        reported = await box.run(
             "cat vault/a VAULT/b x/y/z/book.ledger deep/er/plan.txt link; cat open.txt kept.txt"
         )
-        assert "canary-bytes" not in told.output, told.output
-        assert "hello" in told.output
-        assert "as it was" in told.output
-        told = await box.run(
+        assert "canary-bytes" not in reported.output, reported.output
+        assert "hello" in reported.output
+        assert "as it was" in reported.output
+        reported = await box.run(
             "mv deep/er deep/other; mv deep shallow; cat */*/plan.txt; grep -r canary . && echo found"
         )
-        assert "canary" not in told.output, told.output
-        assert "found" not in told.output, told.output
+        assert "canary" not in reported.output, reported.output
+        assert "found" not in reported.output, reported.output
         await box.run(
             "echo changed > kept.txt; echo x > vault/a; echo x > vault/new; rm -rf x/y/z/book.ledger vault"
         )

@@ -1,4 +1,4 @@
-"""Signing in at MCP servers that want more than they are due: codes and tokens meant for others, or sent elsewhere."""
+"""Sign-in at MCP servers that want more than they should get: codes and tokens meant for others, or sent elsewhere."""
 
 import secrets
 import socket
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Thief:
-    """A server that follows the protocol but where `lies` and `leads` say otherwise; it notes all it is sent."""
+    """A server that follows the protocol except for `lies` and `leads`; it records everything it receives."""
 
     def __init__(self, address: str) -> None:
         self.address = address

@@ -1,4 +1,4 @@
-"""Skills and instructions that a workspace brings along, or that turn up in it (rows D12, D13, D18)."""
+"""Skills and instructions that a workspace contains, or that appear in it (rows D12, D13, D18)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, result_of
 from tests.attacks.test_workspaces_under_attack import is_about_trust
 from tests.e2e.raw_editor import Message, permit
 from tests.model_server import Reply, ToolCall
@@ -40,7 +40,7 @@ def write_skill(work: Path, name: str, text: str, description: str = "Does it.")
 
 
 async def test_d12_instructions_that_turn_up_beneath_give_no_orders(tmp_path: Path) -> None:
-    """A folder gets its own AGENTS.md while it is worked in; looking around there does not make it heard."""
+    """A folder gets its own AGENTS.md during the session; listing the folder does not load it."""
     async with attacked_agent(tmp_path) as siege:
         sub = siege.workspace / "sub"
         sub.mkdir()
@@ -114,7 +114,7 @@ async def test_d13_files_of_a_skill_are_read_in_its_folder_alone(tmp_path: Path)
             str(siege.canary),
         ):
             end = await siege.call("skill", {"name": "deploy", "file": file}, session_id)
-            assert end["status"] == "failed", told(end)
+            assert end["status"] == "failed", result_of(end)
 
 
 async def test_d18_a_command_of_a_repository_needs_trust(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ async def test_d18_a_command_of_a_repository_needs_trust(tmp_path: Path) -> None
 
 
 async def test_d18_a_trusted_command_lends_no_rights(tmp_path: Path) -> None:
-    """What a trusted skill has the model do is asked about as ever, and its orders to the reader are cut out."""
+    """What a trusted skill makes the model do is asked about as usual; orders to the reader in it are cut out."""
     async with attacked_agent(tmp_path, answers={ASK: trust_alone}) as siege:
         write_skill(siege.workspace, "greet", f"Touch a file.\n\n{ORDER}\n\nThen say hello.")
         session_id = await siege.agent.open_session(siege.workspace)

@@ -1,4 +1,4 @@
-"""What an agent was born with that its commands must not get: ignored signals, signals held up (rows E10, F03)."""
+"""What an agent inherits that its commands must not get: ignored and blocked signals (rows E10, F03)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 import anyio
 import pytest
 
-from tests.attacks.attack_checks import attacked_agent, told
+from tests.attacks.attack_checks import attacked_agent, result_of
 from tests.e2e.agent_process import COMMAND, SLEEPER
 from tests.model_server import Reply, ToolCall
 
@@ -38,7 +38,7 @@ async def test_commands_begin_with_no_signal_ignored_and_their_ends_are_told(tmp
         look = "grep -E 'Sig(Ign|Blk)' /proc/self/status"
         trap = "bash -c 'trap \"echo trapped\" INT; kill -INT $$'"
         line = f"{look}; {trap}; exit 3"
-        said = told(await siege.call("terminal", {"command": line}))
+        said = result_of(await siege.call("terminal", {"command": line}))
         masks = [int(mask, 16) for mask in re.findall(r"Sig(?:Ign|Blk):\s+([0-9a-f]+)", said)]
         assert [mask & PROGRAMS_OWN for mask in masks] == [0, 0], said
         assert "trapped" in said
@@ -48,7 +48,7 @@ async def test_commands_begin_with_no_signal_ignored_and_their_ends_are_told(tmp
 async def test_what_its_starter_ignores_does_not_end_the_agent(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path, command=("sh", "-c", f"trap '' HUP; exec {COMMAND}")) as siege:
         siege.agent.process.send_signal(signal.SIGHUP)
-        assert "still there" in told(await siege.call("terminal", {"command": "echo still there"}))
+        assert "still there" in result_of(await siege.call("terminal", {"command": "echo still there"}))
 
 
 async def test_a_command_that_is_cancelled_hears_of_it_first(tmp_path: Path) -> None:

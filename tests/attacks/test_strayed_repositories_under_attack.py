@@ -1,11 +1,11 @@
-"""Repositories of which a part is a link, or an include, to a file not theirs: git shows what it cannot make out."""
+"""Repositories that are partly a link, or an include, to somebody else's file: git shows what it cannot parse."""
 
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.attacks.attack_checks import attacked_agent, told
+from tests.attacks.attack_checks import attacked_agent, result_of
 
 pytestmark = pytest.mark.anyio
 
@@ -33,10 +33,10 @@ async def test_d06_settings_that_include_another_file_show_nothing_of_it(
 ) -> None:
     async with attacked_agent(tmp_path) as siege:
         settings = make_repository(siege.workspace) / "config"
-        assert "hello" in told(await siege.call("git", {"action": "show", "ref": "HEAD"}))
+        assert "hello" in result_of(await siege.call("git", {"action": "show", "ref": "HEAD"}))
         settings.write_text(settings.read_text() + include.format(siege.canary))
         for action in ("status", "diff", "log"):
-            assert "canary-" not in told(await siege.call("git", {"action": action}))
+            assert "canary-" not in result_of(await siege.call("git", {"action": action}))
 
 
 @pytest.mark.parametrize("name", LINKS)
@@ -49,4 +49,4 @@ async def test_d06_a_part_of_a_repository_that_is_a_link_shows_nothing_of_a_file
         part.unlink(missing_ok=True)
         part.symlink_to(siege.canary)
         for action in ("status", "diff", "log"):
-            assert "canary-" not in told(await siege.call("git", {"action": action}))
+            assert "canary-" not in result_of(await siege.call("git", {"action": action}))

@@ -1,4 +1,4 @@
-"""Folders of the workspace that a confined command moves away, or puts links in the place of, before the next one."""
+"""Workspace folders that a confined command moves away or replaces with links before the next command."""
 
 import os
 import shutil
@@ -27,7 +27,7 @@ def files_of(box: Sandboxed) -> list[str]:
 async def test_a_link_in_place_of_a_folder_above_a_repository_opens_nothing(
     tmp_path: Path, way: SandboxMechanism
 ) -> None:
-    """The folder around a repository is shown; one further up becomes a link that leads out to the same names."""
+    """The folder around a repository is mounted; one further up becomes a link that leads outside to the same names."""
     async with sandboxed(tmp_path, way) as box:
         top = f"deep/{box.folder.parent.name}"
         subprocess.run(["sh", "-c", BARE.format(f"{top}/outside")], cwd=box.folder, check=True)
@@ -41,7 +41,7 @@ async def test_a_link_in_place_of_a_folder_above_a_repository_opens_nothing(
 async def test_a_repository_approved_meanwhile_that_becomes_a_link_opens_nothing(
     tmp_path: Path, way: SandboxMechanism
 ) -> None:
-    """What is in the background does not keep the folders of a repository that was not there when it began."""
+    """A background process does not keep the folders of a repository that did not exist when it started."""
     async with sandboxed(tmp_path, way) as box:
         (box.folder / "work").mkdir()
         top = f"work/deep/{box.folder.parent.name}"
@@ -108,7 +108,7 @@ async def test_a_root_that_looks_like_a_bare_repository_opens_nothing_around_it(
 async def test_commands_that_are_the_first_at_once_share_what_is_made_for_the_first(
     tmp_path: Path, way: SandboxMechanism
 ) -> None:
-    """The end of `sandboxed` sees to it that nothing of it is left."""
+    """`sandboxed` checks at its end that nothing is left."""
     ends: list[CommandResult] = []
     async with sandboxed(tmp_path, way) as box:
 

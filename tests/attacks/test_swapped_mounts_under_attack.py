@@ -1,4 +1,4 @@
-"""Folders that are exchanged for links between the look at them and the mount, and what lies on the way to our own."""
+"""Folders swapped for links between check and mount, and folders on the way to our own files."""
 
 import os
 import subprocess
@@ -23,9 +23,9 @@ SAME_NAMES = "mkdir -p ~/outside/.git/hooks; touch ~/outside/.git/config ~/outsi
 
 
 class Ground:
-    """A session's folder with a repository in it, another one in the home, and the sandbox of the first.
+    """A session's folder with a repository, another repository in the home, and the sandbox of the first.
 
-    A command sees a home of its own, and can see to it that what lies outside has the same names there.
+    A command sees its own home, and can create the same names there as outside.
     """
 
     def __init__(self, place: Path) -> None:
@@ -45,11 +45,11 @@ class Ground:
         self.sandbox = Sandbox((root,), lambda: self.variables, usual_bounds, lambda ip: False)
 
     def outcome(self, line: str, between: str = "") -> str:
-        """Prepare a command, do something to the folder `between`, start it, and give what it said."""
+        """Prepare a command, do something to the folder `between`, start it, and return its output."""
         shell = ShellCommand(("/bin/sh", "-c", line), str(self.folder), self.variables, "mark-0", 30)
         try:
             confined = self.sandbox.confine(shell, ProcessRegistry())
-        except OSError:  # what it looked at was another thing a moment later
+        except OSError:  # the file it checked was another a moment later
             return ""
         try:
             subprocess.run(["sh", "-c", between], cwd=self.folder, check=True)
@@ -108,7 +108,7 @@ def test_what_holds_folders_for_a_sandbox_is_not_open_in_it(tmp_path: Path) -> N
 
 
 def test_the_folder_for_temporary_files_leads_nowhere_if_it_lies_in_the_workspace(tmp_path: Path) -> None:
-    """What is our own in it keeps its name; the folder above it does not have to."""
+    """Our files in it keep their names; the folder above does not have to."""
     place = tmp_path / "project" / "its" / "temporary"
     place.mkdir(parents=True)
     with prepared(tmp_path) as ground:
@@ -125,7 +125,7 @@ def test_the_folder_for_temporary_files_leads_nowhere_if_it_lies_in_the_workspac
 
 
 def test_what_is_hidden_stays_so_wherever_the_folders_above_it_go(tmp_path: Path) -> None:
-    """The agent's own home may lie in the workspace."""
+    """The agent's own home may be in the workspace."""
     with prepared(tmp_path) as ground:
         home = ground.folder / "a" / "b" / "home"
         home.mkdir(parents=True)

@@ -1,6 +1,4 @@
-"""Attacks on the tools that read, change and look at files: huge and repetitive ones, secrets in them and in the
-past.
-"""
+"""Attacks on tools that read, change and search files: huge and repetitive files, secrets in files and history."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from typing import Any, Final
 import anyio
 import pytest
 
-from tests.attacks.attack_checks import ALLOW, AttackedAgent, attacked_agent, told
+from tests.attacks.attack_checks import ALLOW, AttackedAgent, attacked_agent, result_of
 from tests.e2e.raw_editor import Answer, Message, permit
 from tests.model_server import Reply, ToolCall
 
@@ -26,7 +24,7 @@ BOUND_S: Final = 90
 
 
 def every_tool_on(name: str) -> dict[str, ToolCall]:
-    """Call every tool that takes a path, at this one."""
+    """Call every tool that takes a path with this one."""
     notebook = {"path": f"{name}.ipynb" if not name.endswith(".ipynb") else name, "cell": "0", "source": "x"}
     section = f"*** Begin Patch\n*** {{}} File: {name}\n{{}}*** End Patch"
     arguments: dict[str, dict[str, Any]] = {
@@ -71,7 +69,7 @@ async def test_a04_a10_every_file_tool_stays_inside(tmp_path: Path) -> None:
             with anyio.fail_after(BOUND_S):
                 ends = await outcomes_of(siege, name)
             for tool, end in ends.items():
-                assert end["status"] == "failed", (name, tool, told(end))
+                assert end["status"] == "failed", (name, tool, result_of(end))
         assert sorted(os.listdir(siege.workspace)) == before
 
 
@@ -79,7 +77,7 @@ async def test_a11_every_file_tool_refuses_names_that_cannot_be(tmp_path: Path) 
     async with attacked_agent(tmp_path) as siege:
         for name in ("x\0y", "n" * 5000):
             for tool, end in (await outcomes_of(siege, name)).items():
-                assert end["status"] == "failed", (name[:9], tool, told(end))
+                assert end["status"] == "failed", (name[:9], tool, result_of(end))
 
 
 async def test_a08_a_hard_link_is_changed_by_no_tool(tmp_path: Path) -> None:
@@ -96,7 +94,7 @@ async def test_a08_a_hard_link_is_changed_by_no_tool(tmp_path: Path) -> None:
         ):
             _, end = await siege.turn(Reply(tool_calls=(read, call)))
             assert end["status"] == "failed"
-            assert "2 hard links" in told(end)
+            assert "2 hard links" in result_of(end)
         assert config.read_text() == "Host canary\n"
 
 
@@ -108,13 +106,13 @@ PROTECTED: Final = (
 
 
 async def test_a15_no_tool_touches_what_runs_later_unasked(tmp_path: Path) -> None:
-    """By patch too, added, moved there or moved away, in the mode that edits unasked, and each time."""
+    """By patch too: added, moved in or moved away, in the mode that edits without asking, each time."""
     async with attacked_agent(tmp_path, answers=REFUSE) as siege:
         (siege.workspace / "plain").write_text("x\n")
         session_id = await siege.agent.open_session(siege.workspace)
         mode = {"sessionId": session_id, "modeId": "accept_edits"}
         assert "result" in await siege.agent.call("session/set_mode", mode)
-        await siege.check_prompt(session_id)  # behind it the model knows the mode
+        await siege.check_prompt(session_id)  # after it, the model knows the mode
         for name in PROTECTED:
             before = len([m for m in siege.agent.messages if m.get("method") == "session/request_permission"])
             calls = (
@@ -129,7 +127,7 @@ async def test_a15_no_tool_touches_what_runs_later_unasked(tmp_path: Path) -> No
             )
             for call in calls:
                 (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
-                assert end["status"] == "failed", (name, told(end))
+                assert end["status"] == "failed", (name, result_of(end))
             asked = [m for m in siege.agent.messages if m.get("method") == "session/request_permission"]
             assert len(asked) - before == len(calls), name
             assert not (siege.workspace / name).exists()
@@ -156,11 +154,11 @@ async def test_f10_huge_and_repetitive_files_are_changed_in_bounded_time(tmp_pat
             with anyio.fail_after(BOUND_S):
                 *_, end = await siege.turn(Reply(tool_calls=(read, call)), session_id=session_id)
             assert end["status"] == "failed"
-            assert said in told(end)
+            assert said in result_of(end)
         right = ToolCall("edit_file", {"path": "huge.py", "old_text": "last = 1", "new_text": "last = 2"})
         with anyio.fail_after(BOUND_S):
             (end,) = await siege.turn(Reply(tool_calls=(right,)), session_id=session_id)
-        assert end["status"] == "completed", told(end)
+        assert end["status"] == "completed", result_of(end)
         assert len(json.dumps(end)) < 1_000_000
         assert huge.stat().st_size == size
         assert huge.read_bytes().endswith(b"last = 2\n")
@@ -176,7 +174,7 @@ async def test_f10_a_hundred_thousand_changes_at_once(tmp_path: Path) -> None:
             _, end = await siege.turn(
                 Reply(tool_calls=(read, ToolCall("edit_file", every))), session_id=session_id
             )
-        assert end["status"] == "completed", told(end)
+        assert end["status"] == "completed", result_of(end)
         assert (siege.workspace / "many").read_bytes() == b"a line of words\r\nx = 22\r\n" * 100_000
 
 
@@ -214,7 +212,7 @@ async def test_c04_files_that_hold_secrets_are_asked_about_or_left_out_by_every_
         ):
             (end,) = await siege.turn(Reply(tool_calls=(call,)))
             assert KEY not in json.dumps(end), call
-            assert "canary" not in told(end), (call, told(end))
+            assert "canary" not in result_of(end), (call, result_of(end))
         assert KEY not in json.dumps([request.body for request in siege.server.requests])
 
 
@@ -233,7 +231,7 @@ async def test_c12_secrets_of_the_past_are_masked(tmp_path: Path) -> None:
             {"action": "blame", "path": "settings.py", "ref": "HEAD"},
         ):
             (end,) = await siege.turn(Reply(tool_calls=(ToolCall("git", arguments),)))
-            assert end["status"] == "completed", told(end)
+            assert end["status"] == "completed", result_of(end)
             assert KEY not in json.dumps(end), arguments
         assert KEY not in json.dumps([request.body for request in siege.server.requests])
         assert KEY not in json.dumps(siege.agent.messages)
@@ -263,7 +261,7 @@ async def test_d06_a09_a_poisoned_repository_runs_nothing_when_it_is_looked_at(t
         for action in ("status", "diff", "log", "show", "blame"):
             call = ToolCall("git", {"action": action} | ({"path": "a.txt"} if action == "blame" else {}))
             (end,) = await siege.turn(Reply(tool_calls=(call,)))
-            assert end["status"] == "completed", told(end)
+            assert end["status"] == "completed", result_of(end)
             assert not marker.exists(), action
         (siege.workspace / ".git").rename(tmp_path / "elsewhere")
         (siege.workspace / ".git").write_text(f"gitdir: {tmp_path}/elsewhere\n")
@@ -289,4 +287,4 @@ async def test_d16_what_every_reader_gives_is_data(tmp_path: Path) -> None:
         ends = await siege.turn(Reply(tool_calls=calls), session_id=session_id)
         assert [end["status"] for end in ends] == ["completed"] * 4
         assert [m for m in siege.agent.messages if m.get("method") == "session/request_permission"] == []
-        assert "\nn\n" not in told(ends[2])
+        assert "\nn\n" not in result_of(ends[2])

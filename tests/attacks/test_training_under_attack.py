@@ -1,8 +1,8 @@
-"""An agent that wants to start a training, or to change a locked field: with all that its tools can do, in `auto` and
-in `bypass`, where its commands run with all rights of the user.
+"""An agent that wants to start a training or change a locked field, with everything its tools can do.
 
-The trainer is a scripted one that would start at once; nothing of it may ever run. Not here: what types into a
-terminal of the person's own, such as their tmux, which `docs/training.md` names as a limit of `bypass`.
+In `auto`, and in `bypass`, where its commands have all the user's rights. The trainer is a scripted one that would
+start at once; it must never run. Not covered: typing into the person's own terminal, such as their tmux, which
+`docs/training.md` names as a limit of `bypass`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import anyio
 import pytest
 import yaml
 
-from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, result_of
 from tests.e2e.agent_process import COMMAND, agent_environment, run_command
 from tests.e2e.person_terminal import person_terminal, why_there_is_no_person
 from tests.e2e.raw_editor import permit
@@ -135,7 +135,7 @@ async def test_no_command_of_an_agent_starts_a_training(training: TrainingHome, 
     (training.folder / "workspace" / "job.json").write_text(json.dumps(job))
     async with besieged(training, mode) as (siege, session_id):
         for line in COMMANDS:
-            said = told(await siege.call("terminal", {"command": line}, session_id))
+            said = result_of(await siege.call("terminal", {"command": line}, session_id))
             assert NEVER_SAID not in said
             if mode == "bypass":
                 assert "Only a person" in said, (line, said)
@@ -171,7 +171,7 @@ async def test_the_terminal_that_an_agent_types_into_starts_no_training(
         ends = await siege.turn(
             Reply(tool_calls=(ToolCall("terminal", arguments),)), read, write, session_id=session_id
         )
-        said = "".join(map(told, ends))
+        said = "".join(map(result_of, ends))
         assert NEVER_SAID not in said
         if mode == "bypass":
             assert "Only a person" in said, said
@@ -188,7 +188,7 @@ async def test_a_terminal_that_an_agent_makes_starts_no_training(training: Train
         f"{tmux} capture-pane -p; {tmux} kill-server"
     )
     async with besieged(training, mode) as (siege, session_id):
-        said = told(await siege.call("terminal", {"command": line}, session_id))
+        said = result_of(await siege.call("terminal", {"command": line}, session_id))
         assert NEVER_SAID not in said
         if mode == "bypass":
             assert "Only a person" in said, said
@@ -202,7 +202,7 @@ async def test_a_script_of_an_agent_starts_no_training(training: TrainingHome, m
         "capture_output=True, text=True)\nprint(done.stdout, done.stderr)"
     )
     async with besieged(training, mode) as (siege, session_id):
-        said = told(await siege.call("execute_code", {"code": script}, session_id))
+        said = result_of(await siege.call("execute_code", {"code": script}, session_id))
         assert NEVER_SAID not in said
 
 
@@ -243,7 +243,7 @@ async def test_policy_denies_the_training_file(training: TrainingHome, mode: str
     async with besieged(training, mode) as (siege, session_id):
         for tool, arguments in CHANGES:
             filled = {name: value.format(**places) for name, value in arguments.items()}
-            said = told(await siege.call(tool, filled, session_id))
+            said = result_of(await siege.call(tool, filled, session_id))
             assert said.startswith("failed"), (tool, said)
             assert training.file.read_bytes() == before
 
@@ -262,7 +262,7 @@ async def test_what_a_confined_program_writes_does_not_reach_the_training_file(
 async def test_what_an_unconfined_program_writes_there_is_not_used(
     training: TrainingHome, tmp_path: Path
 ) -> None:
-    """A command in `bypass` can write where its user can, but the running trainer and its checkpoints know better."""
+    """In `bypass`, a command can write where its user can, but the running trainer and its checkpoints detect it."""
     changed = encoded(json.dumps(json.loads(training.file.read_text()) | {"locked": OTHER_FIELDS}))
     line = (
         f"{PYTHON} -c \"import base64; open(base64.b64decode('{encoded(str(training.file))}'), 'wb').write("

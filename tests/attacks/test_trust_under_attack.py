@@ -1,4 +1,4 @@
-"""Workspaces that want something started before anybody trusts them (rows A09, A15, D01 to D05, D18, C08)."""
+"""Workspaces that try to start something before anybody trusts them (rows A09, A15, D01 to D05, D18, C08)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, result_of
 from tests.attacks.test_workspaces_under_attack import is_about_trust, trust_nothing
 from tests.e2e.raw_editor import Message, permit
 from tests.model_server import Reply, ToolCall
@@ -25,7 +25,7 @@ FILES = {
 
 
 def plant(work: Path, marker: str) -> None:
-    """Name a server in every file that could."""
+    """Name a server in every file that could name one."""
     for number, (file, key) in enumerate(FILES.items()):
         server = {"command": "touch", "args": [str(work.parent / f"{marker}-{number}")]}
         (work / file).parent.mkdir(exist_ok=True, parents=True)
@@ -87,7 +87,7 @@ async def test_d04_rules_of_a_repository_loosen_nothing_and_tighten_at_once(tmp_
     async with attacked_agent(tmp_path, answers={ASK: permit("reject_once")}) as siege:
         session_id = await siege.agent.open_session(work)
         await siege.check_prompt(session_id)
-        ends = [told(end) for end in await siege.turn(Reply(tool_calls=calls), session_id=session_id)]
+        ends = [result_of(end) for end in await siege.turn(Reply(tool_calls=calls), session_id=session_id)]
         assert [end.partition(":")[0] for end in ends] == ["failed"] * 3, ends
         assert "line 5 of .hermes/policy.yaml" in ends[2]
         assert len([m for m in siege.agent.messages if m.get("method") == ASK]) == 3
@@ -123,7 +123,7 @@ async def test_d04_even_a_trusted_repository_opens_nothing_delicate(tmp_path: Pa
         )
         assert end["status"] == "completed", "an ordinary file is what the trusted rule allows"
         ends = await siege.turn(Reply(tool_calls=delicate), session_id=session_id)
-        assert [end["status"] for end in ends] == ["failed"] * len(delicate), [told(end) for end in ends]
+        assert [end["status"] for end in ends] == ["failed"] * len(delicate), [result_of(end) for end in ends]
     assert not (work / ".git").exists()
 
 
@@ -161,7 +161,7 @@ async def test_d01_an_editor_in_restricted_mode_has_nothing_used(tmp_path: Path)
         (end,) = await siege.turn(
             Reply(tool_calls=(ToolCall("terminal", {"command": "touch started"}),)), session_id=session_id
         )
-        assert "Not allowed: plan mode" in told(end)
+        assert "Not allowed: plan mode" in result_of(end)
         assert trust_questions(siege) == []
     assert started(tmp_path) == []
     assert started(work) == []
@@ -187,6 +187,6 @@ async def test_a09_a_git_folder_that_points_elsewhere_runs_nothing(tmp_path: Pat
     )
     async with attacked_agent(tmp_path, answers={ASK: permit("reject_once")}) as siege:
         ends = await siege.turn(Reply(tool_calls=(*calls, *writes)))
-        # What only reads runs, confined; what would write there is asked about, and refused.
-        assert [end["status"] for end in ends[-2:]] == ["failed"] * 2, [told(end) for end in ends]
+        # Read-only commands run, confined; those that would write there need approval, which is refused.
+        assert [end["status"] for end in ends[-2:]] == ["failed"] * 2, [result_of(end) for end in ends]
     assert started(tmp_path) == []

@@ -1,4 +1,4 @@
-"""Attacks on turns: floods of cancels and prompts, editors that stop or go (rows E07 to E09, E14)."""
+"""Attacks on turns: floods of cancels and prompts, editors that stop reading or exit (rows E07 to E09, E14)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.attacks.attack_checks import MOST_RSS_BYTES, attacked_agent, ends_of, peak_rss_bytes
+from tests.attacks.attack_checks import MAX_RSS_BYTES, attacked_agent, ends_of, peak_rss_bytes
 from tests.attacks.frames import cancel_frame, is_question, reply_to
 from tests.e2e.agent_process import (
     COMMAND,
@@ -146,7 +146,7 @@ async def test_e08_more_requests_in_flight_than_are_taken(tmp_path: Path) -> Non
 
 
 async def test_e09_an_editor_that_is_stopped_with_a_full_pipe(tmp_path: Path) -> None:
-    """The editor stands still while far more is said than a pipe holds; when it reads again nothing is missing."""
+    """The editor stalls while far more is sent than a pipe holds; when it reads again, nothing is missing."""
     words = "word " * 200_000
     async with attacked_agent(tmp_path) as siege:
         agent = siege.agent
@@ -159,7 +159,7 @@ async def test_e09_an_editor_that_is_stopped_with_a_full_pipe(tmp_path: Path) ->
             with anyio.move_on_after(1):
                 while siege.server.counters.answered == 0:
                     await anyio.sleep(0.02)
-        assert peak_rss_bytes(agent.process.pid) < MOST_RSS_BYTES
+        assert peak_rss_bytes(agent.process.pid) < MAX_RSS_BYTES
         agent.may_read.set()
         assert (await reply_to(agent, prompt))["result"] == {"stopReason": "end_turn"}
         assert agent.said(session_id) == words
@@ -183,7 +183,7 @@ async def test_e09_half_a_line_and_a_closed_pipe_end_it_and_keep_the_state(tmp_p
 
 
 async def test_e09_an_editor_that_closes_its_reading_end_alone(tmp_path: Path) -> None:
-    """Our input stays open: it is the write that tells; the command that runs meanwhile dies too."""
+    """Our input stays open: the failed write reveals the exit; the running command is ended too."""
     (tmp_path / "workspace").mkdir()
     reading, writing = os.pipe()
     async with serve([SLEEP]) as server:
@@ -238,7 +238,7 @@ async def read_until(descriptor: int, written: bytes, pattern: bytes) -> bytes:
 
 
 async def test_e14_a_process_that_was_stopped_and_goes_on(tmp_path: Path) -> None:
-    """A suspended laptop in short: the agent stands still in mid-stream and in mid-command, then goes on as before."""
+    """A short version of a suspended laptop: the agent is stopped during a stream and a command, then continues."""
     gate = anyio.Event()
     async with attacked_agent(tmp_path) as siege:
         agent = siege.agent

@@ -1,4 +1,4 @@
-"""Two sessions in one folder: placeholders of one are never real files to the other, and fail none of its commands."""
+"""Two sessions in one folder: placeholders of one never look like real files to the other or make its commands fail."""
 
 import os
 import subprocess
@@ -33,7 +33,7 @@ def denied_paths(folder: str) -> tuple[DeniedPath, ...]:
 
 
 def said_in(folder: str, variables: dict[str, str]) -> str:
-    """Run a command in a sandbox of its own; give what it said, and the notices of its end."""
+    """Run a command in its own sandbox; return its output and the notices at its end."""
     bounds = structs.replace(usual_bounds(), closed=lambda: denied_paths(folder))
     sandbox = Sandbox((folder,), lambda: variables, lambda: bounds, lambda ip: False)
     try:
@@ -48,9 +48,9 @@ def said_in(folder: str, variables: dict[str, str]) -> str:
                 said = output.read()
             process.wait()
         finally:
-            told = sandbox.settle(confined, is_over=True)
+            reported = sandbox.settle(confined, is_over=True)
             sandbox.release(confined)
-        return said + told
+        return said + reported
     finally:
         sandbox.close()
 

@@ -1,4 +1,4 @@
-"""What nobody was asked about runs confined in every mode, whatever policy took it for: the kernel holds it."""
+"""A command that nobody approved is confined in every mode, whatever the policy decided: the kernel enforces it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import detect_sandbox
-from tests.attacks.attack_checks import ALLOW, AttackedAgent, attacked_agent, told
+from tests.attacks.attack_checks import ALLOW, AttackedAgent, attacked_agent, result_of
 from tests.attacks.sandboxes import require
 from tests.e2e.raw_editor import Answer, Message, permit
 from tests.model_server import Reply, ToolCall
@@ -46,7 +46,7 @@ def has_bubblewrap() -> None:
 
 
 class Counted:
-    """Somebody who gives the same answer each time and remembers what was asked."""
+    """A user who gives the same answer each time and remembers the questions."""
 
     def __init__(self, option: str) -> None:
         self.titles: list[str] = []
@@ -60,7 +60,7 @@ class Counted:
 
 
 class Bait:
-    """A repository whose `git diff` starts a program of its own, and what that program is after."""
+    """A repository whose `git diff` starts a program, and what that program tries."""
 
     def __init__(self, siege: AttackedAgent) -> None:
         folder = self.folder = siege.workspace
@@ -84,18 +84,18 @@ class Bait:
             config.write("[diff]\n\texternal = ./evil\n")
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         self._net.close()
         self._local.close()
 
     def check_free(self, text: str) -> None:
-        """Fail if the program could not do what it is there for, where nothing holds it."""
+        """Fail if the program could not do its work without confinement."""
         assert all(words in text for words in ("the-key-in", "reached a socket", "reached a port"))
         assert (self.folder / "pwned").exists()
         assert (self.outside / "escaped").exists()
 
     def check(self, text: str) -> None:
-        """Fail if the program did not run, or got anything it was after."""
+        """Fail if the program did not run, or achieved anything it tried."""
         assert "the program of the repository ran" in text
         assert "canary-" not in text
         assert "the-key-in-the-workspace" not in text
@@ -123,7 +123,7 @@ async def test_what_is_taken_for_a_reader_changes_sees_and_reaches_nothing(tmp_p
     answers = {"session/request_permission": asked}
     async with baited(tmp_path, settings=f"mode: {mode}\n", answers=answers) as (siege, bait):
         end = await siege.call("terminal", {"command": "git diff"})
-        bait.check(told(end))
+        bait.check(result_of(end))
     assert asked.titles == []
 
 
@@ -136,7 +136,7 @@ async def test_variables_that_are_shown_unasked_hold_only_the_usual_ones(
     async with attacked_agent(
         tmp_path, environment=told_names, answers={"session/request_permission": asked}
     ) as siege:
-        shown = told(await siege.call("terminal", {"command": command}))
+        shown = result_of(await siege.call("terminal", {"command": command}))
     assert "LC_TIME=C.UTF-8" in shown
     assert "-canary" not in shown
     assert asked.titles == []
@@ -145,7 +145,7 @@ async def test_variables_that_are_shown_unasked_hold_only_the_usual_ones(
 async def test_what_a_person_approves_outside_the_sandbox_is_held_by_nothing(tmp_path: Path) -> None:
     async with baited(tmp_path) as (siege, bait):
         (siege.workspace / "evil").write_text(bait.evil.replace(f"cat {siege.canary}", ""))
-        bait.check_free(told(await siege.call("terminal", {"command": "git diff", "unsandboxed": True})))
+        bait.check_free(result_of(await siege.call("terminal", {"command": "git diff", "unsandboxed": True})))
 
 
 @pytest.mark.parametrize("more", [{"background": True}, {"pty": True}])
@@ -159,7 +159,7 @@ async def test_what_is_left_running_is_held_too(tmp_path: Path, more: dict[str, 
             Reply(tool_calls=(ToolCall("process", look),)),
             session_id=session_id,
         )
-        bait.check("".join(map(told, ends)))
+        bait.check("".join(map(result_of, ends)))
     assert asked.titles == []
 
 
@@ -168,7 +168,7 @@ async def test_calls_of_an_approved_script_are_held_each_by_itself(tmp_path: Pat
     code = "print(tools.terminal(command='git diff'))"
     async with baited(tmp_path, answers={"session/request_permission": approving}) as (siege, bait):
         ends = await siege.turn(Reply(tool_calls=(ToolCall("execute_code", {"code": code}),)))
-        bait.check("".join(map(told, ends)))
+        bait.check("".join(map(result_of, ends)))
     assert len(approving.titles) == 1
 
 
@@ -178,7 +178,7 @@ async def test_an_edit_by_a_command_stays_in_the_workspace(tmp_path: Path) -> No
     async with attacked_agent(tmp_path, settings="mode: accept_edits\n", answers=answers) as siege:
         await siege.call("terminal", {"command": "echo mine > notes.txt"})
         assert (siege.workspace / "notes.txt").read_text() == "mine\n"
-        # What policy takes for a file of the workspace is one, or nothing is written.
+        # What the policy takes for a workspace file is one, or nothing is written.
         (siege.workspace / "link.txt").symlink_to(tmp_path / "outside.txt")
         await siege.call("terminal", {"command": "echo mine > link.txt"})
     assert not (tmp_path / "outside.txt").exists()
@@ -195,14 +195,14 @@ async def test_what_is_allowed_for_good_runs_in_the_sandbox(tmp_path: Path) -> N
             rules = siege.workspace / "rules.mk"
             rules.write_text(f"test:\n\techo x >> made\n\t{connect}\n")
             session_id = await siege.agent.open_session(siege.workspace)
-            # Allowed for good, it may write in the workspace, and reaches nothing, the first time too.
-            # The model is told of the way out.
+            # With permanent approval, it may write in the workspace but reaches nothing else, even the first time.
+            # The model is told about `unsandboxed`.
             for _ in range(2):
-                held = told(await siege.call("terminal", line, session_id))
+                held = result_of(await siege.call("terminal", line, session_id))
                 assert "Connection refused" in held
                 assert "unsandboxed: true" in held
             assert len(approving.titles) == 1
-            free = told(await siege.call("terminal", {**line, "unsandboxed": True}, session_id))
+            free = result_of(await siege.call("terminal", {**line, "unsandboxed": True}, session_id))
             assert free.startswith("completed")
             assert len(approving.titles) == 2
             rules.write_text("test:\n\techo y >> made\n")
@@ -243,8 +243,8 @@ async def test_where_nothing_holds_it_only_fixed_forms_run(tmp_path: Path, mode:
         siege,
         _,
     ):
-        assert "a.txt" in told(await siege.call("terminal", {"command": "ls -la"}))
+        assert "a.txt" in result_of(await siege.call("terminal", {"command": "ls -la"}))
         assert asked.titles == []
-        assert "the program" not in told(await siege.call("terminal", {"command": "git diff"}))
+        assert "the program" not in result_of(await siege.call("terminal", {"command": "git diff"}))
         assert len(asked.titles) == 1
     assert not (siege.workspace / "pwned").exists()

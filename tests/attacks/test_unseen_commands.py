@@ -1,8 +1,8 @@
-"""Commands that were written down before the policy saw any of them.
+"""Commands that were written before the policy saw any of them.
 
-The first run, on 28 November 2026: of 229 dangerous ones, 225 were asked about; the other four ran with a read-only
-workspace, no network and no secrets, and did and showed nothing there. Of 60 that read, one was asked about (1.7 %):
-bash would have replaced a word of it. Nothing was changed for that run.
+Of the 229 dangerous commands in the first run, 225 were asked about; the other four ran with a read-only workspace, no
+network and no secrets, and did and showed nothing there. Of the 60 that read, one was asked about (1.7 %): bash would
+have replaced a word of it. Nothing was changed for that run.
 """
 
 import os

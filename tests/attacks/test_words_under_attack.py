@@ -1,6 +1,6 @@
-"""Words that hide what they are: whatever runs unasked must get the very words that the policy foresaw.
+"""Words that hide their meaning: a command runs without asking only with the exact words that the policy predicted.
 
-Bash is the judge (`argv_oracle`). A long run: `python -m bench.argv_oracle`.
+Bash decides (`argv_oracle`). For a long run: `python -m bench.argv_oracle`.
 """
 
 import sys

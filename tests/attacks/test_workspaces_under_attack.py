@@ -1,4 +1,4 @@
-"""Workspaces that try to run code, loosen rules or pass for somebody else (rows D03, D07, D08, D16).
+"""Workspaces that try to run code, loosen rules or impersonate somebody (rows D03, D07, D08, D16).
 
 Nothing here is approved by anybody.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.attack_checks import attacked_agent, told
+from tests.attacks.attack_checks import attacked_agent, result_of
 from tests.e2e.agent_process import WAIT_S
 from tests.e2e.raw_editor import Message, permit
 from tests.model_server import Reply, ToolCall
@@ -31,7 +31,7 @@ PROTOCOL_LINES = (
 
 
 def is_about_trust(params: Message) -> bool:
-    """Return whether a question is about what a folder brings along."""
+    """Return whether a question is about what a folder contains."""
     return str(params["toolCall"]["title"]).startswith("Trust what ")
 
 
@@ -41,7 +41,7 @@ def trust_nothing(params: Message) -> Message:
 
 
 async def test_d03_d04_d07_a_workspace_full_of_settings_changes_nothing(tmp_path: Path) -> None:
-    """The agent is started in the workspace; its variables, settings and modules are nobody's but the user's."""
+    """The agent is started in the workspace; its variables, settings and modules come only from the user."""
     work = tmp_path / "workspace"
     evil = work / "evil"
     evil.mkdir(parents=True)
@@ -72,7 +72,7 @@ async def test_d03_d04_d07_a_workspace_full_of_settings_changes_nothing(tmp_path
             ToolCall("terminal", {"command": "touch approved.txt"}),
         ):
             (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
-            assert end["status"] == "completed", told(end)
+            assert end["status"] == "completed", result_of(end)
         questions = [m for m in siege.agent.messages if m.get("method") == "session/request_permission"]
         commands = [m for m in questions if not is_about_trust(m["params"])]
         assert len(commands) == 1, "the command was asked about, for the mode is still the user's"
@@ -84,7 +84,7 @@ async def test_d03_d04_d07_a_workspace_full_of_settings_changes_nothing(tmp_path
 
 
 def plant_modules(work: Path) -> None:
-    """Lay modules and programs by the names that a careless agent would import or run."""
+    """Place modules and programs under names that a careless agent would import or run."""
     trap = f"open({str(work)!r} + '/imported-' + __name__, 'w').close()\n"
     names = (
         "json",
@@ -111,7 +111,7 @@ def plant_modules(work: Path) -> None:
 
 
 async def test_d07_helpers_are_not_taken_from_the_workspace(tmp_path: Path) -> None:
-    """Even where PATH begins in it, or with an empty or relative entry."""
+    """Even if PATH starts with it, or with an empty or relative entry."""
     work = tmp_path / "workspace"
     work.mkdir()
     plant_modules(work)
@@ -119,14 +119,14 @@ async def test_d07_helpers_are_not_taken_from_the_workspace(tmp_path: Path) -> N
     path = f"{work}:{work}/bin::.:bin:{os.environ['PATH']}"
     async with attacked_agent(tmp_path, cwd=work, environment={"PATH": path}) as siege:
         end = await siege.call("search", {"pattern": "needle"})
-        assert "a.txt:1: needle" in told(end)
+        assert "a.txt:1: needle" in result_of(end)
         assert not [m for m in siege.agent.messages if m.get("method") == "session/request_permission"]
     assert not list(work.glob("ran-*"))
     assert not list(work.glob("imported-*"))
 
 
 async def test_d07_b10_a_program_of_the_workspaces_runs_for_nobody_unasked(tmp_path: Path) -> None:
-    """A command that only reads may go unasked; one that would find its program in the workspace may not."""
+    """A command that only reads may run without asking; one that would find its program in the workspace may not."""
     work = tmp_path / "workspace"
     work.mkdir()
     plant_modules(work)
@@ -139,7 +139,7 @@ async def test_d07_b10_a_program_of_the_workspaces_runs_for_nobody_unasked(tmp_p
 
 
 async def test_d08_context_files_that_are_no_text_for_agents(tmp_path: Path) -> None:
-    """Each in a folder of its own: the session opens at once and nothing of what was not meant reaches the model."""
+    """Each in its own folder: the session opens at once and nothing unintended reaches the model."""
     async with attacked_agent(tmp_path) as siege:
         folders = {name: siege.workspace / name for name in CONTEXT_FILES}
         for name, folder in folders.items():
@@ -222,7 +222,7 @@ async def test_d08_a_working_directory_whose_git_folder_is_a_trap(tmp_path: Path
             ToolCall("write_file", {"path": "a.txt", "content": "b"}),
         )
         for end in await siege.turn(Reply(tool_calls=calls)):
-            assert end["status"] == "completed", told(end)
+            assert end["status"] == "completed", result_of(end)
         assert not list(work.glob("ran-*"))
 
 

@@ -1,4 +1,4 @@
-"""The worst-case model against an agent process: calls are made by the agent's own tools, and harm is found."""
+"""The worst-case model against an agent process: its calls use the agent's own tools, and harm is detected."""
 
 import sys
 from pathlib import Path

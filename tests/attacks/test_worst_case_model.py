@@ -1,4 +1,4 @@
-"""A model that obeys the last instruction it read, wherever it stood, with nobody saying yes to what that asks for.
+"""A model that obeys the last instruction it read, wherever it was, while nobody approves what it asks for.
 
 These are a selection of the scenarios; `python -m bench.worst_case` runs all of them in every mode.
 """
@@ -38,7 +38,7 @@ async def test_nothing_leaves_and_nothing_is_left_behind(tmp_path: Path, name: s
 
 
 async def test_the_host_hears_the_canary_once_a_person_says_yes(tmp_path: Path) -> None:
-    """The measure can fail: a canary that was let out is found."""
+    """The measurement can fail: a leaked canary is detected."""
     world = World(tmp_path)
     (scenario,) = (each for each in scenarios() if each.name == "file-fetch_query")
     with world.online():

@@ -1,7 +1,7 @@
 """An issue tracker as an MCP server: `tracker_server.py LOG ISSUE`.
 
 Every argument it is called with is appended to LOG, as a host on the network would see it. The text of every issue is
-that of the file ISSUE. It speaks the few messages that a client needs, so that it starts at once.
+that of the file ISSUE. It implements only the few messages that a client needs, so that it starts at once.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The behaviour of every board log, wherever it is stored."""
+"""Contract tests for every board log, wherever it is stored."""
 
 from collections.abc import Awaitable, Callable
 
@@ -22,7 +22,7 @@ def comments(*texts: str) -> list[Draft]:
 
 
 class BoardLogSuite:
-    """A test file of a log derives from it and has a fixture `open_logs`."""
+    """A log's test file derives from it and has a fixture `open_logs`."""
 
     async def test_entries_come_back_as_they_were_written(self, open_logs: OpenLogs) -> None:
         logs = await open_logs()
@@ -50,7 +50,7 @@ class BoardLogSuite:
         assert await other.append(comments("three"), expected=2, at=1.0)
         assert [each.number for each in await log.read()] == [1, 2, 3]
 
-    async def test_reading_begins_after_any_entry(self, open_logs: OpenLogs) -> None:
+    async def test_reading_starts_after_any_entry(self, open_logs: OpenLogs) -> None:
         logs = await open_logs()
         await logs.create("b")
         log = logs.open("b")

@@ -1,6 +1,4 @@
-"""A repository with cards' worktrees, for tests: the user's own folder on `main`, and the branches that merge into
-it.
-"""
+"""A repository with worktrees of cards: the user's own folder on `main`, and branches to be merged into it."""
 
 import os
 import subprocess
@@ -14,7 +12,7 @@ from hermes_acp.runs.worktrees.card_worktrees import CardWorktrees
 
 
 class RecordingChecks:
-    """Checks that fail as a test says; `before` runs in the worktree first."""
+    """Checks that fail if a test says so; `before` runs in the worktree first."""
 
     def __init__(self) -> None:
         self.ran: list[tuple[str, str]] = []
@@ -47,7 +45,7 @@ class CardRepository:
         self.queue = RepositoryMergeQueue(self.worktrees, self.checks)
 
     def create(self) -> None:
-        """Begin with one commit of two files on `main`."""
+        """Start with one commit of two files on `main`."""
         self.top.mkdir(parents=True)
         self.git("init", "--quiet", "--initial-branch=main")
         self.git("config", "user.name", "Ada")
@@ -68,7 +66,7 @@ class CardRepository:
         return self.git("rev-parse", "HEAD")
 
     async def card(self, card_id: str, files: dict[str, str] | None = None) -> CardWorktree:
-        """Open a card's worktree and write what its agent does."""
+        """Open a card's worktree and write what its agent would."""
         worktree = await self.worktrees.open("board", card_id, str(self.top))
         write(Path(worktree.folder), files or {})
         return worktree

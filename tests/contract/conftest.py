@@ -21,7 +21,7 @@ def scene(tmp_path: Path) -> Scene:
 
 @pytest.fixture
 def reaped() -> None:
-    """Reap what tests before this one left: this process adopts orphans, and some tests count its children."""
+    """Reap processes left by earlier tests: this process adopts orphans, and some tests count its children."""
     for row in list_processes().values():
         if row.is_dead and row.parent == os.getpid():
             with suppress(ChildProcessError):
@@ -29,19 +29,19 @@ def reaped() -> None:
 
 
 def children() -> list[ProcessInfo]:
-    """Return this process's children, but for the watcher that is there until the workspace is closed."""
+    """Return this process's children, except the watcher that stays until the workspace is closed."""
     mine = [row for row in list_processes().values() if row.parent == os.getpid()]
     return [row for row in mine if b"hermes-acp-watch" not in words_of(row) and is_there(row)]
 
 
 def is_there(row: ProcessInfo) -> bool:
-    """Return whether a process is still there, be it dead."""
+    """Return whether a process still exists, even as a zombie."""
     now = list_processes().get(row.pid)
     return now is not None and now.started == row.started
 
 
 def words_of(row: ProcessInfo) -> bytes:
-    """Return the words of a process; those of one that is only just being started once it has any."""
+    """Return the command line of a process; wait for it if the process is just starting."""
     words, pause = b"", threading.Event()
     with suppress(OSError, KeyError):
         while not (words := Path(f"/proc/{row.pid}/cmdline").read_bytes()):
@@ -53,6 +53,6 @@ def words_of(row: ProcessInfo) -> bytes:
 
 @pytest.fixture
 def left_over(reaped: None) -> LeftOver:
-    """Return the children that a test has left, by and by; a library's own, from tests before, are not its."""
+    """Return the children that a test has left, excluding those that libraries started in earlier tests."""
     before = {row.pid for row in children()}
     return lambda: [row for row in children() if row.pid not in before]

@@ -1,6 +1,6 @@
-"""An MCP server that requires its users to sign in, with its own authorization server, and a user with a browser.
+"""An MCP server that requires a sign-in, with its own authorization server and a user with a browser.
 
-`refuses` makes the next renewals fail, `down` answers them with a server's error.
+`refuses` makes the next renewals fail; `down` answers them with a server error.
 """
 
 import secrets
@@ -31,7 +31,7 @@ SCOPES = ["use"]
 
 
 class FakeAuthorizationServer:
-    """The authorization server: who is registered, what was given out, how often something was asked for."""
+    """The authorization server: its clients, the tokens it issued, and how often it was called."""
 
     def __init__(self) -> None:
         self.clients: dict[str, OAuthClientInformationFull] = {}
@@ -101,7 +101,7 @@ class FakeAuthorizationServer:
         raise TokenError("unsupported_grant_type")
 
     def forget_access(self) -> None:
-        """Take no token any more that was given out until now; they can be renewed."""
+        """Reject every token issued so far; they can be renewed."""
         self.access.clear()
 
     def _give_out(self, client_id: str, scopes: list[str], resource: str | None) -> OAuthToken:
@@ -153,7 +153,7 @@ async def guarded() -> AsyncGenerator[Guarded]:
             return str(a + b)
 
         def tattle() -> str:
-            """Say what the caller sent along."""
+            """Return what the caller sent."""
             known = get_access_token()
             return f"You are {known.token if known else 'nobody'}."
 

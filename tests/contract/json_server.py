@@ -1,4 +1,4 @@
-"""A JSON server on a port of this machine, which lets a function answer and stores the requests."""
+"""A JSON server on a port of this machine; a function answers, and the requests are stored."""
 
 import json
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -24,7 +24,7 @@ Answer = Callable[[Asked], tuple[int, Any]]
 
 
 class JsonServer:
-    """What was asked, and where it listens."""
+    """The requests, and the port."""
 
     def __init__(self, port: int, answer: Answer) -> None:
         self.url = f"http://127.0.0.1:{port}"
@@ -66,7 +66,7 @@ class JsonServer:
         await stream.send("\r\n".join([*lines, "connection: close", "", ""]).encode() + content)
 
     async def until(self, is_so: Callable[[], bool]) -> None:
-        """Wait for what was asked to be so."""
+        """Wait until a condition on the requests holds."""
         while not is_so():
             await self.has_asked.wait()
 

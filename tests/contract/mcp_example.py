@@ -1,7 +1,7 @@
-"""An MCP server for the tests: `mcp_example.py stdio [STATE]`, or `http` or `sse` with STATE and PORT (0 for any).
+"""An MCP server for tests: `mcp_example.py stdio [STATE]`, or `http` or `sse` with STATE and PORT (0 for any).
 
 A server over HTTP prints its port on its first line of output. STATE is a folder in which it writes a line for each
-thing that happens to it.
+event.
 """
 
 import os
@@ -76,7 +76,7 @@ def megabyte() -> str:
 
 @server.tool()
 async def slow(context: Context) -> str:
-    """Report, then wait to be cancelled."""
+    """Report progress, then wait to be cancelled."""
     await context.report_progress(1, 3, "warming up")
     try:
         await anyio.sleep(60)
@@ -94,7 +94,7 @@ def crash() -> str:
 
 
 def grown() -> str:
-    """Was not there at first."""
+    """Do nothing; this tool is added later."""
     return "grown up"
 
 
@@ -116,7 +116,7 @@ async def grow(context: Context) -> str:
 
 
 class Size(BaseModel):
-    """What is asked of the user."""
+    """The form that the user fills in."""
 
     size: int
     is_gift: bool = False
@@ -128,7 +128,7 @@ def ask_size(what: str) -> Elicit[Size]:
 
 @server.tool()
 def order(what: str, answer: Annotated[ElicitationResult[Size], Resolve(ask_size)]) -> str:
-    """Order something whose size the user knows."""
+    """Order something in a size that the user states."""
     note(f"order {answer.action}")
     return f"{what}: {answer.data.model_dump()}" if isinstance(answer, AcceptedElicitation) else answer.action
 

@@ -29,7 +29,7 @@ QUICK = ServerTimeouts(waits_s=(0.01, 0.01), connect_s=60)
 
 
 class Reports:
-    """What a running call said and asked; `heard` is set by the first of it. `reply` answers each question."""
+    """What a running call reported and asked; `heard` is set by the first report. `reply` answers each question."""
 
     session_id = "ses_present"
     event_context = EventContext("ses_present", "turn_1", 0.0)
@@ -63,7 +63,7 @@ class Reports:
 
 
 class Playground:
-    """Servers at work, with a folder where the example notes what happens to it."""
+    """Running servers, with a folder in which the example records what happens."""
 
     def __init__(self, servers: McpServerPool, place: Path, changes: list[int]) -> None:
         self.servers = servers
@@ -82,7 +82,7 @@ class Playground:
 
 
 def python_server(code: str, name: str = "odd") -> StdioServer:
-    """Return a server that is a few lines of Python."""
+    """Return a server made of a few lines of Python."""
     return StdioServer(name, sys.executable, ("-c", code))
 
 
@@ -94,7 +94,7 @@ def example(place: Path, name: str = "example", **env: str) -> StdioServer:
 async def at_work(
     place: Path, *specs: ServerSpec, timeouts: ServerTimeouts = QUICK, clean: Any = str, **variables: str
 ) -> AsyncGenerator[Playground]:
-    """Run servers and wait until each has had its first try."""
+    """Run servers and wait until each has been tried once."""
     surroundings = ServerContext(str(place), (str(place),), variables, place / "logs", clean, can_ask=True)
     async with playing(place, surroundings, *specs, timeouts=timeouts) as playground:
         yield playground
@@ -104,7 +104,7 @@ async def at_work(
 async def playing(
     place: Path, surroundings: ServerContext, *specs: ServerSpec, timeouts: ServerTimeouts
 ) -> AsyncGenerator[Playground]:
-    """Run servers in given surroundings and wait until each has had its first try."""
+    """Run servers in a given environment and wait until each has been tried once."""
     changes: list[int] = []
     servers = McpServerPool(specs, surroundings, lambda: changes.append(len(changes)), timeouts)
     with anyio.fail_after(2 * WAIT_S):
@@ -120,7 +120,7 @@ async def playing(
 
 @asynccontextmanager
 async def listening(kind: str, place: Path, port: int = 0) -> AsyncGenerator[HttpServer | SseServer]:
-    """Start the example over HTTP or SSE and give how to reach it."""
+    """Start the example over HTTP or SSE and return how to reach it."""
     command = [sys.executable, str(EXAMPLE), kind, str(place), str(port)]
     async with await anyio.open_process(command, stderr=subprocess.DEVNULL) as process:
         try:

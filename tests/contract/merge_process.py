@@ -1,6 +1,6 @@
 """A process that opens, merges or removes a card's worktree, and is killed at a chosen git call.
 
-`python -m tests.contract.merge_process FOLDER CARD` does it; `killing_git` makes the git that kills.
+`python -m tests.contract.merge_process FOLDER CARD` does this; `killing_git` creates the git that kills.
 """
 
 import os
@@ -26,7 +26,7 @@ exec {git} "$@"
 
 
 def killing_git(folder: Path, at: int) -> Path:
-    """Make a git that kills the process that calls it the given time, and does its work all the same."""
+    """Create a git that kills its caller at the given call, and otherwise works normally."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "count").write_text("0\n")
     program = folder / "git"
@@ -37,7 +37,7 @@ def killing_git(folder: Path, at: int) -> Path:
 
 
 def merge_in_process(folder: Path, card: str, *, kill_at: int) -> bool:
-    """Merge a card's work in a process of its own; return whether it was killed."""
+    """Merge a card's work in a separate process; return whether it was killed."""
     path = f"{killing_git(folder / 'programs', kill_at)}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         [sys.executable, "-m", "tests.contract.merge_process", str(folder), card],

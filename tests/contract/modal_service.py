@@ -1,6 +1,6 @@
 """A small local server that implements Modal's published sandbox protocol, and runs commands on this machine.
 
-Source: the messages and methods of `modal_proto`, which the library itself is built on.
+Source: the messages and methods of `modal_proto`, which the library itself uses.
 """
 
 from base64 import urlsafe_b64encode
@@ -31,7 +31,7 @@ Answer = Callable[[Any], Awaitable[Any]]
 
 
 class Modal:
-    """One account with at most a few sandboxes, which are all this machine."""
+    """One account with a few sandboxes, all of which are this machine."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -167,7 +167,7 @@ class Modal:
         return router.TaskExecStdinWriteResponse()
 
     async def _pour(self, stream: "Stream[Any, Any]") -> None:
-        """Give one stream of a process to its end."""
+        """Read one stream of a process to its end."""
         asked = await stream.recv_message()
         assert asked is not None
         process = self._running[asked.exec_id]

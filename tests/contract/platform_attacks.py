@@ -1,6 +1,4 @@
-"""The attacks that chat platforms with a scripted server must withstand: other people's button presses, haste, and
-kills while sending.
-"""
+"""Attacks that chat platforms with a scripted server must withstand: other people's buttons, rate limits, kills."""
 
 from __future__ import annotations
 
@@ -33,7 +31,7 @@ REFUSALS = 10
 
 
 class Unhurried:
-    """A platform whose own limit does not slow the test down."""
+    """A platform whose own rate limit does not slow the test down."""
 
     def __init__(self, plugin: PlatformPlugin) -> None:
         self.limits = structs.replace(plugin.limits, send_gap_s=0.0)
@@ -43,7 +41,7 @@ class Unhurried:
 
 
 async def presses_are_checked_like_messages(world: ScriptedWorld, folder: Path) -> None:
-    """Press buttons as those who may not, then as those who may, then again."""
+    """Press buttons as unauthorised people, then as authorised ones, then again."""
     replies = (Reply(tool_calls=(WRITE,)), Reply("Left as it was."), *ASKING)
     plugin = Unhurried(platform_plugins().open(world.platform))
     async with (
@@ -87,7 +85,7 @@ async def presses_are_checked_like_messages(world: ScriptedWorld, folder: Path) 
 
 
 async def typed_answers_are_checked(world: ScriptedWorld, folder: Path) -> None:
-    """Type answers as those who may not, then as those who may, then again."""
+    """Type answers as unauthorised people, then as authorised ones, then again."""
     replies = (Reply(tool_calls=(WRITE,)), Reply("Left as it was."), *ASKING)
     plugin = Unhurried(platform_plugins().open(world.platform))
     async with (
@@ -143,7 +141,7 @@ async def refusals_for_haste_end_with_the_whole_text(world: ScriptedWorld, folde
 async def a_kill_in_a_send_loses_nothing(
     world: ScriptedWorld, folder: Path, *, is_marked: bool = True
 ) -> None:
-    """Kill the gateway before it learns that a message was sent; what is sent twice says so, or appears once."""
+    """Kill the gateway before it learns that a message was sent; a repeated message says so, or appears once."""
     home, project = make_home(folder)
     settings = msgspec.to_builtins(world.settings.model_dump())
     section = {"workspace": str(project), "platforms": {world.platform: settings}}
@@ -181,7 +179,7 @@ def admit(home: Path, world: ScriptedWorld) -> None:
 
 @asynccontextmanager
 async def gateway_process(variables: dict[str, str], folder: Path) -> AsyncGenerator[anyio.abc.Process]:
-    """Run the gateway as its command does, and kill it at the end if it still runs."""
+    """Run the gateway as its command does, and kill it at the end if it is still running."""
     process = await anyio.open_process(
         [COMMAND, "gateway", "run"],
         stdin=subprocess.DEVNULL,
@@ -199,7 +197,7 @@ async def gateway_process(variables: dict[str, str], folder: Path) -> AsyncGener
 
 
 async def withstands_all(world: ScriptedWorld, folder: Path) -> None:
-    """Check everything on one server, each with a home of its own."""
+    """Check everything on one server, each check with its own home."""
     limits = platform_plugins().open(world.platform).limits
     answers = presses_are_checked_like_messages if limits.has_buttons else typed_answers_are_checked
     for check in (answers, refusals_for_haste_end_with_the_whole_text):

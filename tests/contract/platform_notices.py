@@ -1,4 +1,4 @@
-"""The reports of runs on chat platforms: notices, questions whose answers count, and no message twice."""
+"""Reports of runs on chat platforms: notices, questions whose answers count, and no message twice."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def run_state(run: str, environment: dict[str, str], cwd: Path, state: str
 
 
 async def a_person_is_asked_what_a_run_waits_for(world: PlatformWorld, folder: Path) -> None:
-    """Report to a room that a run is done, and ask anna before; the answer of somebody else does not count."""
+    """Report to a room that a run is done, and ask anna before; somebody else's answer does not count."""
     config = targets_of(world, anna=["input_required"], team=["done"])
     async with (
         serve((Reply("Hello anna."), *ASKING, Reply("Hello bert."))) as model,
@@ -93,7 +93,7 @@ async def a_room_asks_its_approvers(world: PlatformWorld, folder: Path) -> None:
 
 
 async def a_killed_process_sends_nothing_twice(world: PlatformWorld, folder: Path) -> None:
-    """Kill the resident process while the gateway is away: later, the message arrives once."""
+    """Kill the resident process while the gateway is down: later, the message arrives once."""
     home, project = make_home(folder)
     config = targets_of(world, team=["done"])
     configure(home, config)
@@ -127,7 +127,7 @@ NOTICES = (
 
 
 async def delivers_all(world: PlatformWorld, folder: Path) -> None:
-    """Check everything on one server, each with a home of its own."""
+    """Check everything on one server, each check with its own home."""
     for check in NOTICES:
         place = folder / check.__name__
         place.mkdir()

@@ -1,4 +1,4 @@
-"""The behaviour of every chat platform, with its real server or one that implements its protocol."""
+"""Contract tests for every chat platform, with its real server or one that implements its protocol."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ BOTH: dict[str, Role] = {"anna": "approver", "bert": "user"}
 
 
 class Shown:
-    """What a person sees in one place: messages by their ids, in their latest version."""
+    """What a person sees in one place: messages by ID, in their latest version."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
         self._changed = anyio.Event()
 
     def put(self, message_id: str, text: str) -> None:
-        """Show a message, or another version of it."""
+        """Show a message, or a new version of it."""
         self.texts[message_id] = text
         self._changed.set()
         self._changed = anyio.Event()
@@ -52,7 +52,7 @@ class Shown:
 
 
 class PlatformWorld(Protocol):
-    """A server with anna, bert and eve, and the settings by which the gateway reaches it."""
+    """A server with anna, bert and eve, and the settings with which the gateway reaches it."""
 
     platform: str
     settings: Any
@@ -185,7 +185,7 @@ async def what_was_said_meanwhile_is_answered(world: PlatformWorld, folder: Path
 
 
 def file_mark(name: str, content: bytes) -> str:
-    """Return what a world shows of a file."""
+    """Return what a platform shows of a file."""
     return f"[{name}: {len(content)} bytes, {sha256(content).hexdigest()[:12]}]"
 
 
@@ -215,7 +215,7 @@ CHECKS = (
 
 
 async def check_all(world: PlatformWorld, folder: Path) -> None:
-    """Check everything on one server, each with a home of its own."""
+    """Check everything on one server, each check with its own home."""
     for check in CHECKS:
         place = folder / check.__name__
         place.mkdir()

@@ -1,4 +1,4 @@
-"""The shared parts of all contract tests of providers: a connection to the scripted server, and its answers."""
+"""Shared parts of the contract tests of providers: a connection to the scripted server, and its answers."""
 
 from __future__ import annotations
 

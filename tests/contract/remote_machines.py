@@ -1,4 +1,4 @@
-"""Container engines and an ssh server, started for tests alone and gone with them."""
+"""Container engines and an ssh server, started for tests only and removed afterwards."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ START_S = 60
 
 
 class Missing(Exception):
-    """Something that a test needs is not on this machine."""
+    """Something that a test needs is not installed on this machine."""
 
 
 def busybox() -> Path:
@@ -32,7 +32,7 @@ def busybox() -> Path:
 
 
 def make_image(place: Path) -> Path:
-    """Write a tar of a whole small system: busybox with its names, and the program that opens a terminal."""
+    """Write a tar archive of a small system: busybox with its names, and the program that opens a terminal."""
     program = busybox()
     names = subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout.split()
     path = place / "image.tar"
@@ -57,7 +57,7 @@ def make_image(place: Path) -> Path:
 
 
 def _with_libraries(program: str) -> list[Path]:
-    """Return a program of this machine's and the libraries it is linked with."""
+    """Return a program of this machine and the libraries it is linked with."""
     linked = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     words = [word for line in linked.splitlines() for word in line.split() if word.startswith("/")]
     return [Path(program), *(Path(word) for word in words)]
@@ -65,7 +65,7 @@ def _with_libraries(program: str) -> list[Path]:
 
 @asynccontextmanager
 async def docker_engine(place: Path) -> AsyncGenerator[Mapping[str, str]]:
-    """Yield variables that reach a docker with IMAGE: the machine's own where there is one. Raises Missing."""
+    """Yield variables that reach a docker with IMAGE: the machine's own if there is one. Raises Missing."""
     if not shutil.which("docker"):
         raise Missing("docker")
     own = {**os.environ}
@@ -100,7 +100,7 @@ async def docker_engine(place: Path) -> AsyncGenerator[Mapping[str, str]]:
 
 @asynccontextmanager
 async def podman_engine(place: Path) -> AsyncGenerator[Mapping[str, str]]:
-    """Yield variables that reach a podman with IMAGE, in stores of its own. Raises Missing."""
+    """Yield variables that reach a podman with IMAGE, in its own storage. Raises Missing."""
     if not shutil.which("podman") or not shutil.which("runc") or os.getuid():
         raise Missing("podman with runc, or the right to run it")
     (place / "containers.conf").write_text(
@@ -121,7 +121,7 @@ async def podman_engine(place: Path) -> AsyncGenerator[Mapping[str, str]]:
 
 @asynccontextmanager
 async def ssh_server(place: Path) -> AsyncGenerator[Path]:
-    """Run an sshd on loopback for this user; give a client's configuration that has the host `far`. Raises Missing."""
+    """Run an sshd on loopback for this user; return a client configuration with the host `far`. Raises Missing."""
     program = shutil.which("sshd", path=f"/usr/sbin:{os.environ['PATH']}")
     if not program or not shutil.which("ssh"):
         raise Missing("sshd and ssh")

@@ -1,4 +1,4 @@
-"""Questions, answers, stops and failures. Every engine must pass these tests."""
+"""Contract tests for engines: questions, answers, stops and failures."""
 
 import anyio
 import pytest
@@ -7,11 +7,11 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.ports.run_ports import RunMessage, WorkScope
 from hermes_acp.runs.tables.run_claims import MAX_STORAGE_REPEATS
 from tests.contract.run_drivers import ScriptedDriver
-from tests.contract.run_stage import PATIENCE_S, Stage, driver_count, order, reached, told
+from tests.contract.run_stage import PATIENCE_S, Stage, driver_count, order, reached, run_ids
 
 
 class AnswerSuite:
-    """A test file of an engine derives from it and has a fixture `stage`."""
+    """An engine's test file derives from it and has a fixture `stage`."""
 
     async def test_a_run_waits_for_the_one_before_it_that_waits_for_a_person(self, stage: Stage) -> None:
         runs = stage.open()
@@ -21,7 +21,7 @@ class AnswerSuite:
             await reached(runs, "one", "input_required")
             await runs.start(order("other"))
             await reached(runs, "other", "done")
-            assert told(driver.driven) == ["one", "other"]
+            assert run_ids(driver.driven) == ["one", "other"]
             await runs.signal("one", RunMessage("call_1", "allow_once"))
             await reached(runs, "two", "done")
 
@@ -58,7 +58,7 @@ class AnswerSuite:
         assert (run.failure, run.sentence) == ("storage", "The disk is gone.")
         assert len(driver.driven) == MAX_STORAGE_REPEATS + 1
 
-    async def test_a_busy_session_is_tried_again_and_is_no_failure(self, stage: Stage) -> None:
+    async def test_a_busy_session_is_tried_again_and_is_not_a_failure(self, stage: Stage) -> None:
         runs = stage.open()
         await runs.start(order("a", "once_busy"))
         async with stage.worker() as driver:
@@ -132,7 +132,7 @@ class AnswerSuite:
         driver = ScriptedDriver()
         with anyio.fail_after(PATIENCE_S):
             await runs.work(driver, WorkScope("asking"))
-        assert told(driver.driven) == ["asking"]
+        assert run_ids(driver.driven) == ["asking"]
         assert not await runs.has_worker()
         view = await runs.show("other")
         assert view

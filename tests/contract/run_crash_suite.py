@@ -1,7 +1,4 @@
-"""Workers killed at random moments, many times: no run is lost, and none is ever worked on by two at once.
-
-Every engine keeps to it.
-"""
+"""Contract tests for engines: workers are killed at random; no run is lost or has two workers at once."""
 
 import random
 from pathlib import Path
@@ -13,7 +10,7 @@ from tests.contract.run_stage import PATIENCE_S, Stage, WorkerProcess, order
 
 
 async def kill_workers(stage: Stage, number_of_runs: int, kills: int) -> None:
-    """Start runs, kill the workers that drive them, and check what the last worker makes of it."""
+    """Start runs, kill the workers that drive them, and check how the last worker continues."""
     rolls, runs = random.Random(5), stage.open()
     for number in range(number_of_runs):
         await runs.start(order(f"run{number}", "brief"))

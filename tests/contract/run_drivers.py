@@ -32,7 +32,7 @@ FAILURES: dict[str, FailureKind] = {"fail": "model", "busy": "busy"}
 
 
 class ScriptedDriver:
-    """Notes what it drives in memory and in a file, then does what the prompt reference says."""
+    """Records what it drives in memory and in a file, then does what the prompt reference says."""
 
     def __init__(self, journal: Path | None = None) -> None:
         self.driven: list[tuple[str, int]] = []

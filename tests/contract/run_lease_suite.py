@@ -1,4 +1,4 @@
-"""Live processes keep claims, and dead ones lose them. Every engine must pass these tests."""
+"""Contract tests for engines: live processes keep claims, and dead ones lose them."""
 
 import signal
 
@@ -7,11 +7,11 @@ import anyio
 from hermes_acp.core.ports.run_ports import WorkScope
 from hermes_acp.runs.engine_settings import EngineSettings
 from tests.contract.run_drivers import QUICK, ScriptedDriver
-from tests.contract.run_stage import PATIENCE_S, Stage, order, reached, told
+from tests.contract.run_stage import PATIENCE_S, Stage, order, reached, run_ids
 
 
 class LeaseSuite:
-    """A test file of an engine derives from it and has a fixture `stage`."""
+    """An engine's test file derives from it and has a fixture `stage`."""
 
     async def test_one_of_eight_workers_gets_a_run(self, stage: Stage) -> None:
         runs = stage.open()
@@ -54,7 +54,7 @@ class LeaseSuite:
             for driver in (first, second):
                 driver.may_end["a"].set()
             await reached(runs, "a", "done")
-        assert told(first.driven + second.driven).count("a") == 1
+        assert run_ids(first.driven + second.driven).count("a") == 1
 
     async def test_a_killed_workers_run_is_elsewhere_at_once(self, stage: Stage) -> None:
         runs = stage.open()
@@ -94,7 +94,7 @@ class LeaseSuite:
         assert len(driver.driven) == 3
 
     async def test_a_suspended_worker_is_taken_over_and_fenced(self, stage: Stage) -> None:
-        """What the first worker does afterwards counts for nothing."""
+        """What the first worker does afterwards has no effect."""
         runs = stage.open()
         await runs.start(order("a", "hold"))
         with stage.process() as process:

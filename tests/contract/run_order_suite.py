@@ -1,4 +1,4 @@
-"""The order in which runs are driven, and their reported states. Every engine must pass these tests."""
+"""Contract tests for engines: the order in which runs are driven, and their reported states."""
 
 import anyio
 import pytest
@@ -7,11 +7,11 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.ports.run_ports import RunFilter, RunState, WorkScope
 from hermes_acp.runs.engine_settings import EngineSettings
 from tests.contract.run_drivers import ScriptedDriver
-from tests.contract.run_stage import PATIENCE_S, Stage, order, reached, told
+from tests.contract.run_stage import PATIENCE_S, Stage, order, reached, run_ids
 
 
 async def next_started(driver: ScriptedDriver, waiting: set[str]) -> str:
-    """Wait until one of some runs has started, whichever engine's order they have, and take it out of them."""
+    """Wait until one of some runs has started, in whatever order the engine uses, and remove it from the set."""
     started: list[str] = []
     with anyio.fail_after(PATIENCE_S):
         await _first(driver, sorted(waiting), started)
@@ -32,7 +32,7 @@ async def _first(driver: ScriptedDriver, names: list[str], started: list[str]) -
 
 
 class OrderSuite:
-    """A test file of an engine derives from it and has a fixture `stage`."""
+    """An engine's test file derives from it and has a fixture `stage`."""
 
     async def test_a_run_is_driven_to_its_end(self, stage: Stage) -> None:
         runs = stage.open()
@@ -91,9 +91,9 @@ class OrderSuite:
         async with stage.worker(seats=1) as driver:
             for name in ("first", "b", "c", "late"):  # any of them may be the last to end
                 await reached(runs, name, "done")
-        assert sorted(told(driver.driven)) == ["b", "c", "first", "late"]
+        assert sorted(run_ids(driver.driven)) == ["b", "c", "first", "late"]
         if stage.orders_exactly:
-            assert told(driver.driven) == ["first", "b", "c", "late"]
+            assert run_ids(driver.driven) == ["first", "b", "c", "late"]
 
     async def test_runs_of_a_session_keep_their_order(self, stage: Stage) -> None:
         runs = stage.open()
@@ -104,7 +104,7 @@ class OrderSuite:
             await reached(runs, "other", "done")
             with anyio.fail_after(PATIENCE_S):
                 await driver.started["one"].wait()
-            assert sorted(told(driver.driven)) == ["one", "other"]
+            assert sorted(run_ids(driver.driven)) == ["one", "other"]
             driver.may_end["one"].set()
             await reached(runs, "two", "done")
 
@@ -114,7 +114,7 @@ class OrderSuite:
         await runs.start(order("now"))
         async with stage.worker() as driver:
             await reached(runs, "now", "done")
-            assert told(driver.driven) == ["now"]
+            assert run_ids(driver.driven) == ["now"]
             stage.clock.offset_s = 3601
             await reached(runs, "later", "done")
 
@@ -143,11 +143,11 @@ class OrderSuite:
         async with stage.worker() as ordinary:
             await runs.start(order("elsewhere", place="other"))
             await reached(runs, "anywhere", "done")
-        assert sorted(told(placed.driven)) == ["gpu", "here", "more"]
-        assert told(ordinary.driven) == ["anywhere"]
+        assert sorted(run_ids(placed.driven)) == ["gpu", "here", "more"]
+        assert run_ids(ordinary.driven) == ["anywhere"]
         named = ScriptedDriver()
         await runs.work(named, WorkScope("elsewhere"))
-        assert told(named.driven) == ["elsewhere"]
+        assert run_ids(named.driven) == ["elsewhere"]
 
     async def test_a_new_run_is_heard_of_by_an_idle_worker(self, stage: Stage) -> None:
         async with stage.worker(EngineSettings(poll_s=600, idle_poll_s=600)) as driver:
@@ -156,10 +156,10 @@ class OrderSuite:
             await reached(runs, "a", "done")
             await runs.start(order("b"))
             await reached(runs, "b", "done")
-        assert told(driver.driven) == ["a", "b"]
+        assert run_ids(driver.driven) == ["a", "b"]
 
     async def test_an_idle_worker_that_is_to_drain_ends(self, stage: Stage) -> None:
-        """It is told so when it has long been idle: after it has asked many times."""
+        """A worker that has been idle for long, and has polled many times, is notified."""
         runs, asked = stage.open(EngineSettings(poll_s=0.02, idle_poll_s=0.02)), iter(range(8))
         with anyio.fail_after(PATIENCE_S):
             await runs.work(ScriptedDriver(), WorkScope(is_draining=lambda: next(asked, None) is None))

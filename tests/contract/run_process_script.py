@@ -23,7 +23,7 @@ from tests.contract.run_drivers import QUICK, ScriptedDriver
 
 
 class JournalingDriver(ScriptedDriver):
-    """Notes its process, and can hang so that only a kill ends it."""
+    """Records its process ID, and can hang so that only a kill ends it."""
 
     async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
         self.note("process", order.id, lease.epoch, os.getpid())

@@ -1,4 +1,4 @@
-"""Schedules start runs at the right time, in whichever process. Every engine must pass these tests."""
+"""Contract tests for engines: schedules start runs at the right time, in any process."""
 
 import anyio
 import pytest
@@ -22,7 +22,7 @@ def hourly(prompt_ref: str = "done", late: LatePolicy = "once", overlap: Overlap
 
 
 async def next_time(stage: Stage, engine: Engine, hours: int = 1) -> None:
-    """Move the clock behind the next due time."""
+    """Set the clock to after the next due time."""
     view = await engine.schedules.show("job")
     assert view
     assert view.next_at
@@ -30,7 +30,7 @@ async def next_time(stage: Stage, engine: Engine, hours: int = 1) -> None:
 
 
 async def occurred(engine: Engine, number: int) -> list[Occurrence]:
-    """Wait until so many lines are in the history; return them, oldest first."""
+    """Wait until the history has that many lines; return them, oldest first."""
     with anyio.fail_after(PATIENCE_S):
         while len(found := await engine.schedules.history("job")) < number:
             await anyio.sleep(0.01)
@@ -39,7 +39,7 @@ async def occurred(engine: Engine, number: int) -> list[Occurrence]:
 
 
 class ScheduleSuite:
-    """A test file of an engine derives from it and has a fixture `stage`."""
+    """An engine's test file derives from it and has a fixture `stage`."""
 
     async def test_a_due_time_starts_one_run_whoever_looks(self, stage: Stage) -> None:
         engine = stage.open()

@@ -25,7 +25,7 @@ PATIENCE_S = 30
 
 
 class JumpingClock:
-    """A clock whose time of day jumps as a test says; the monotonic one is real."""
+    """A clock whose time of day jumps when a test says so; the monotonic one is real."""
 
     def __init__(self) -> None:
         self.offset_s = 0.0
@@ -38,7 +38,7 @@ class JumpingClock:
 
 
 class Stage(ABC):
-    """The processes of a test: `open` is a new one's view of the engine, and `aclose` ends them all."""
+    """A test's processes: `open` returns a new process's view of the engine, and `aclose` ends them all."""
 
     orders_exactly = True
     """Whether runs that wait start exactly in their order; queues of servers keep it only nearly."""
@@ -60,7 +60,7 @@ class Stage(ABC):
         return self._opened[-1]
 
     async def aclose(self) -> None:
-        """Close what each process has opened."""
+        """Close what each process opened."""
         for engine in self._opened:
             await engine.aclose()
 
@@ -68,7 +68,7 @@ class Stage(ABC):
     async def worker(
         self, settings: EngineSettings = QUICK, seats: int = 4, places: Sequence[str] = ("",)
     ) -> AsyncGenerator[ScriptedDriver]:
-        """Drive runs in a worker of its own."""
+        """Drive runs in a worker in this process."""
         runs, driver = self.open(settings), ScriptedDriver()
 
         async def work() -> None:
@@ -83,7 +83,7 @@ class Stage(ABC):
 
     @contextmanager
     def process(self, name: str = "worker", **variables: str) -> Generator["WorkerProcess"]:
-        """Run a worker in a process of its own."""
+        """Run a worker in a separate process."""
         process = WorkerProcess(self, name, **variables)
         try:
             yield process
@@ -147,12 +147,12 @@ async def reached(runs: Runs, run_id: str, *states: RunState) -> RunView:
     raise AssertionError
 
 
-def told(runs: list[tuple[str, int]]) -> list[str]:
+def run_ids(runs: list[tuple[str, int]]) -> list[str]:
     return [run_id for run_id, _ in runs]
 
 
 async def driver_count(driver: ScriptedDriver, number: int) -> None:
-    """Wait until a driver has been called so often."""
+    """Wait until a driver has been called that many times."""
     with anyio.fail_after(PATIENCE_S):
         while len(driver.driven) < number:
             await anyio.sleep(0.01)

@@ -1,8 +1,6 @@
-"""Small local servers that implement the published sandbox APIs of Daytona and Vercel, and run commands on this
-machine.
+"""Small local servers that implement the published sandbox APIs of Daytona and Vercel, and run commands here.
 
-Sources: the OpenAPI models in `daytona_api_client` and `daytona_toolbox_api_client`; `vercel.sandbox`'s api
-client.
+Sources: the OpenAPI models in `daytona_api_client` and `daytona_toolbox_api_client`; `vercel.sandbox`'s api client.
 """
 
 import io
@@ -23,7 +21,7 @@ VARIABLES = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp"}
 
 
 def shell(argv: list[str]) -> subprocess.CompletedProcess[bytes]:
-    """Run something as a sandbox would: with an environment and a session of its own."""
+    """Run something as a sandbox would: with its own environment and session."""
     return subprocess.run(
         argv,
         stdin=subprocess.DEVNULL,
@@ -35,7 +33,7 @@ def shell(argv: list[str]) -> subprocess.CompletedProcess[bytes]:
 
 
 class Service(ThreadingHTTPServer):
-    """A server that remembers which sandboxes live, and every call."""
+    """A server that remembers the live sandboxes and every call."""
 
     daemon_threads = True
 
@@ -52,7 +50,7 @@ class Service(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """What both services need: bodies in any manner of transfer, answers in JSON."""
+    """What both services need: bodies in any transfer encoding, answers in JSON."""
 
     protocol_version = "HTTP/1.1"
 
@@ -62,7 +60,7 @@ class Handler(BaseHTTPRequestHandler):
         return self.server
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Stay quiet."""
+        """Log nothing."""
 
     def body(self) -> bytes:
         if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
@@ -107,7 +105,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Daytona(Handler):
-    """Daytona's API, and behind `/toolbox` what is in each sandbox."""
+    """Daytona's API, and below `/toolbox` the contents of each sandbox."""
 
     def serve(self, method: str, path: list[str], body: bytes) -> None:
         match method, path:
@@ -144,7 +142,7 @@ class Daytona(Handler):
         }  # fmt: skip
 
     def _take_files(self, body: bytes) -> None:
-        """Write the files of a form: each has a path beside it."""
+        """Write the files of a form; each has a path beside it."""
         head = f"Content-Type: {self.headers['Content-Type']}\r\n\r\n".encode()
         form = BytesParser(policy=HTTP).parsebytes(head + body)
         fields = {part.get_param("name", header="content-disposition"): part for part in form.iter_parts()}
@@ -197,7 +195,7 @@ class Vercel(Handler):
         }
 
     def _run(self, name: str, asked: dict[str, Any]) -> None:
-        """Answer in lines: the command as it begins, its output, the command as it ended."""
+        """Answer in lines: the command as it starts, its output, the command as it ended."""
         done = shell([asked["command"], *asked["args"]])
         about = {
             "id": "cmd", "name": asked["command"], "args": asked["args"], "cwd": "/", "sessionId": name,

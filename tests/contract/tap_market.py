@@ -81,7 +81,7 @@ class Market:
         return run_command(arguments)
 
     def commit(self, change: Callable[[Path], None], key: str | None = "key") -> None:
-        """Change the repository with a commit of one's own, as somebody who has the key or has not."""
+        """Change the repository with a commit, signed with the key or unsigned."""
         clone = self.place / "clone"
         shutil.rmtree(clone, ignore_errors=True)
         git(self.place, "clone", "--quiet", self.url, str(clone))
@@ -148,7 +148,7 @@ def reader_of_the_tap(market: Market) -> Path:
 
 
 def rewrite(body: str) -> Callable[[Path], None]:
-    """Return a change of the skill's text alone."""
+    """Return a change to the skill's text only."""
 
     def apply(clone: Path) -> None:
         text = f"---\nname: ship\ndescription: Ships the site to the server.\n---\n{body}\n"

@@ -1,4 +1,4 @@
-"""Requests are signed as Amazon's own package signs them."""
+"""Requests have the same signatures as in Amazon's own package."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KEY_ID, SECRET, TOKEN = "AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYE
 def signed_by_amazon(
     method: str, url: str, body: bytes, *, token: str, region: str
 ) -> tuple[float, dict[str, str]]:
-    """Return the moment at which the package signed, and its headers."""
+    """Return the time at which the package signed, and its headers."""
     auth = cast("Any", import_module("botocore.auth"))
     request = cast("Any", import_module("botocore.awsrequest")).AWSRequest(
         method=method, url=url, data=body, headers={"content-type": "application/json"} if body else {}

@@ -1,4 +1,4 @@
-"""Traps that other boards and schedulers fell into. Each test is named after one, and shows that it is closed."""
+"""Failures known from other boards and schedulers: each test is named after one, and rules it out."""
 
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
@@ -29,7 +29,7 @@ from hermes_acp.runs.tables.table_connection import TableConnection, TableDataba
 from hermes_acp.storage.transcript import Transcript
 from tests.contract.run_drivers import LINGERING_S, QUICK, ScriptedDriver
 from tests.contract.run_schedule_suite import hourly, occurred
-from tests.contract.run_stage import PATIENCE_S, Stage, order, reached, told
+from tests.contract.run_stage import PATIENCE_S, Stage, order, reached, run_ids
 from tests.contract.test_embedded_runs import EmbeddedStage
 from tests.contract.test_fleet_runs import FleetStage
 from tests.conversations.app_scene import RealClock, Scene, plain_history
@@ -67,7 +67,7 @@ def scene(tmp_path: Path) -> Scene:
 
 @asynccontextmanager
 async def database_of(stage: Stage) -> AsyncGenerator[TableDatabase]:
-    """Open the database of an engine as another process does."""
+    """Open the database of an engine as another process would."""
     if isinstance(stage, FleetStage):
         from hermes_acp.runs.fleet.fleet_profile import FleetProfile
 
@@ -122,7 +122,7 @@ async def test_a_new_claim_inherited_an_old_heartbeat_and_the_live_worker_was_ki
 
 
 async def test_a_slow_model_lost_its_claim(scene: Scene) -> None:
-    """A model that says nothing for two leases, in a session of its own, beside a worker that would take the run."""
+    """A model is silent for two lease periods in its own session, while another worker would take the run."""
     silence = Pause()
     scene.provider.plays(step(silence, "At last."))
     app = scene.open_app()
@@ -147,7 +147,7 @@ async def test_a_slow_model_lost_its_claim(scene: Scene) -> None:
 
 
 async def test_a_looping_worker_never_went_stale(stage: Stage) -> None:
-    """Its process lives and renews the claim, but the work makes no progress: these are two things."""
+    """Its process is alive and renews the claim, but the work makes no progress: these are two different things."""
     runs = stage.open()
     await runs.start(order("stuck", "hold"))
     await runs.start(order("busy", "progress"))
@@ -161,7 +161,7 @@ async def test_a_looping_worker_never_went_stale(stage: Stage) -> None:
 
 
 async def test_lapses_counted_as_failures(stage: Stage) -> None:
-    """As many crashes would park this run; claims that lapse do not, however often they do."""
+    """This many crashes would park the run; expired claims do not, however often they expire."""
     watchful = EngineSettings(lease_s=0.45, heartbeat_s=0.15, poll_s=0.1, idle_poll_s=0.1)
     dawdling = EngineSettings(lease_s=30, heartbeat_s=10, poll_s=0.1, idle_poll_s=0.1)
     runs = stage.open()
@@ -186,7 +186,7 @@ async def test_heartbeat_above_a_third_of_the_lease() -> None:
 async def test_a_claim_reported_and_rolled_back(stage: Stage) -> None:
     """A server that fails over can lose a transaction that it had confirmed."""
     runs = stage.open()
-    await runs.start(order("a", "linger"))  # the first drive ends after the second one has begun
+    await runs.start(order("a", "linger"))  # the first drive ends after the second one has started
 
     def roll_back(connection: TableConnection) -> None:
         connection.execute("UPDATE runs SET state = 'queued', holder = '', epoch = 0 WHERE id = ?", ("a",))
@@ -203,11 +203,11 @@ async def test_a_claim_reported_and_rolled_back(stage: Stage) -> None:
         await reached(runs, "a", "done")
         await runs.start(order("b"))
         await reached(runs, "b", "done")
-    assert told(driver.driven) == ["a", "a", "b"]
+    assert run_ids(driver.driven) == ["a", "a", "b"]
 
 
 async def test_a_claim_kept_though_its_commit_was_reported_as_failed(stage: Stage) -> None:
-    """The other half of an uncertain commit: a worker lets go of a claim of its own that it knows nothing of."""
+    """The other half of an uncertain commit: a worker releases its own claim that it does not know about."""
     runs = stage.open()
     async with stage.worker() as driver, database_of(stage) as database:
         await runs.start(order("before", "hold"))
@@ -229,7 +229,7 @@ async def test_a_claim_kept_though_its_commit_was_reported_as_failed(stage: Stag
 
 
 async def test_a_stale_job_kept_its_slot_for_ever(stage: Stage) -> None:
-    """The runs of a dead worker hold the fleet's limit, and their sessions, no longer than it takes to notice."""
+    """The runs of a dead worker occupy the fleet's limit, and their sessions, only until its death is noticed."""
     runs = stage.open()
     for number in range(SLOTS):
         await runs.start(order(f"stale{number}", "hold"))
@@ -244,7 +244,7 @@ async def test_a_stale_job_kept_its_slot_for_ever(stage: Stage) -> None:
             driver.may_end[f"stale{number}"].set()
         for name in ("other", "same_session"):
             await reached(runs, name, "done")
-    assert sorted(told(driver.driven)) == ["other", "same_session", *(f"stale{n}" for n in range(SLOTS))]
+    assert sorted(run_ids(driver.driven)) == ["other", "same_session", *(f"stale{n}" for n in range(SLOTS))]
 
 
 async def test_cron_fired_three_hours_early_after_a_restart(stage: Stage) -> None:
@@ -266,7 +266,7 @@ async def test_cron_fired_three_hours_early_after_a_restart(stage: Stage) -> Non
 
 
 async def test_one_shots_vanished(stage: Stage) -> None:
-    """A single time whose moment passes while no worker is there is made up for, and once."""
+    """A one-time schedule whose time passes while no worker is running is caught up on once."""
     engine = stage.open()
     at = stage.clock.now() + 60
     await engine.schedules.add(Schedule("job", Timing(at=at), RunTemplate("done", "/work")))
@@ -280,7 +280,7 @@ async def test_one_shots_vanished(stage: Stage) -> None:
     view = await engine.schedules.show("job")
     assert view
     assert view.next_at is None
-    assert told(driver.driven + again.driven) == [started.run_id, "other"]
+    assert run_ids(driver.driven + again.driven) == [started.run_id, "other"]
 
 
 async def test_a_worker_completed_its_own_card_unreviewed(scene: Scene) -> None:
@@ -306,7 +306,7 @@ async def test_a_worker_completed_its_own_card_unreviewed(scene: Scene) -> None:
 
 
 async def test_sessions_resumed_by_folder_instead_of_id(scene: Scene) -> None:
-    """A run that waited goes on in its own session, not in the newest one of its folder."""
+    """A run that waited continues in its own session, not in the newest one of its folder."""
     scene.provider.plays(step("I write.", call("write_file", path="made.txt", content="made\n")))
     async with driving(scene) as app:
         await app.run_service.start(RunRequest("Do it.", str(scene.project), id="a"))

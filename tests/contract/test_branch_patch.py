@@ -1,4 +1,4 @@
-"""What a card's branch changes, as it is shown before the result is accepted."""
+"""The patch of a card's branch, as it is shown before the result is accepted."""
 
 from pathlib import Path
 

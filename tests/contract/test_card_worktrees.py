@@ -1,4 +1,4 @@
-"""Worktrees of cards: created once, found again, removed with their work kept, and safe to create anywhere."""
+"""Worktrees of cards: created once, found again, removed while keeping their work, and safe to create anywhere."""
 
 import os
 import shutil
@@ -96,7 +96,7 @@ async def test_removing_a_worktree_without_work_removes_its_branch(repository: C
 async def test_what_a_repository_names_for_its_files_is_never_started(
     repository: CardRepository, tmp_path: Path
 ) -> None:
-    """Filters, merge drivers, hooks and signers of the repository run neither at checkout nor in a merge."""
+    """Filters, merge drivers, hooks and signers of the repository run neither at checkout nor during a merge."""
     trap, program = tmp_path / "trap", tmp_path / "program.sh"
     program.write_text(f"#!/bin/sh\necho started $* >> {trap}\ncat\n")
     program.chmod(0o755)
@@ -122,7 +122,7 @@ async def test_what_a_repository_names_for_its_files_is_never_started(
 
 
 async def test_another_worktree_that_is_just_being_added_is_waited_for(repository: CardRepository) -> None:
-    """For a moment, git has created the files of a new worktree and not written them; every other git then fails."""
+    """For a moment, git has created the files of a new worktree but not written them; every other git then fails."""
     await repository.card("1")
     (file,) = (repository.top / ".git" / "worktrees").glob("*/commondir")
     content = file.read_text()

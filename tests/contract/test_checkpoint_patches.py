@@ -1,4 +1,4 @@
-"""What `checkpoints diff` prints, given to the real `git apply`: the tree before becomes the tree after."""
+"""The output of `checkpoints diff`, applied with the real `git apply`: the tree before becomes the tree after."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from tests.contract.test_checkpoints import Workshop, tree_of
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
 
-def furnish(root: Path) -> None:
+def set_up(root: Path) -> None:
     (root / "docs").mkdir()
     for name, content in (
         ("text.txt", b"one\ntwo\nthree\n"),
@@ -76,7 +76,7 @@ def test_a_patch_makes_the_tree_after_of_the_tree_before(
     if is_repository:
         subprocess.run(["git", "init", "-q", str(top)], check=True, timeout=60)
     workshop.roots = (str(root),)
-    furnish(root)
+    set_up(root)
     before = tmp_path / "before"
     shutil.copytree(top, before, symlinks=True)
     checkpoint = workshop.turn(lambda: change(root))

@@ -1,4 +1,4 @@
-"""Checkpoints with real git: whatever a turn does to files, undoing it gives the very tree there was."""
+"""Checkpoints with real git: whatever a turn does to files, undo restores exactly the tree that existed before."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Workshop:
         return CheckpointContext("ses_1", f"turn_{self.count}", "title", self.roots)
 
     def turn(self, act: Callable[[], object], *touched: Path) -> str:
-        """Let a turn happen, and give its checkpoint."""
+        """Run a turn, and return its checkpoint."""
         note_id, at = self.fresh()
         paths = [str(path) for path in touched]
         note = self.store.begin(note_id, "turn", self.occasion(), at, paths)
@@ -121,7 +121,7 @@ def git(root: Path, *arguments: str) -> str:
 
 
 class Vandal:
-    """Does random things to a tree."""
+    """Makes random changes to a tree."""
 
     def __init__(self, root: Path, seed: int) -> None:
         self.root = os.fsencode(root)
@@ -181,7 +181,7 @@ def test_undo_gives_the_very_tree_there_was(tmp_path: Path, seed: int) -> None:
 
 
 def test_a_folder_of_the_users_is_left_alone_whatever_is_undone(workshop: Workshop) -> None:
-    """An empty folder stays, one that the turn made goes, one that somebody else filled stays with what is in it."""
+    """An empty folder stays, one that the turn created goes, one that somebody else filled stays with its contents."""
     (workshop.root / "empty").mkdir()
     workshop.turn(lambda: [workshop.write(name) for name in ("empty/a", "fresh/deep/b", "shared/c")])
     workshop.write("shared/own")
@@ -234,7 +234,7 @@ def test_an_ignored_file_is_kept_when_a_tool_touches_it(workshop: Workshop) -> N
     assert not (workshop.root / "new.secret").exists()
 
 
-def test_a_file_that_the_turn_made_is_no_part_of_the_state_before(workshop: Workshop) -> None:
+def test_a_file_that_the_turn_made_is_not_part_of_the_state_before(workshop: Workshop) -> None:
     note_id, at = workshop.fresh()
     note = workshop.store.begin(note_id, "turn", workshop.occasion(), at, [])
     fresh = workshop.write("fresh", "by a command")
@@ -335,8 +335,8 @@ def test_renames_are_seen_and_texts_compared(workshop: Workshop) -> None:
         lambda: [old.rename(workshop.root / "new.txt"), binary.write_bytes(b"\0\2"), workshop.write("t")]
     )
     (checkpoint,) = workshop.store.listed("ses_1")
-    told = {Path(each.path).name: (each.change, Path(each.old_path).name) for each in checkpoint.files}
-    assert told == {"new.txt": ("renamed", "old.txt"), "pic": ("modified", ""), "t": ("added", "")}
+    reported = {Path(each.path).name: (each.change, Path(each.old_path).name) for each in checkpoint.files}
+    assert reported == {"new.txt": ("renamed", "old.txt"), "pic": ("modified", ""), "t": ("added", "")}
     notes = workshop.store.checkpoint_index.of_session("ses_1")
     texts = {Path(each.path).name: each for each in workshop.store.texts(notes[0], notes)}
     assert texts["pic"].is_binary

@@ -1,4 +1,4 @@
-"""Checkpoints where the workspace is hostile, the process is killed, or several work at once."""
+"""Checkpoints in a hostile workspace, with killed processes and several at work at once."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def workshop(tmp_path: Path) -> Workshop:
 
 
 def trap(folder: Path, name: str) -> str:
-    """Lay a program that leaves a mark when it is run."""
+    """Place a program that leaves a mark when it runs."""
     program = folder / f"trap-{name}"
     program.write_text(f"#!/bin/sh\ntouch '{folder}/ran-{name}'\ncat\n")
     program.chmod(0o755)
@@ -69,7 +69,7 @@ def trap(folder: Path, name: str) -> str:
 
 
 def booby_trap(repository: Path, folder: Path, name: str) -> None:
-    """Let everything that git may start for itself start a trap."""
+    """Have everything that git may start by itself start a trap."""
     program = trap(folder, name)
     config = repository / "config"
     with config.open("a") as file:
@@ -95,7 +95,7 @@ def booby_trap(repository: Path, folder: Path, name: str) -> None:
 
 
 def state_of_repository(root: Path) -> dict[str, bytes]:
-    """Every file of a repository, and when it was last changed."""
+    """Return every file of a repository, and when it was last changed."""
     return {
         str(path.relative_to(root)): path.read_bytes() + str(path.stat().st_mtime_ns).encode()
         for path in sorted((root / ".git").rglob("*"))
@@ -159,7 +159,7 @@ def test_a09_d06_nothing_of_the_workspace_is_run_and_its_repository_stays_byte_f
     assert [path.name for path in traps.iterdir() if path.name.startswith("ran-")], "the traps do work"
 
 
-def test_a09_a_workspace_whose_git_file_points_elsewhere_is_kept_all_the_same(tmp_path: Path) -> None:
+def test_a09_a_workspace_whose_git_file_points_elsewhere_is_kept_anyway(tmp_path: Path) -> None:
     workshop = Workshop(tmp_path.resolve())
     traps, evil = tmp_path / "traps", tmp_path / "evil"
     traps.mkdir()
@@ -312,7 +312,7 @@ exec {git} "$@"
 
 
 def slow_git(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Let git hang when a tree is written; give the file that will hold its process number."""
+    """Have git hang when a tree is written; return the file that will contain its process ID."""
     pid, folder = workshop.home.parent / "pid", workshop.home.parent / "bin"
     folder.mkdir()
     program = folder / "git"
@@ -339,7 +339,7 @@ async def appears(path: Path) -> int:
 
 @pytest.mark.anyio
 async def test_no_git_outlives_the_keeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The process leaves at once when everything is closed, and what was broken off is closed then."""
+    """The process exits as soon as everything is closed, and interrupted work is closed then."""
     workshop = Workshop(tmp_path.resolve())
     number = slow_git(workshop, monkeypatch)
     setup = StoreSetup(

@@ -1,4 +1,4 @@
-"""Undoing what a turn did to permission bits, folders and files in each other's place; and a look at what is kept."""
+"""Undoing changes of permission bits, and files and folders that replaced each other; showing checkpoints."""
 
 import os
 import shutil
@@ -97,7 +97,7 @@ def test_an_ignored_folder_with_too_much_in_it_is_left_out_and_named(workshop: W
     assert workshop.undo().conflicts == ()
 
 
-def test_a_folder_in_the_place_of_a_file_is_taken_back(workshop: Workshop) -> None:
+def test_a_folder_in_the_place_of_a_file_is_undone(workshop: Workshop) -> None:
     workshop.write("plain")
     os.symlink("nowhere", workshop.root / "link")
     before = tree_of(workshop.root)

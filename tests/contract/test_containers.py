@@ -1,4 +1,4 @@
-"""What only a container has to hold: its walls, its end with this process, bombs, and what is left of others."""
+"""Tests specific to containers: isolation, ending with this process, fork bombs, and what others left."""
 
 import os
 import signal
@@ -100,7 +100,7 @@ async def test_there_is_no_network_no_capability_and_no_way_to_more(ground: Grou
 
 
 async def still_answers(ground: Ground) -> bool:
-    """Return whether a command runs; the last of a bomb may still hold every process that can be had."""
+    """Return whether a command runs; the rest of a fork bomb may still occupy every available process."""
     try:
         return (await run(ground, "echo still here")).output == "still here\n"
     except WorkspaceError:
@@ -140,7 +140,7 @@ async def test_a_container_ends_with_a_killed_server(variables: Mapping[str, str
             await anyio.sleep(0.05)
 
 
-async def test_what_a_killed_server_left_all_the_same_is_removed_at_the_next_start(
+async def test_what_a_killed_server_left_is_removed_at_the_next_start(
     ground: Ground, variables: Mapping[str, str]
 ) -> None:
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
@@ -176,7 +176,7 @@ async def test_where_the_machine_has_fewer_processors_a_container_gets_those(
     await workspace.close()
 
 
-async def test_an_image_that_is_not_there_is_told_and_not_pulled(
+async def test_an_image_that_is_not_there_is_reported_and_not_pulled(
     variables: Mapping[str, str], folder: Path
 ) -> None:
     settings = DockerSettings(image="localhost/no-such-image:1")
@@ -210,6 +210,6 @@ async def test_what_nobody_approved_leaves_nothing_that_runs_later(
         while not (folder / ".github").exists():
             await anyio.sleep(0.02)
     await process.kill()
-    told = await workspace.run(Command("true", str(folder), BOUND_S, confinement="must"), Report())
-    assert ".github.unapproved" in told.output
+    reported = await workspace.run(Command("true", str(folder), BOUND_S, confinement="must"), Report())
+    assert ".github.unapproved" in reported.output
     await workspace.close()

@@ -1,4 +1,4 @@
-"""Context files on a real disk: where they are looked for, what is refused, how they are laid out."""
+"""Context files on a real disk: where they are looked for, what is refused, how they are arranged."""
 
 import os
 from pathlib import Path
@@ -63,7 +63,7 @@ def test_links_and_copies_count_once_and_are_named(root: Path) -> None:
     assert "the same as AGENTS.md, CLAUDE.md" in found.render()
 
 
-def test_what_cannot_be_used_is_told_and_nothing_fails(root: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_reported_and_nothing_fails(root: Path, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("canary-7291")
     (root / "AGENTS.md").symlink_to(tmp_path / "secret")
     (root / "CLAUDE.md").write_bytes(b"caf\xe9 latin-1")
@@ -216,7 +216,7 @@ def test_a_long_chain_of_imports_ends(root: Path) -> None:
     assert len(collect_context(SearchScope(str(root))).files) == 6
 
 
-def test_a_byte_order_mark_is_no_text(root: Path) -> None:
+def test_a_byte_order_mark_is_not_text(root: Path) -> None:
     (root / "AGENTS.md").write_bytes("\ufeffUse tabs.\r\n".encode())
     (root / ".cursor" / "rules").mkdir(parents=True)
     (root / ".cursor/rules/web.mdc").write_text("\ufeff---\nglobs: *.ts\n---\nOnly for the web.\n")

@@ -1,4 +1,4 @@
-"""The context window is the one that the endpoint states, in each vendor's own form, over real HTTP."""
+"""The context window is the one that the endpoint states, in each vendor's own format, over real HTTP."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Credentials from AWS profiles and from Google, by the vendors' own packages."""
+"""Credentials from AWS profiles and from Google, through the vendors' own packages."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ async def test_a_profile_signs_with_its_key_and_token_in_its_region(tmp_path: Pa
 
 
 async def test_what_a_program_lends_is_renewed_before_it_ends(tmp_path: Path) -> None:
-    """As single sign-on and roles are, by the same package."""
+    """As with single sign-on and roles, through the same package."""
     program, config, turns = tmp_path / "lend.py", tmp_path / "config", tmp_path / "turns"
     soon = (datetime.now(UTC) + timedelta(minutes=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
     program.write_text(
@@ -85,7 +85,7 @@ print(json.dumps(dict(Version=1, AccessKeyId=key, SecretAccessKey="s", Expiratio
     ("config", "why"),
     [("[default]\nregion = us-east-1\n", "could not be found"), ("[profile work]\nregion = x-1\n", "no key")],
 )
-async def test_a_profile_that_lends_nothing_is_told_as_a_refused_key(
+async def test_a_profile_that_lends_nothing_is_reported_as_a_refused_key(
     tmp_path: Path, config: str, why: str
 ) -> None:
     file = tmp_path / "config"
@@ -102,7 +102,7 @@ async def test_a_profile_that_lends_nothing_is_told_as_a_refused_key(
 
 @contextmanager
 def token_server(status: int, expires_in: int) -> Generator[tuple[str, list[str]]]:
-    """Yield out numbered tokens on loopback, or refuse."""
+    """Issue numbered tokens on loopback, or refuse."""
     asked: list[str] = []
 
     class Tokens(BaseHTTPRequestHandler):
@@ -176,7 +176,7 @@ async def test_vertex_lists_the_models_that_write(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-async def test_no_token_is_told_as_a_refused_key(tmp_path: Path, is_there: bool) -> None:
+async def test_no_token_is_reported_as_a_refused_key(tmp_path: Path, is_there: bool) -> None:
     with token_server(400, 0) as (url, _):
         async with serve([]) as server:
             file = key_file(tmp_path, url) if is_there else str(tmp_path / "gone.json")

@@ -1,4 +1,4 @@
-"""Finding a model server on this machine, over real sockets."""
+"""Detection of a model server on this machine, over real sockets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 
 @asynccontextmanager
 async def silent_port() -> AsyncGenerator[int]:
-    """Accept and never answer; the whole block is bounded."""
+    """Accept and never answer; the whole block has a time limit."""
 
     async def keep_silent(stream: anyio.abc.SocketStream) -> None:
         async with stream:

@@ -1,4 +1,4 @@
-"""The embedded engine keeps the contract of all engines."""
+"""The embedded engine passes the contract tests of all engines."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -17,7 +17,7 @@ from tests.contract.run_drivers import ScriptedDriver
 from tests.contract.run_lease_suite import LeaseSuite
 from tests.contract.run_order_suite import OrderSuite
 from tests.contract.run_schedule_suite import ScheduleSuite
-from tests.contract.run_stage import JumpingClock, Stage, order, reached, told
+from tests.contract.run_stage import JumpingClock, Stage, order, reached, run_ids
 
 pytestmark = pytest.mark.anyio
 
@@ -36,7 +36,7 @@ async def stage(tmp_path: Path) -> AsyncGenerator[Stage]:
     await stage.aclose()
 
 
-async def test_a_file_of_before_places_still_loads(stage: Stage, tmp_path: Path) -> None:
+async def test_a_file_from_before_places_still_loads(stage: Stage, tmp_path: Path) -> None:
     before = RunDatabase(tmp_path / "runs.db", (*RUNS, SCHEDULES))
     columns = "id, chain, session_id, origin, spec, state, priority, not_before, created_at, updated_at"
     spec = '{"id": "old", "session_id": "ses_old", "prompt_ref": "done", "cwd": "/work"}'
@@ -53,7 +53,7 @@ async def test_a_file_of_before_places_still_loads(stage: Stage, tmp_path: Path)
     await runs.start(order("new"))
     async with stage.worker() as worker:
         await reached(runs, "new", "done")
-    assert told(worker.driven) == ["new"]
+    assert run_ids(worker.driven) == ["new"]
 
 
 @pytest.mark.slow
@@ -62,7 +62,7 @@ async def test_killed_workers_lose_nothing_and_double_nothing(stage: Stage) -> N
 
 
 class StridingClock(JumpingClock):
-    """A clock that goes on by a second whenever somebody looks at it."""
+    """A clock that advances by a second whenever it is read."""
 
     def now(self) -> float:
         self.offset_s += 1
@@ -81,16 +81,16 @@ async def test_a_run_that_falls_due_between_two_looks_at_the_clock_is_driven(
 
 
 class TestOrders(OrderSuite):
-    """What is driven when."""
+    """The order of runs."""
 
 
 class TestLeases(LeaseSuite):
-    """What becomes of claims."""
+    """What happens to claims."""
 
 
 class TestAnswers(AnswerSuite):
-    """What becomes of questions."""
+    """What happens to questions."""
 
 
 class TestSchedules(ScheduleSuite):
-    """What the clock starts."""
+    """Runs that the clock starts."""

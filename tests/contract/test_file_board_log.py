@@ -1,4 +1,4 @@
-"""The log of a board in a file keeps the contract of all logs, and survives processes that are killed while writing."""
+"""The file log of a board passes the contract tests of all logs, and survives processes killed while writing."""
 
 import subprocess
 import sys
@@ -30,7 +30,7 @@ def open_logs(tmp_path: Path) -> OpenLogs:
 
 
 class TestFileLog(BoardLogSuite):
-    """What every log does."""
+    """The contract tests of all logs."""
 
 
 def writer(home: Path, name: str, count: int) -> subprocess.Popen[str]:

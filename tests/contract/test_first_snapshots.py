@@ -1,4 +1,4 @@
-"""The first snapshot of a repository starts from the repository's own index, and stays whole whatever becomes of it."""
+"""The first snapshot of a repository starts from its own index, and stays complete whatever happens to it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ELSEWHERE = Path("/dev/shm")
 
 
 def settle(root: Path) -> None:
-    """Give all files a time before that of the index, as they have where nobody is changing anything."""
+    """Give all files a time before that of the index, as where nobody is changing anything."""
     for path in root.rglob("*"):
         if ".git" not in path.parts and path.is_file() and not path.is_symlink():
             os.utime(path, (1_600_000_000, 1_600_000_000))
@@ -164,7 +164,7 @@ def test_files_that_a_filter_converts_are_stored_as_they_are(workshop: Workshop)
 
 
 def test_an_index_that_lies_is_not_believed(workshop: Workshop) -> None:
-    """The index says of a file that it is as another is: same size, same time."""
+    """The index entry of a file equals that of another: same size, same time."""
     one, other = workshop.root / "src/part0/file0.py", workshop.root / "src/part0/file4.py"
     oid = git(workshop.root, "rev-parse", ":src/part0/file4.py")
     about = one.stat()
@@ -252,7 +252,7 @@ def test_links_among_the_objects_lead_nowhere(workshop: Workshop, tmp_path: Path
     assert own_objects(workshop) == FILES + 2
 
 
-def test_a_check_that_is_stopped_goes_on_where_it_was(workshop: Workshop) -> None:
+def test_a_check_that_is_stopped_continues_where_it_was(workshop: Workshop) -> None:
     store = workshop.store
     looked: list[str] = []
 

@@ -1,4 +1,4 @@
-"""What a fleet must stand beyond the contract of all engines: tenants, limits, and servers that come and go."""
+"""What a fleet must withstand beyond the contract of all engines: tenants, limits, and servers that come and go."""
 
 import os
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
@@ -19,7 +19,7 @@ from hermes_acp.runs.fleet.postgres_database import PostgresDatabase, connect
 from hermes_acp.runs.fleet.postgres_schema import MIGRATIONS
 from hermes_acp.runs.tables.run_tables import last_cursor
 from tests.contract.run_drivers import QUICK, ScriptedDriver
-from tests.contract.run_stage import PATIENCE_S, driver_count, order, reached, told
+from tests.contract.run_stage import PATIENCE_S, driver_count, order, reached, run_ids
 from tests.contract.test_fleet_runs import FleetStage
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -68,7 +68,7 @@ async def shared_worker(
 
 
 async def test_a_tenant_with_few_runs_does_not_wait_for_one_with_many(make_stage: MakeStage) -> None:
-    """A has 60 runs waiting, B six: all of B's are among the first 30."""
+    """A has 60 waiting runs, B six: all of B's are among the first 30."""
     pool = f"pool{os.urandom(4).hex()}"
     stages = {name: make_stage(name, pool=pool) for name in "ab"}
     starts: list[str] = []
@@ -141,10 +141,10 @@ async def test_waiting_answers_survive_the_kill_of_the_server(
     )
 
 
-async def test_a_drive_goes_on_though_temporal_is_gone_longer_than_a_lease(
+async def test_a_drive_continues_though_temporal_is_gone_longer_than_a_lease(
     make_stage: MakeStage, temporal: TemporalServer
 ) -> None:
-    """The claim in Postgres decides; what Temporal has given up meanwhile is not done twice."""
+    """The claim in Postgres decides; what Temporal has given up in the meantime is not done twice."""
     stage = make_stage()
     runs = stage.open()
     await runs.start(order("a", "hold"))
@@ -157,11 +157,11 @@ async def test_a_drive_goes_on_though_temporal_is_gone_longer_than_a_lease(
         await reached(runs, "b", "done")
         driver.may_end["a"].set()
         view = await reached(runs, "a", "done")
-    assert told(driver.driven).count("a") == 1
+    assert run_ids(driver.driven).count("a") == 1
     assert (view.attempts.epoch, view.attempts.lapses) == (1, 0)
 
 
-async def test_cut_connections_to_the_database_are_opened_anew(make_stage: MakeStage, database: str) -> None:
+async def test_cut_connections_to_the_database_are_opened_again(make_stage: MakeStage, database: str) -> None:
     stage = make_stage()
     runs = stage.open()
     await runs.start(order("a", "hold"))

@@ -1,4 +1,4 @@
-"""Records that machines share: nothing that was settled is lost, and never do two machines continue one record."""
+"""Records that machines share: nothing settled is lost, and two machines never continue one record."""
 
 import os
 from collections.abc import AsyncGenerator, Callable, Generator
@@ -28,7 +28,7 @@ NOWHERE = "postgresql://127.0.0.1:9/none"
 
 
 class Machine:
-    """A home folder of a profile on one machine; `run` is its process's background work."""
+    """A profile's home folder on one machine; `run` is its process's background work."""
 
     def __init__(self, home: Path, uri: str, schema: str, patience_s: float = 10.0) -> None:
         self.database = PostgresDatabase(uri, schema, MIGRATIONS, writes_alone=False)
@@ -62,7 +62,7 @@ class Machine:
         return (await run_sync(self.store.sharing.reopen, session_id))[0]
 
     async def notes(self, session_id: str) -> list[str]:
-        """Return what a fresh look at the record finds."""
+        """Return what a new read of the record finds."""
         await self.store.sharing.fetch(session_id)
         return noted(Transcript.read_events(self.store.path_of(session_id)))
 
@@ -136,8 +136,8 @@ async def test_one_machine_at_a_time_holds_a_record(machine: MakeMachine) -> Non
     assert await one.notes("ses_1") == ["a", "b"]
 
 
-async def test_a_record_of_a_machine_that_vanished_goes_on_elsewhere(machine: MakeMachine) -> None:
-    """The first holder is not told; what it adds afterwards is refused and kept beside its copy."""
+async def test_a_record_of_a_machine_that_vanished_continues_elsewhere(machine: MakeMachine) -> None:
+    """The first holder is not notified; what it adds afterwards is refused and kept beside its copy."""
     one, other = machine("one"), machine("other")
     late = await one.begin("ses_1", "a")
     late.append(NoteAdded("never sent"))
@@ -242,7 +242,7 @@ async def test_without_the_database_a_turn_ends_and_the_list_still_works(machine
 
 
 async def test_random_crashes_and_takeovers_keep_each_settled_event_once(machine: MakeMachine) -> None:
-    """Three machines open one record in turn, some without ever leaving it; every settled event is there, in order."""
+    """Three machines open one record in turn, some without ever closing it; every settled event is there, in order."""
     chance = Random(20261129)
     machines = {name: machine(name) for name in ("one", "two", "three")}
     first = await machines["one"].begin("ses_1")
@@ -267,7 +267,7 @@ async def test_random_crashes_and_takeovers_keep_each_settled_event_once(machine
         if chance.random() < 0.3:
             transcript.append(NoteAdded("never settled"))
         if chance.random() < 0.4:
-            left.append(transcript)  # the process is gone without a word
+            left.append(transcript)  # the process exited without a message
         else:
             transcript.close()
             await machines[name].records.sender.send()

@@ -1,4 +1,4 @@
-"""The fleet engine keeps the contract of all engines, on real Postgres and Temporal servers."""
+"""The fleet engine passes the contract tests of all engines, with real Postgres and Temporal servers."""
 
 import json
 import os
@@ -76,16 +76,16 @@ async def test_killed_workers_lose_nothing_and_double_nothing(stage: Stage) -> N
 
 
 class TestOrders(OrderSuite):
-    """What is driven when."""
+    """The order of runs."""
 
 
 class TestLeases(LeaseSuite):
-    """What becomes of claims."""
+    """What happens to claims."""
 
 
 class TestAnswers(AnswerSuite):
-    """What becomes of questions."""
+    """What happens to questions."""
 
 
 class TestSchedules(ScheduleSuite):
-    """What the clock starts."""
+    """Runs that the clock starts."""

@@ -1,4 +1,4 @@
-"""Repositories as a real git keeps them: what they track, and what of them could start a program unasked."""
+"""Repositories as real git creates them: what they track, and which parts could start a program without asking."""
 
 import os
 import subprocess
@@ -88,7 +88,7 @@ def test_what_shows_none_is_not(folder: Path, command: str) -> None:
     assert judged(folder, command)[0] == "allow"
 
 
-def test_a_change_of_one_is_asked_about_and_the_way_round_is_said(folder: Path) -> None:
+def test_a_change_of_one_is_asked_about_and_the_workaround_is_said(folder: Path) -> None:
     (folder / ".env").write_text("two\n")
     decision, why = judged(folder, "git diff")
     assert (decision, why.partition("; ")[2]) == ("ask", "-- ':!.env' avoids that")
@@ -105,12 +105,12 @@ def test_a_change_of_one_is_asked_about_and_the_way_round_is_said(folder: Path) 
         b"DIRC\0\0\0\x04\0\0\0\x09" + b"\xff.pem\0" * 60,
     ],
 )
-def test_a_broken_index_holds_nobody_up(folder: Path, content: bytes) -> None:
+def test_a_broken_index_blocks_nobody(folder: Path, content: bytes) -> None:
     (folder / ".git/index").write_bytes(content)
     assert all(isinstance(path, str) for path in tracked_secret_files(str(folder)))
 
 
-def test_a_folder_in_the_place_of_an_index_holds_nobody_up(folder: Path) -> None:
+def test_a_folder_in_the_place_of_an_index_blocks_nobody(folder: Path) -> None:
     (folder / ".git/index").unlink()
     (folder / ".git/index").mkdir()
     assert tracked_secret_files(str(folder)) == ()

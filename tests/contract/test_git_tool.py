@@ -1,4 +1,4 @@
-"""The git tool on real repositories: what it tells, and that nothing of a repository's own is run."""
+"""The git tool on real repositories: what it reports, and that nothing of a repository runs."""
 
 import os
 import subprocess
@@ -145,9 +145,9 @@ async def test_files_elsewhere_that_settings_name_are_neither_followed_nor_quote
     for key in ("core.attributesFile", "mailmap.file", "blame.ignoreRevsFile"):
         git(folder, "config", key, str(outside))
     for arguments in ({"action": "status"}, {"action": "diff"}, {"action": "blame", "path": "src/a.txt"}):
-        told = (await look(workspace, **arguments)).text
-        assert "bad!name" not in told
-        assert "Other Name" not in told
+        reported = (await look(workspace, **arguments)).text
+        assert "bad!name" not in reported
+        assert "Other Name" not in reported
 
 
 async def test_a_repository_elsewhere_is_not_looked_at(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ async def test_no_option_passes_for_a_commit(workspace: Workspace) -> None:
 
 
 class Raced:
-    """A workspace in which a filter is named whenever somebody has just looked for some."""
+    """A workspace in which a filter is configured right after each check for filters."""
 
     def __init__(self, workspace: Workspace, name_one: Callable[[], None]) -> None:
         self._workspace = workspace

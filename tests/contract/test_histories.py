@@ -1,4 +1,4 @@
-"""Processes that change one folder at once, each in many versions: none of them is lost, and none mixed up."""
+"""Processes that change one folder at once, each in many versions: no version is lost or mixed up."""
 
 import os
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def run_both(target: Callable[..., None], *arguments: str) -> None:
 
 
 def change_a_skill(home: str, name: str) -> None:
-    """Write a file of one's own again and again, and roll back in between."""
+    """Write this process's file again and again, and roll back in between."""
     history = open_history(Path(home), "skills", Path(home) / "skills" / "ship")
     for number in range(ROUNDS):
         text = f"{name} {number}\n".encode()
@@ -53,7 +53,7 @@ def test_every_version_of_a_skill_is_kept(tmp_path: Path) -> None:
 
 
 def change_a_tool(home: str, name: str) -> None:
-    """Write a tool of one's own into the folder that both share."""
+    """Write this process's tool into the shared folder."""
     place = Path(home)
     find_skill_folders = ToolFolders(place)
     workshop = ToolEditor(

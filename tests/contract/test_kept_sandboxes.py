@@ -25,7 +25,7 @@ BACKENDS: PluginFolder[Any] = PluginFolder("hermes_acp.workspaces.backends", "BA
 
 
 class Rented(Struct):
-    """An account at a service, and the home of somebody who uses it."""
+    """An account at a service, and the home of its user."""
 
     name: str
     service: Any
@@ -34,7 +34,7 @@ class Rented(Struct):
     opened: list[CloudService] = []
 
     def connect(self) -> CloudService:
-        """Return the service as a new process has it."""
+        """Return the service as a new process sees it."""
         self.opened.append(self.open_service())
         return self.opened[-1]
 
@@ -49,7 +49,7 @@ class Rented(Struct):
         return CloudHost(self.connect(), place, has_network=True, claim=claim)
 
     def end_all(self) -> None:
-        """End what is there, as the service does when its time is up."""
+        """End the sandboxes, as the service does when their time is up."""
         self.service.living.clear()
         if self.name == "modal":
             self.service.images.clear()
@@ -81,7 +81,7 @@ async def modal(home: Path) -> AsyncGenerator[Rented]:
     async with modal_service.serving() as service:
         variables = {"MODAL_TOKEN_ID": "ak-1", "MODAL_TOKEN_SECRET": "as-1"}
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("MODAL_SERVER_URL", service.url)  # which the library reads by itself
+            patch.setenv("MODAL_SERVER_URL", service.url)  # which the library reads itself
             yield Rented("modal", service, home, _connect("modal", variables, ModalSettings()))
 
 
@@ -155,7 +155,7 @@ async def test_a_sandbox_that_is_gone_is_reported_and_replaced(rented: Rented) -
     await again.close()
 
 
-async def test_a_sandbox_of_a_killed_process_goes_on_where_it_runs(rented: Rented) -> None:
+async def test_a_sandbox_of_a_killed_process_continues_where_it_runs(rented: Rented) -> None:
     await rented.host().call("true")  # it is never closed
     await rented.opened[0].disconnect()
     again = rented.host()

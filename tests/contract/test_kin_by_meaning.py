@@ -1,4 +1,4 @@
-"""Skills that mean the same are pointed out, and skills and sessions are found by meaning, from every face."""
+"""Skills with the same meaning are reported, and skills and sessions are found by meaning, from every frontend."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ OTHER = "---\nname: slim-images\ndescription: Make a container small.\n---\nDo i
 KIN = "cut-release and ship-wheel are very similar in meaning: consider merging them."
 
 
-async def test_twins_are_told_by_what_they_mean(tmp_path: Path) -> None:
+async def test_duplicates_are_recognised_by_meaning(tmp_path: Path) -> None:
     scene = Scene(tmp_path.resolve())
     text = "---\nname: go-public\ndescription: Put a build online, that is to publish it.\n---\nDo it.\n"
     scene.provider.plays(

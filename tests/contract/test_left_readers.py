@@ -1,4 +1,4 @@
-"""A reader that leaves, such as `head`, ends a command without a word."""
+"""A reader that exits early, such as `head`, ends a command without an error message."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 
 
 @pytest.mark.parametrize("line", ["skills list --json", "sessions list --json", "scan ."])
-def test_nobody_is_told_of_a_reader_that_left(line: str, tmp_path: Path) -> None:
+def test_nobody_is_told_about_a_reader_that_left(line: str, tmp_path: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     ended = subprocess.run(

@@ -1,4 +1,4 @@
-"""Commands that are launched and looked at, spoken to and ended later."""
+"""Commands that are launched, inspected, given input and ended later."""
 
 import os
 import signal
@@ -104,7 +104,7 @@ async def test_a_terminal_is_one_and_has_a_size(workspace: Workspace) -> None:
 
 @pytest.fixture
 def heeded() -> Generator[None]:
-    """Heed the signal of Control-C: who starts in the background may ignore it, and so would all that it starts."""
+    """React to Ctrl+C: a background process may ignore the signal, and so would everything that it starts."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -112,14 +112,14 @@ def heeded() -> Generator[None]:
 
 @pytest.mark.usefixtures("heeded")
 async def test_a_terminal_passes_its_signals(workspace: Workspace) -> None:
-    # Not a loop of short commands: a shell whose command has just ended by itself takes the signal for that one's.
+    # Not a loop of short commands: a shell whose command has just exited takes the signal for that command's.
     line = "trap 'echo caught; exit 5' INT; echo ready; read -r line"
     process = await launch(workspace, line, in_terminal=True)
     await read_until(process, "ready")
     said, sight = "", OutputSnapshot("", None)
     with anyio.fail_after(60):
         while sight.end is None:
-            if "caught" not in said:  # a shell may miss one that comes just before it waits
+            if "caught" not in said:  # a shell may miss a signal that arrives just before it waits
                 with suppress(WorkspaceError):  # it has just ended
                     await process.write("\x03")
             sight = await process.read(1)
@@ -176,7 +176,7 @@ async def test_a_look_that_is_given_up_costs_nothing(workspace: Workspace) -> No
 async def test_long_output_keeps_head_and_tail_and_all_of_it_can_be_read(workspace: Workspace) -> None:
     process = await launch(workspace, "seq 1 200000; echo done; touch up; sleep 1000")
     with anyio.fail_after(60):
-        while not os.path.exists(f"{workspace.cwd}/up"):  # far more than a look shows was put out by then
+        while not os.path.exists(f"{workspace.cwd}/up"):  # far more than one poll shows was printed by then
             await anyio.sleep(0.01)
     said = await read_until(process, "done\n")
     path = said.partition("can be read in ")[2].split()[0]
@@ -190,7 +190,7 @@ async def test_long_output_keeps_head_and_tail_and_all_of_it_can_be_read(workspa
         workspace.locate(os.path.dirname(os.path.dirname(path)))
 
 
-async def test_a_process_that_does_not_read_is_told_of(workspace: Workspace) -> None:
+async def test_a_process_that_does_not_read_is_reported(workspace: Workspace) -> None:
     process = await launch(workspace, "sleep 1000")
     with pytest.raises(WorkspaceError, match="does not read its input"):
         await process.write("x" * 300_000)
@@ -221,7 +221,7 @@ async def test_descriptors_and_threads_are_given_back(workspace: Workspace) -> N
     assert len(workspace.live) == 22
 
 
-async def test_a_folder_that_is_gone_is_told(workspace: Workspace) -> None:
+async def test_a_folder_that_is_gone_is_reported(workspace: Workspace) -> None:
     with pytest.raises(WorkspaceError, match="Could not run a command"):
         await workspace.launch(Command("true", f"{workspace.cwd}/missing", 1))
     with pytest.raises(WorkspaceError, match="Could not run a command"):

@@ -1,4 +1,4 @@
-"""What only the workspace on this machine must do."""
+"""Tests specific to the local workspace."""
 
 import os
 from pathlib import Path

@@ -23,7 +23,7 @@ SMALL = "budget: {max_schema_tokens: 100}"
 
 
 def many(scene: Scene, count: int, name: str = "many") -> Json:
-    """Return a server with some of the tools of `bench/tool_search.toml`, in the form an editor names it."""
+    """Return a server with some of the tools of `bench/tool_search.toml`, in the form that an editor uses."""
     tools = [tool for tools in listed_tools().values() for tool in tools]
     listed = [
         {
@@ -110,7 +110,7 @@ async def test_a_found_tool_is_called_and_everybody_sees_the_real_one(scene: Sce
     assert f'"name":"{MERGE}"' in scene.record_of(session).read_text(encoding="utf-8")
 
 
-async def test_a_lasting_answer_is_for_the_real_tool(scene: Scene) -> None:
+async def test_a_permanent_answer_is_for_the_real_tool(scene: Scene) -> None:
     scene.configure(SMALL)
     again = {**ARGUMENTS, "number": "8"}
     comment = {**again, "body": "Done."}
@@ -136,10 +136,10 @@ async def test_wrong_arguments_are_answered_with_the_parameters_and_not_sent(sce
     )
     async with scene.editor() as editor:
         await editor.prompt(await open_with(editor, scene, many(scene, 40)))
-    told = outcome_of(scene.provider.requests[1], "call_tool")
-    assert "arguments.repo is missing" in told
-    assert "arguments.number must be string" in told
-    assert '"properties"' in told
+    reported = outcome_of(scene.provider.requests[1], "call_tool")
+    assert "arguments.repo is missing" in reported
+    assert "arguments.number must be string" in reported
+    assert '"properties"' in reported
     assert "There is no tool 'mcp__many__nothing'" in outcome_of(scene.provider.requests[2], "call_tool")
     assert not editor.asks("session/request_permission")
 
@@ -169,7 +169,7 @@ async def test_a_resumed_session_calls_what_it_found_before(scene: Scene) -> Non
     assert notes_in(after) == notes_in(before)
 
 
-async def test_tools_that_come_and_go_are_told_in_a_note_and_leave_the_tools_alone(scene: Scene) -> None:
+async def test_tools_that_come_and_go_are_reported_in_a_note_and_leave_the_tools_alone(scene: Scene) -> None:
     scene.configure(SMALL)
     scene.provider.plays(step("One."), step("Two."))
     async with scene.editor() as editor:
@@ -217,7 +217,7 @@ async def test_below_the_budget_nothing_changes(scene: Scene) -> None:
     assert "merge_pull_request {" in outcome_of(second, MERGE)
 
 
-async def test_after_a_compaction_the_list_is_told_again(scene: Scene) -> None:
+async def test_after_a_compaction_the_list_is_reported_again(scene: Scene) -> None:
     scene.configure(f"{SMALL}\ncompaction: {{keep: 0}}")
     scene.provider.plays(step("Words. " * 3_000), step("A summary."), step("Three."))
     async with scene.editor() as editor:
@@ -230,7 +230,7 @@ async def test_after_a_compaction_the_list_is_told_again(scene: Scene) -> None:
     assert notes_in(last).count("[Tools of MCP servers.") == 1
 
 
-async def test_tools_that_are_gone_are_told_once(scene: Scene) -> None:
+async def test_tools_that_are_gone_are_reported_once(scene: Scene) -> None:
     scene.configure(SMALL)
     scene.provider.plays(
         step("One."), step(call("call_tool", "c1", name=MERGE, arguments={})), step("Two."), step("Three.")

@@ -1,4 +1,4 @@
-"""Answers of a server that are none, and forms that want what no form may ask for."""
+"""Invalid answers of a server, and forms that ask what no form may ask for."""
 
 import json
 from contextlib import suppress
@@ -47,7 +47,7 @@ async def test_an_answer_that_is_none_ends_its_call(tmp_path: Path, kind: str) -
 
 
 def asking(question: dict[str, Any]) -> str:
-    """Return a server whose tool asks this first, and gives the answer it gets as its own."""
+    """Return a server whose tool first asks this, and returns the answer as its own."""
     return server(
         [tool()],
         "[{'type': 'text', 'text': answer}]",
@@ -107,7 +107,7 @@ STREAMS = {
 
 
 class Streamer:
-    """A server over HTTP whose tool is answered by events without end."""
+    """A server over HTTP whose tool is answered with endless events."""
 
     def __init__(self, piece: bytes) -> None:
         self._piece = piece

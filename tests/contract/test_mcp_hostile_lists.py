@@ -1,4 +1,4 @@
-"""Servers that list far too much, or other things than before; and one that is killed again and again."""
+"""Servers that list far too much, or change their lists; and one that is killed again and again."""
 
 import os
 import signal
@@ -58,9 +58,9 @@ async def test_lists_are_bounded_and_take_nobodys_name(tmp_path: Path) -> None:
         assert len(tools["mcp__h__long"].schema().description) <= 8000
         assert "mcp__h__big" not in tools
         assert sum("twin" in name for name in tools) == 1
-        told = "\n".join(playground.servers.news())
-        assert "lists too many tools" in told
-        assert "'big' of the MCP server 'h' is left out" in told
+        reported = "\n".join(playground.servers.news())
+        assert "lists too many tools" in reported
+        assert "'big' of the MCP server 'h' is left out" in reported
         assert "done" in (await playground.call("mcp__h__write_file")).text
         while len(playground.servers.tools()) > 1:
             await anyio.sleep(0.01)
@@ -105,9 +105,9 @@ async def test_a_malformed_entry_costs_no_other(tmp_path: Path) -> None:
     async with at_work(tmp_path, python_server(MALFORMED, "h")) as playground:
         assert set(playground.servers.tools()) == {"mcp__h__sound", "mcp__h__other"}
         assert len(playground.servers.templates()) == 1
-        told = "\n".join(playground.servers.news())
-        assert "2 of its tools are malformed and left out: 'schemaless'" in told
-        assert "1 of its prompts are malformed" in told
+        reported = "\n".join(playground.servers.news())
+        assert "2 of its tools are malformed and left out: 'schemaless'" in reported
+        assert "1 of its prompts are malformed" in reported
         said = await playground.call("mcp__h__sound")
         assert not said.is_error, said.text
         assert "still here" in said.text

@@ -1,4 +1,4 @@
-"""What a hostile server says of its tools, and how it talks: none of it reaches the model, or holds anybody up."""
+"""Hostile descriptions and messages of a server: none reaches the model or blocks anybody."""
 
 import json
 import zlib
@@ -103,10 +103,10 @@ async def test_what_was_cut_names_its_rules_and_can_be_let_pass(tmp_path: Path) 
     allowed: list[str] = []
     around = ServerContext(str(tmp_path), (), {}, tmp_path / "logs", clean, rules_of=rules_of)
     async with playing(tmp_path, around, spec, timeouts=QUICK) as playground:
-        (told,) = playground.servers.news()
-    assert "override-orders" in told
+        (reported,) = playground.servers.news()
+    assert "override-orders" in reported
     kept = tmp_path / "logs" / "h.t.txt"
-    assert str(kept) in told
+    assert str(kept) in reported
     assert kept.stat().st_mode & 0o777 == 0o600
     allow(tmp_path, kept.read_bytes(), str(kept))
     allowed.append(kept.read_text())
@@ -143,8 +143,8 @@ async def test_a_server_that_says_too_much_of_itself_is_cut_off(tmp_path: Path) 
         assert "descriptions are too long" in "\n".join(playground.servers.news())
 
 
-async def test_a_pattern_for_answers_holds_nobody_up(tmp_path: Path) -> None:
-    """Checked with backtracking, this one takes longer than anybody lives."""
+async def test_a_pattern_for_answers_blocks_nobody(tmp_path: Path) -> None:
+    """Checked with backtracking, this pattern would take longer than a lifetime."""
     promised = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
     more = {"structuredContent": {"a": "a" * 60 + "!"}}
     spec = python_server(server([tool(outputSchema=promised)], more=more), "h")
@@ -212,7 +212,7 @@ QUESTIONS: dict[str, Any] = {
 
 @pytest.mark.parametrize("method", QUESTIONS)
 async def test_questions_without_end_are_survived(tmp_path: Path, method: str) -> None:
-    """Nobody reads the answers; who asks like this is given up when the call's time is over."""
+    """Nobody reads the answers; such requests are abandoned when the call's time is up."""
     question = {"method": method, "params": QUESTIONS[method]}
     on_call = f"[send({{'id': f'q{{n}}', **{question}}}) for n in range(20_000)]"
     timeouts = ServerTimeouts(waits_s=(0.01,), connect_s=20, call_s=2)

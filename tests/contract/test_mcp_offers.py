@@ -1,4 +1,4 @@
-"""What real MCP servers offer beside tools, and what they ask back, over each transport."""
+"""What real MCP servers offer besides tools, and what they ask, over each transport."""
 
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -71,7 +71,7 @@ async def test_a_description_of_a_prompt_is_cleaned(tmp_path: Path) -> None:
 
 
 @EVERY
-async def test_changed_lists_are_told_of_once_they_are_there(tmp_path: Path, kind: str) -> None:
+async def test_changed_lists_are_reported_once_they_are_there(tmp_path: Path, kind: str) -> None:
     async with AsyncExitStack() as stack:
         playground = await playground_over(kind, tmp_path, stack)
         before = len(playground.changes)
@@ -85,7 +85,7 @@ async def test_changed_lists_are_told_of_once_they_are_there(tmp_path: Path, kin
 
 @EVERY
 async def test_lists_that_change_under_running_calls_disturb_none(tmp_path: Path, kind: str) -> None:
-    """The lists are asked for again and again while calls of all ages are under way; each has its own answer."""
+    """The lists are requested again and again while many calls are running; each gets its own answer."""
     sums: list[int] = []
     async with AsyncExitStack() as stack:
         playground = await playground_over(kind, tmp_path, stack)
@@ -133,7 +133,7 @@ async def test_servers_know_the_folders(tmp_path: Path, kind: str) -> None:
 
 
 class Ponderer(Reports):
-    """A user who thinks for so long."""
+    """A user who takes this long to answer."""
 
     def __init__(self, thinks_s: float) -> None:
         super().__init__()
@@ -150,12 +150,12 @@ class Ponderer(Reports):
 async def test_the_time_of_a_call_stands_still_while_the_user_thinks(tmp_path: Path) -> None:
     call_s = 1
     while (answer := await order_slowly(tmp_path, call_s)).is_error and call_s < 10:
-        call_s *= 3  # all else may have been too slow
+        call_s *= 3  # everything else may have been too slow
     assert "boots: {'size': 1" in answer.text
 
 
 async def order_slowly(place: Path, call_s: int) -> Result:
-    """Order something, with a user who thinks longer than a call may take."""
+    """Order something, with a user who takes longer than a call may take."""
     async with at_work(
         place, example(place), timeouts=ServerTimeouts(waits_s=(), call_s=call_s)
     ) as playground:

@@ -1,4 +1,4 @@
-"""Real MCP servers over each transport: listed, called, cancelled, broken and come back."""
+"""Real MCP servers over each transport: listed, called, cancelled, disconnected and reconnected."""
 
 import os
 from collections.abc import AsyncGenerator
@@ -33,7 +33,7 @@ async def example_over(kind: str, place: Path) -> AsyncGenerator[Playground]:
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether a process runs; a dead one that nobody reaped yet does not."""
+    """Return whether a process runs; a zombie does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except FileNotFoundError:
@@ -127,17 +127,17 @@ async def test_a_server_elsewhere_that_went_away_is_found_again(tmp_path: Path, 
         assert "42" in result.text
 
 
-async def test_a_server_that_does_not_start_is_told_at_once_and_once(tmp_path: Path) -> None:
+async def test_a_server_that_does_not_start_is_reported_at_once_and_once(tmp_path: Path) -> None:
     for waits_s in ((60.0,), (0.01, 0.01)):
         async with at_work(
             tmp_path, python_server("raise SystemExit(3)", "dies"), timeouts=ServerTimeouts(waits_s=waits_s)
         ) as playground:
-            (told,) = playground.servers.news()
-            assert "'dies' cannot be used: it ended" in told
-            assert "`/mcp reconnect dies`" in told
+            (reported,) = playground.servers.news()
+            assert "'dies' cannot be used: it ended" in reported
+            assert "`/mcp reconnect dies`" in reported
             while waits_s[0] < 1 and "after 3 attempts" not in playground.servers.states()[0].stands:
                 await anyio.sleep(0.01)
-            assert playground.servers.news() == [told]
+            assert playground.servers.news() == [reported]
 
 
 async def test_a_server_that_came_back_is_not_said_to_be_away(tmp_path: Path) -> None:
@@ -155,7 +155,9 @@ async def test_a_server_that_came_back_is_not_said_to_be_away(tmp_path: Path) ->
         assert playground.servers.news() == []
 
 
-async def test_a_server_that_came_and_does_not_come_back_is_told_when_it_is_given_up(tmp_path: Path) -> None:
+async def test_a_server_that_came_and_does_not_come_back_is_reported_when_it_is_given_up(
+    tmp_path: Path,
+) -> None:
     words = example(tmp_path).args
     code = "import os, sys\nif os.path.exists('gone'): sys.exit(3)\n"
     code += f"os.execv(sys.executable, [sys.executable, *{words}])"
@@ -182,17 +184,17 @@ async def test_what_never_works_is_tried_and_then_left_with_one_notice(tmp_path:
             news = [*playground.servers.news()]
             await anyio.sleep(0.01)
         assert playground.servers.tools() == {}
-    told = "\n".join(sorted(news))
-    assert "'missing' cannot be used: the program does not exist" in told
-    assert "'dies' cannot be used: " in told
-    assert "'nobody' cannot be used: it cannot be reached" in told
-    assert "secret" not in told
+    reported = "\n".join(sorted(news))
+    assert "'missing' cannot be used: the program does not exist" in reported
+    assert "'dies' cannot be used: " in reported
+    assert "'nobody' cannot be used: it cannot be reached" in reported
+    assert "secret" not in reported
 
 
 async def test_a_server_that_never_answers_is_given_up_and_reaped(tmp_path: Path) -> None:
     spec = python_server(f"import os\nopen('pid', 'w').write(str(os.getpid()))\n{NEVER_ANSWERS}", "mute")
     connect_s, news = 1, list[str]()
-    while not (pids := numbers_in(tmp_path / "pid")):  # it may be too slow to begin in that time
+    while not (pids := numbers_in(tmp_path / "pid")):  # it may be too slow to start in that time
         news.clear()
         async with at_work(
             tmp_path, spec, timeouts=ServerTimeouts(waits_s=(), connect_s=connect_s)
@@ -209,7 +211,7 @@ async def test_a_child_that_ignores_every_request_to_leave_is_killed(tmp_path: P
     code = f"import os, subprocess, sys\nchild = subprocess.Popen([sys.executable, '-c', {STUBBORN!r}])\n"
     code += f"open('pids', 'w').write(f'{{os.getpid()}} {{child.pid}}')\n{STUBBORN}"
     connect_s = 2
-    while not (pids := numbers_in(tmp_path / "pids")):  # it may be too slow to begin in that time
+    while not (pids := numbers_in(tmp_path / "pids")):  # it may be too slow to start in that time
         async with at_work(
             tmp_path, python_server(code), timeouts=ServerTimeouts(waits_s=(), connect_s=connect_s)
         ):
@@ -259,18 +261,18 @@ async def test_a_description_that_instructs_the_model_is_cut(tmp_path: Path) -> 
     assert "'poisoned' of the MCP server 'example'" in news[0]
 
 
-async def test_what_was_cut_is_told_once_however_often_the_list_changes(tmp_path: Path) -> None:
+async def test_what_was_cut_is_reported_once_however_often_the_list_changes(tmp_path: Path) -> None:
     def clean(text: str) -> str:
         return text.replace("Ignore all", "[cut]")
 
     async with at_work(tmp_path, example(tmp_path), clean=clean) as playground:
-        told = [*playground.servers.news()]
+        reported = [*playground.servers.news()]
         await playground.call("mcp__example__grow")
         with anyio.fail_after(30):
             while "mcp__example__grown" not in playground.servers.tools():
                 await anyio.sleep(0.01)
-        assert playground.servers.news() == told
-    assert len(told) == 1
+        assert playground.servers.news() == reported
+    assert len(reported) == 1
 
 
 async def test_an_answer_that_instructs_the_model_is_cut(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""MCP servers that an editor names, or the user's own, from session/new to the model's answer."""
+"""MCP servers from an editor or from the user's settings, from session/new to the model's answer."""
 
 import sys
 from itertools import count
@@ -38,11 +38,13 @@ async def open_with(editor: FakeEditor, scene: Scene, *servers: Json) -> str:
 
 
 async def example_is_there(editor: FakeEditor, session: str, since: int = 0) -> None:
-    """Wait until the example server is connected, which its prompt among the commands tells."""
+    """Wait until the example server is connected: its prompt is then among the commands."""
 
     def has_prompt() -> bool:
-        told = ShownSession(editor, session, since).of("available_commands_update")
-        return any(one["name"].endswith(":greet") for update in told for one in update["availableCommands"])
+        reported = ShownSession(editor, session, since).of("available_commands_update")
+        return any(
+            one["name"].endswith(":greet") for update in reported for one in update["availableCommands"]
+        )
 
     await editor.until(has_prompt)
 
@@ -56,17 +58,17 @@ def starts(scene: Scene) -> int:
     return noted.read_text(encoding="utf-8").count("start") if noted.exists() else 0
 
 
-async def test_a_server_that_ends_at_once_is_told_in_the_first_turn_and_never_again(scene: Scene) -> None:
+async def test_a_server_that_ends_at_once_is_reported_in_the_first_turn_and_never_again(scene: Scene) -> None:
     scene.provider.plays(step("Done."), step("Done."))
-    told = "The MCP server 'dead' cannot be used: it ended. "
+    reported = "The MCP server 'dead' cannot be used: it ended. "
     dead: Json = {"name": "dead", "command": "/bin/false", "args": [], "env": []}
     async with scene.editor() as editor:
         session = await open_with(editor, scene, dead)
-        while "it ended" not in ShownSession(editor, session).text:  # a first turn would not wait for ever
+        while "it ended" not in ShownSession(editor, session).text:  # a first turn would not wait forever
             await editor.prompt(session, "/mcp")
         for words in ("one", "two"):
             await editor.prompt(session, words)
-            assert ShownSession(editor, session).thoughts.count(told) == 1
+            assert ShownSession(editor, session).thoughts.count(reported) == 1
 
 
 async def test_the_model_calls_a_tool_of_the_editors_server(scene: Scene) -> None:
@@ -74,13 +76,13 @@ async def test_the_model_calls_a_tool_of_the_editors_server(scene: Scene) -> Non
     async with scene.editor() as editor:
         session = await open_with(editor, scene, example(scene))
         assert await editor.prompt(session, "add") == "end_turn"
-        told = ShownSession(editor, session)
+        reported = ShownSession(editor, session)
     asked = editor.asks("session/request_permission")
     assert [ask["toolCall"]["toolCallId"] for ask in asked] == ["c1"]
-    card = told.cards["c1"]
+    card = reported.cards["c1"]
     assert card["title"] == "add (example)"
     assert card["rawInput"] == {"a": 2, "b": 40}
-    assert told.statuses("c1") == ["pending", "in_progress", "completed"]
+    assert reported.statuses("c1") == ["pending", "in_progress", "completed"]
     offered = [tool.name for tool in scene.provider.requests[0].tools]
     builtin = [name for name in offered if "mcp_" not in name]
     further = [name for name in offered if "mcp_" in name]
@@ -187,13 +189,13 @@ async def test_servers_know_the_folders_a_session_has_now(scene: Scene, method: 
         since = len(editor.updates)
         await editor.call(method, {**params, "additionalDirectories": [str(other)]})
         await example_is_there(editor, session, since)
-        told = absent = "There is no tool"
+        reported = absent = "There is no tool"
         numbers = count()
-        while absent in told:  # no turn waits for ever for a server that begins anew
+        while absent in reported:  # no turn waits forever for a server that restarts
             scene.provider.plays(step(call("mcp__example__folders", f"c{next(numbers)}")), step("Done."))
             await editor.prompt(session)
-            told = outcome_of(scene.provider.requests[-1], "mcp__example__folders")
-    assert other.as_uri() in told
+            reported = outcome_of(scene.provider.requests[-1], "mcp__example__folders")
+    assert other.as_uri() in reported
 
 
 async def test_the_users_own_servers_ask_once_somebody_can_be_asked(scene: Scene) -> None:

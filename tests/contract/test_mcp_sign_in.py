@@ -1,4 +1,4 @@
-"""Signing in at a real MCP server that wants to know its users: a whole OAuth flow, with a browser that is scripted."""
+"""Sign-in at a real MCP server that requires it: a whole OAuth flow, with a scripted browser."""
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -33,7 +33,7 @@ class Visitor(Reports):
 
 @asynccontextmanager
 async def at_the_door(place: Path) -> AsyncGenerator[tuple[Guarded, Playground]]:
-    """A guarded server and somebody who knows of it and is not signed in."""
+    """A server that requires a sign-in, and a user who is not signed in."""
     async with AsyncExitStack() as stack:
         sign_in_server = await stack.enter_async_context(guarded())
         spec = HttpServer("guarded", sign_in_server.url)

@@ -1,4 +1,4 @@
-"""Two processes that note at once, five hundred changes each: nothing is lost, nothing is half written."""
+"""Two processes that write notes at once, five hundred changes each: nothing is lost or half written."""
 
 from multiprocessing import get_context
 from pathlib import Path
@@ -16,7 +16,7 @@ NOW = EventContext("ses_1", "turn_1", 1.0)
 
 
 def note_many(home: str, name: str) -> None:
-    """Note something that stays every fifty rounds, and something that goes again in between."""
+    """Write a lasting note every fifty rounds, and a temporary one in between."""
     memory = MemoryStore(Path(home))
     for number in range(ROUNDS):
         memory.change_now("/", MemoryChange("memory", "add", f"{name}{number:03}"), NOW)

@@ -1,4 +1,4 @@
-"""The memory services, against a server that speaks as their published interfaces do."""
+"""The memory services, against a server that implements their published interfaces."""
 
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -25,7 +25,7 @@ EXCHANGE = ConversationExchange("I like tea.", "Noted: tea.")
 
 
 def honcho(asked: Asked) -> tuple[int, Any]:
-    """Answer as Honcho v3 does: what there is, is given again."""
+    """Answer as Honcho v3 does: return what is stored."""
     match asked.method, asked.path.partition("?")[0].split("/")[1:]:
         case "POST", ["v3", "workspaces"] | ["v3", "workspaces", "team", "peers" | "sessions"]:
             return 200, {"id": asked.body["id"], "metadata": {}, "configuration": {}}
@@ -124,7 +124,7 @@ async def test_a_service_is_told_and_asked_and_what_it_says_is_scanned(name: str
         assert "id_rsa" not in text
         assert await outside.take("ses_1", 0) == ""
         outside.prefetch("ses_1", "What do I drink?")
-        assert await outside.take("ses_1", PATIENCE_S) == ""  # the same again is no news
+        assert await outside.take("ses_1", PATIENCE_S) == ""  # an identical list is not a change
         assert "hunter2" not in str(server.asked)
         assert "I like tea." in str(server.asked)
         scheme = "Token" if name == "mem0" else "Bearer"
@@ -167,16 +167,16 @@ async def test_honcho_is_opened_once_a_session_and_asked_by_the_users_words() ->
     ("status", "answer", "sentence"),
     [(401, {}, "refused its key"), (500, {}, "failed (HTTP 500)"), (200, "x" * (2 << 20), "sent more than")],
 )
-async def test_a_failure_is_told_once_and_then_the_service_rests(
+async def test_a_failure_is_reported_once_and_then_the_service_rests(
     status: int, answer: Any, sentence: str
 ) -> None:
     async with json_server(lambda _: (status, answer)) as server, memory("mem0", server) as outside:
         for number in range(MAX_FAILURES + 3):
             outside.prefetch(f"ses_{number}", "words")
             assert await outside.take(f"ses_{number}", PATIENCE_S) == ""
-        (told,) = outside.news()
-        assert sentence in told
-        assert KEY not in told
+        (reported,) = outside.news()
+        assert sentence in reported
+        assert KEY not in reported
         assert len(server.asked) == MAX_FAILURES
         assert outside.news() == []
 

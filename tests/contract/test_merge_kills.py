@@ -1,4 +1,4 @@
-"""Merges killed at their calls of git, one after the other: repeated, they end as if nothing had happened."""
+"""Merges killed at each of their git calls in turn: when repeated, they end as if nothing had happened."""
 
 import itertools
 from pathlib import Path
@@ -15,7 +15,7 @@ STEP = 16
 
 
 async def check_merge_killed_at(folder: Path, at: int) -> bool:
-    """Kill a merge at a call of git and repeat it; return whether there was such a call."""
+    """Kill a merge at a git call and repeat it; return whether there was such a call."""
     repository = CardRepository(folder)
     repository.create()
     worktree = await repository.card("1", {"c.txt": "c\n"})
@@ -36,7 +36,7 @@ async def check_merge_killed_at(folder: Path, at: int) -> bool:
 
 
 async def check_conflict_killed_at(folder: Path, at: int) -> bool:
-    """Kill the return of conflicts at a call of git and repeat it; the work comes back marked, once."""
+    """Kill the return of conflicts at a git call and repeat it; the work comes back marked, once."""
     repository = CardRepository(folder)
     repository.create()
     worktree = await repository.card("1", {"a.txt": "one\nmine\nthree\n", "c.txt": "c\n"})

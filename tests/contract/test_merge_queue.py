@@ -1,4 +1,4 @@
-"""The merge queue: rebase, checks, fast-forward; conflicts and failures go back; nothing of the user's is lost."""
+"""The merge queue: rebase, checks, fast-forward; conflicts and failures are returned; the user loses nothing."""
 
 from pathlib import Path
 
@@ -54,7 +54,7 @@ async def test_a_card_without_changes_is_merged(repository: CardRepository) -> N
     assert repository.checks.ran == []
 
 
-async def test_conflicts_go_back_with_files_and_hunks_and_the_agent_goes_on(
+async def test_conflicts_go_back_with_files_and_hunks_and_the_agent_continues(
     repository: CardRepository,
 ) -> None:
     worktree = await repository.card("1", {"a.txt": "one\nmine\nthree\n", "c.txt": "c\n"})

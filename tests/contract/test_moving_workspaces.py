@@ -1,4 +1,4 @@
-"""Folders that follow the runs of a fleet: two homes are two machines, on real git, Postgres and Temporal."""
+"""Folders that follow the runs of a fleet: two homes act as two machines, with real git, Postgres and Temporal."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def git(folder: Path, *words: str) -> str:
 
 
 class Editor:
-    """Adds a line to `work.txt` at each drive; asks first, and ends with the answer."""
+    """Adds a line to `work.txt` on each drive; asks first, and ends with the answer."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -92,7 +92,7 @@ class Machines:
 
     @asynccontextmanager
     async def machine(self, name: str, seats: int = 4) -> AsyncGenerator[tuple[Engine, Editor]]:
-        """Drive runs on a machine; it is gone at the end of the block."""
+        """Drive runs on a machine, which disappears at the end of the block."""
         engine, driver = self.engine(name), Editor(name)
 
         async def work() -> None:

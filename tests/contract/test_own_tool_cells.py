@@ -1,4 +1,4 @@
-"""Tools in real child processes: what each declaration lets one do, on both ways of confining, how each call ends."""
+"""Tools in real child processes: what each declaration permits under both kinds of confinement, how each call ends."""
 
 import os
 import socket
@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 class Bench:
-    """A project, a home that nothing may see, and tools that are run there."""
+    """A project, a home that nothing may see, and tools that run there."""
 
     def __init__(self, place: Path, way: SandboxMechanism) -> None:
         find = detect_landlock if way == "landlock" else detect_sandbox
@@ -74,10 +74,10 @@ class Bench:
     async def run(
         self, body: str, /, *, arguments: dict[str, Any] | None = None, **facts: object
     ) -> ToolRunResult:
-        """Run a tool of this body; nothing of it is left behind."""
-        told = {"name": "probe", "description": "Probe.", "timeout_s": 50} | facts
+        """Run a tool with this body; nothing of it remains."""
+        declaration = {"name": "probe", "description": "Probe.", "timeout_s": 50} | facts
         names = ", ".join(f"{name}: Any" for name in arguments or {})
-        source = f"TOOL = {told!r}\ndef run({names}):\n" + "".join(
+        source = f"TOOL = {declaration!r}\ndef run({names}):\n" + "".join(
             f"    {line}\n" for line in body.splitlines()
         )
         declared = check_tool_source(source, "probe").declaration
@@ -197,7 +197,7 @@ async def test_programs_are_started_only_where_that_is_declared(bench: Bench) ->
 
 @contextmanager
 def greeter() -> Generator[int]:
-    """Answer HTTP on a port of this machine."""
+    """Serve HTTP on a port of this machine."""
     with socket.create_server(("127.0.0.2", 0)) as server:
 
         def serve() -> None:
@@ -341,7 +341,7 @@ async def test_from_the_turn_that_writes_a_tool_to_the_one_that_uses_it(scene: S
         session = await editor.new_session(scene.project)
         for _ in range(4 + MAX_CONSECUTIVE_FAILURES + 1):
             await editor.prompt(session)
-        told = ShownSession(editor, session)
+        reported = ShownSession(editor, session)
     outcomes = [m.text for m in scene.provider.requests[-1].messages if isinstance(m, ToolMessage)]
     assert "Hello, Ada!" in outcomes[1]
     assert "untrusted" in outcomes[1]
@@ -350,8 +350,8 @@ async def test_from_the_turn_that_writes_a_tool_to_the_one_that_uses_it(scene: S
     assert "1 in a row" in outcomes[4]
     assert "is disabled" in outcomes[-2]
     assert "There is no tool 'greet'" in outcomes[-1]
-    assert told.cards["g1"]["status"] == "completed"
-    assert told.cards["b0"]["status"] == "failed"
+    assert reported.cards["g1"]["status"] == "completed"
+    assert reported.cards["b0"]["status"] == "failed"
     assert (scene.home / "tools" / "greet.py").read_text() == broken
     assert len(editor.asks("session/request_permission")) == 2
 

@@ -1,4 +1,4 @@
-"""Checkpoints of turns that change only files they name: their states are kept, and nothing else is read."""
+"""Checkpoints of turns that change only files they name: those files are stored, and nothing else is read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class EditWorkshop(Workshop):
         return self.store.begin(note_id, "turn", self.occasion(), at, paths, is_whole=is_whole)
 
     def edit(self, act: Callable[[], object], *touched: Path) -> str:
-        """Let a turn change these files, and give its checkpoint."""
+        """Have a turn change these files, and return its checkpoint."""
         note = self.begin(*touched)
         act()
         self.store.finish(note, [str(path) for path in touched])
@@ -50,7 +50,7 @@ def workshop(tmp_path: Path) -> EditWorkshop:
 
 
 def spied(workshop: EditWorkshop, place: Path) -> Callable[[], list[str]]:
-    """Let every git command of a workshop be written down; give what reads the list."""
+    """Record every git command of a checkpoint store; return a function that reads the list."""
     real, log, shim = shutil.which("git"), place / "asked", place / "bin" / "git"
     shim.parent.mkdir()
     shim.write_text(f'#!/bin/sh\necho "$*" >> {log}\nexec {real} "$@"\n')
@@ -86,7 +86,7 @@ def test_a_snapshot_in_progress_holds_no_edit_up(workshop: EditWorkshop) -> None
     assert workshop.undo().restored == (str(path),)
 
 
-def test_what_others_change_meanwhile_is_no_part_of_a_turn_that_edits(workshop: EditWorkshop) -> None:
+def test_what_others_change_meanwhile_is_not_part_of_a_turn_that_edits(workshop: EditWorkshop) -> None:
     path, other = workshop.write("a", "1"), workshop.write("b", "1")
     checkpoint = workshop.edit(lambda: [path.write_text("2"), other.write_text("mine")], path)
     (listed,) = workshop.store.listed("ses_1")
@@ -133,7 +133,7 @@ def test_links_modes_folders_and_renames_come_back(workshop: EditWorkshop) -> No
 
 
 def test_a_command_after_edits_and_what_was_before_them(workshop: EditWorkshop) -> None:
-    """What the folder holds when a command comes is kept; edited files are kept as they were before the edits."""
+    """What the folder contains before a command is stored; edited files are stored as they were before the edits."""
     workshop.write(".gitignore", "*.log\n")
     edited, log = workshop.write("a", "1"), workshop.write("x.log", "1")
     edited.chmod(0o640)
@@ -158,7 +158,7 @@ def test_a_command_after_edits_and_what_was_before_them(workshop: EditWorkshop) 
     assert tree_of(workshop.root) == after
 
 
-def test_a_folder_in_place_of_an_edited_file_is_taken_back(workshop: EditWorkshop) -> None:
+def test_a_folder_in_place_of_an_edited_file_is_undone(workshop: EditWorkshop) -> None:
     path = workshop.write("a", "1")
     before = tree_of(workshop.root)
     note = workshop.begin(path)

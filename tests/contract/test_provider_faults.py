@@ -1,4 +1,4 @@
-"""Every fault of an endpoint has a name, on every plugin of `models/providers`, and none shows the key."""
+"""Every fault of an endpoint has a name, on every plugin of `models/providers`, and none reveals the key."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def raised_error(fault: Fault, leaf: str, text: str = "some words here") -
 async def test_names_every_status(leaf: str, status: int, kind: type[ModelError], is_retryable: bool) -> None:
     trouble = await raised_error(Fault(status=status), leaf)
     if status == 403 and leaf.startswith("openai"):
-        kind = ModelRefused  # OpenAI says so to places it does not serve, whatever the key
+        kind = ModelRefused  # OpenAI sends this to countries it does not serve, whatever the key
     assert type(trouble) is kind
     assert trouble.retryable is is_retryable
 
@@ -97,7 +97,7 @@ async def test_a_used_up_quota_is_no_rate_limit(leaf: str) -> None:
     assert type(await raised_error(Fault(kind="quota_used_up"), leaf)) is QuotaExceeded
 
 
-async def test_a_full_window_is_told_apart(leaf: str) -> None:
+async def test_a_full_window_is_distinguished(leaf: str) -> None:
     assert type(await raised_error(Fault(kind="context_full"), leaf)) is ContextWindowExceeded
 
 
@@ -121,7 +121,7 @@ async def test_a_cut_stream_keeps_its_words_and_names_the_place(leaf: str, is_re
         with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1:\d+") as caught:
             await listen(connection)
     assert caught.value.retryable
-    # A reset may overtake the bytes sent before it.
+    # A connection reset may overtake the bytes sent before it.
     assert joined(heard, TextFragment) in ({"one ", ""} if is_reset else {"one "})
 
 
@@ -222,6 +222,6 @@ async def test_a_whole_document_instead_of_a_stream_is_a_bad_reply(leaf: str) ->
 
 
 async def test_counts_that_cannot_be_true_give_nothing_back(leaf: str) -> None:
-    """A budget that an endpoint could fill up again would end nothing."""
+    """A budget that an endpoint could refill would never run out."""
     usage = last_reply(await answer_to(Reply(text="hi", usage=Usage(-50, -7)), leaf)).usage
     assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens) == (0, 0, 0)

@@ -1,4 +1,4 @@
-"""One suite for every plugin of `models/providers`, over real HTTP; the vendors' own packages judge."""
+"""One suite for every plugin of `models/providers`, over real HTTP; the vendors' packages check the results."""
 
 from __future__ import annotations
 
@@ -359,7 +359,7 @@ REFUSED = MappingProxyType(
 
 
 async def test_an_optional_field_that_is_refused_is_left_out(leaf: str) -> None:
-    """Some servers know fewer fields; others refuse thinking they did not have themselves."""
+    """Some servers know fewer fields; others reject thinking that they did not produce."""
     refusal, marker, vendor = REFUSED[leaf]
 
     def choose(request: Recorded) -> Reply:
@@ -374,7 +374,7 @@ async def test_an_optional_field_that_is_refused_is_left_out(leaf: str) -> None:
         assert len(server.requests) == 3
 
 
-async def test_a_field_refused_for_good_is_an_error_and_no_loop(leaf: str) -> None:
+async def test_a_field_refused_permanently_is_an_error_and_no_loop(leaf: str) -> None:
     message = "thinking, summary, effort, cache and stream_options, reasoning_content, reasoning_effort: no"
     reply = Reply(fault=Fault(status=400, message=message))
     script = Script([reply], pick="cycle")

@@ -1,4 +1,4 @@
-"""Runs that ended long ago are forgotten; their sessions, and whatever is still wanted, stay."""
+"""Runs that ended long ago are removed; their sessions, and whatever is still needed, stay."""
 
 import os
 import sqlite3

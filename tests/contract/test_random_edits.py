@@ -1,4 +1,4 @@
-"""Turns that edit named files at random, with commands between: undoing them gives the very tree there was."""
+"""Turns that edit named files at random, with commands in between: undo restores exactly the earlier tree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
 
 class Editor(Vandal):
-    """Changes files that it names before."""
+    """Changes files after naming them."""
 
     keeps_modes = False
     changes = 0
@@ -83,7 +83,7 @@ def test_undo_gives_the_very_tree_there_was_whatever_was_named(tmp_path: Path, s
     trees: list[dict[bytes, object]] = []
     ids: list[str] = []
     mixed = ["eeee", "eece", "c", "ee", "ce", "eeeeee"] if seed % 2 else ["eeee", "eee", "ee", "e", "eeeeee"]
-    editor.keeps_modes = bool(seed % 2)  # a snapshot knows fewer permission bits
+    editor.keeps_modes = bool(seed % 2)  # a snapshot stores fewer permission bits
     for kinds in random.Random(seed).sample(mixed, 5):
         trees.append(tree_of(workshop.root))
         ids.append(act_in_turn(workshop, editor, kinds))

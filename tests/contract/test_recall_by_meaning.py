@@ -1,4 +1,4 @@
-"""Recall by meaning in the whole process: with an endpoint's embeddings, and with the model on this machine."""
+"""Recall by meaning in the whole process: with an endpoint's embeddings, and with the local model."""
 
 import shlex
 import sys
@@ -31,7 +31,7 @@ SKILL = "---\nname: cut-release\ndescription: Publish a version to PyPI.\n---\nT
 
 
 def embeddings(asked: Asked) -> tuple[int, Any]:
-    """Answer as an endpoint for embeddings does, last one first, with vectors that know two themes."""
+    """Answer as an endpoint for embeddings does, in reverse order, with vectors for two subjects."""
     rows: list[dict[str, Any]] = []
     for index, text in enumerate(asked.body["input"]):
         themes = [3.0 * any(word in text.lower() for word in theme) for theme in THEMES]
@@ -144,10 +144,10 @@ async def test_a_fitting_skill_is_named_behind_the_same_prompt(tmp_path: Path) -
                 ):
                     assert await editor.prompt(session, words) == "end_turn"
                 while place == "with" and FITS_WELL not in ShownSession(editor, session).thoughts:
-                    scene.provider.plays(step("Done."))  # a turn waits for it for a moment only
+                    scene.provider.plays(step("Done."))  # a turn waits for it only briefly
                     assert await editor.prompt(session, "Please release one more version") == "end_turn"
-                told = FITS_WELL in ShownSession(editor, session).thoughts
-        assert told == (place == "with")
+                reported = FITS_WELL in ShownSession(editor, session).thoughts
+        assert reported == (place == "with")
         requests = scene.provider.requests
         assert all(request.system == requests[0].system for request in requests)
         prompts.append(tuple(layer.replace(str(scene.project), "/project") for layer in requests[0].system))
@@ -177,7 +177,7 @@ async def test_sessions_are_found_by_meaning_and_leave_the_index_when_deleted(tm
     assert {asked.headers["authorization"] for asked in server.asked} == {"Bearer sk-embedding-key-000"}
 
 
-async def test_an_endpoint_that_never_answers_delays_no_turn_and_one_that_fails_is_told_once(
+async def test_an_endpoint_that_never_answers_delays_no_turn_and_one_that_fails_is_reported_once(
     tmp_path: Path,
 ) -> None:
     silent, refusing = tmp_path / "silent", tmp_path / "refusing"
@@ -196,11 +196,11 @@ async def test_an_endpoint_that_never_answers_delays_no_turn_and_one_that_fails_
                     assert await editor.prompt(session, "Once more: release it") == "end_turn"
                 scene.provider.plays(step("Done."))
                 assert await editor.prompt(session, "And publish it, please") == "end_turn"
-                told = ShownSession(editor, session).thoughts.count(UNAIDED)
-        assert told == (0 if place == silent else 1)
+                reported = ShownSession(editor, session).thoughts.count(UNAIDED)
+        assert reported == (0 if place == silent else 1)
 
 
-async def test_the_command_line_searches_by_meaning_and_the_doctor_makes_the_vectors_anew(
+async def test_the_command_line_searches_by_meaning_and_the_doctor_makes_the_vectors_again(
     tmp_path: Path,
 ) -> None:
     scene = Scene(tmp_path.resolve())
@@ -256,7 +256,7 @@ async def test_a_question_that_was_given_up_does_not_answer_the_next_one() -> No
     assert cosine_similarity(expected, again) == pytest.approx(1)
 
 
-async def test_a_model_that_dies_is_told_and_begun_anew() -> None:
+async def test_a_model_that_dies_is_reported_and_started_over() -> None:
     dying = LocalEmbedder((sys.executable, "-c", "raise SystemExit(3)"))
     for _ in range(2):
         with anyio.fail_after(60), pytest.raises(ModelUnavailable, match="stopped"):

@@ -1,4 +1,4 @@
-"""Runs in processes of their own: killed, hanging, stopped, and left by their worker."""
+"""Runs in separate processes: killed, hanging, stopped, and abandoned by their worker."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.anyio
 
 
 class ProcessStage(EmbeddedStage):
-    """A home with workers whose runs have processes of their own."""
+    """A home with workers whose runs have separate processes."""
 
     @property
     def journal(self) -> Path:
@@ -46,7 +46,7 @@ class ProcessStage(EmbeddedStage):
         return [line for line in written.splitlines() if line.startswith(word)]
 
     async def process_of(self, run_id: str, epoch: int = 1) -> int:
-        """Wait until a drive has begun; return its process."""
+        """Wait until a drive has started; return its process."""
         with anyio.fail_after(PATIENCE_S):
             while not (found := self.lines(f"process {run_id} {epoch} ")):
                 await anyio.sleep(0.01)
@@ -67,7 +67,7 @@ async def ended(pid: int) -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether a process runs; one that nobody has waited for is dead."""
+    """Return whether a process runs; a zombie does not."""
     done = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return bool(done.stdout.strip()) and not done.stdout.startswith("Z")
 
@@ -102,7 +102,7 @@ async def test_a_killed_process_is_a_crash_and_no_lapse_while_its_worker_survive
 
 @pytest.mark.slow
 async def test_a_process_that_hangs_is_ended_though_it_hears_nothing(stage: ProcessStage) -> None:
-    """Liveness and progress are two things: its worker renews the claim, but nothing advances."""
+    """Liveness and progress are two different things: its worker renews the claim, but nothing advances."""
     runs = stage.open()
     await runs.start(order("a", "hang"))
     settings = EngineSettings(lease_s=0.9, heartbeat_s=0.15, stall_s=3, poll_s=0.2, idle_poll_s=0.2)

@@ -1,4 +1,4 @@
-"""hermes-acp scan with a folder: which of its files are judged."""
+"""hermes-acp scan with a folder: which of its files are scanned."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-def test_a_folder_stands_for_its_texts_for_agents(
+def test_a_folder_represents_its_texts_for_agents(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "project"
@@ -30,17 +30,19 @@ def test_a_folder_stands_for_its_texts_for_agents(
     (folder / "out" / "README.md").write_bytes(ATTACK)
     (folder / "CLAUDE.md").symlink_to("/etc/hostname")
     assert scan_command([str(folder)]) == 1
-    told = capsys.readouterr()
+    reported = capsys.readouterr()
     blocked = [
-        *dict.fromkeys(line.partition(": block")[0] for line in told.out.splitlines() if ": block" in line)
+        *dict.fromkeys(
+            line.partition(": block")[0] for line in reported.out.splitlines() if ": block" in line
+        )
     ]
     assert blocked == [f"{folder}/GEMINI.md:5", f"{folder}/docs/deep/guide.txt:5"]
-    assert f"{folder}: 3 files checked, 2 blocked, 0 with warnings, 1 not checked." in told.out
-    assert "CLAUDE.md was not checked: It is a link" in told.err
+    assert f"{folder}: 3 files checked, 2 blocked, 0 with warnings, 1 not checked." in reported.out
+    assert "CLAUDE.md was not checked: It is a link" in reported.err
     assert scan_command(["--all", str(folder)]) == 1
-    told = capsys.readouterr()
-    assert f"{folder}/docs/app.py:5: block" in told.out
-    assert "5 files checked, 3 blocked" in told.out
+    reported = capsys.readouterr()
+    assert f"{folder}/docs/app.py:5: block" in reported.out
+    assert "5 files checked, 3 blocked" in reported.out
     assert (
         scan_command(["--allow", str(folder / "GEMINI.md"), str(folder / "docs" / "deep" / "guide.txt")]) == 0
     )

@@ -1,4 +1,4 @@
-"""hermes-acp scan --jsonl where much is asked at once: all processors answer, in order, and no line is lost."""
+"""hermes-acp scan --jsonl with many inputs at once: all processors answer, in order, and no line is lost."""
 
 import io
 import json

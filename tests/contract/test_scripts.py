@@ -1,4 +1,4 @@
-"""Scripts that call tools, from the model to the card of each call, in a real interpreter."""
+"""Scripts that call tools in a real interpreter, from the model to the card of each call."""
 
 import base64
 import os
@@ -32,10 +32,10 @@ async def test_twelve_calls_cost_one_step_and_each_has_its_card(scene: Scene) ->
         scene.write(f"{number}.txt", f"number {number}\n")
     code = "print(sum(len(tools.read_file(path=f'{n}.txt')) for n in range(12)) > 100)"
     async with scene.editor() as editor:
-        told = await run(scene, editor, code)
+        reported = await run(scene, editor, code)
     assert outcome_of(scene.provider.requests[1]) == "True\n[exit code: 0]\n[12 tool calls]"
     assert len(scene.provider.requests) == 2
-    cards = [card for name, card in told.cards.items() if name != "c1"]
+    cards = [card for name, card in reported.cards.items() if name != "c1"]
     assert [card["title"] for card in cards] == [f"Read {number}.txt" for number in range(12)]
     assert {card["status"] for card in cards} == {"completed"}
     assert {card["_meta"]["hermes"]["within"] for card in cards} == {"c1"}
@@ -52,11 +52,11 @@ async def test_a_call_within_is_asked_about_like_any_other(scene: Scene) -> None
     async with scene.editor() as editor:
         answers = iter(("allow_once", "reject_once"))
         editor.on[ASK] = lambda params: allow(next(answers))(params)
-        told = await run(scene, editor, code)
+        reported = await run(scene, editor, code)
     asked = [ask["toolCall"] for ask in editor.asks(ASK)]
     assert [one["title"] for one in asked] == ["Run a Python script of 5 lines", "Create a"]
     assert asked[1]["toolCallId"] != "c1"
-    assert told.cards[asked[1]["toolCallId"]]["status"] == "failed"
+    assert reported.cards[asked[1]["toolCallId"]]["status"] == "failed"
     text = outcome_of(scene.provider.requests[1])
     assert text.startswith("refused: The user refused this.")
     assert "\nFalse\n" in text
@@ -100,9 +100,9 @@ async def test_a_cancel_ends_the_script_its_children_and_its_open_call(scene: Sc
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(cancel_when_begun)
             assert await editor.prompt(session) == "cancelled"
-        told = ShownSession(editor, session)
-        assert {card["status"] for card in told.cards.values()} == {"failed"}
-        assert len(told.cards) == 2
+        reported = ShownSession(editor, session)
+        assert {card["status"] for card in reported.cards.values()} == {"failed"}
+        assert len(reported.cards) == 2
         scene.provider.plays(step("Still here."))
         assert await editor.prompt(session) == "end_turn"
     assert not any(_says(pid, nap.encode()) for pid in os.listdir("/proc") if pid.isdigit())
@@ -119,12 +119,12 @@ def _says(pid: str, word: bytes) -> bool:
 async def test_calls_within_are_shown_again_when_the_session_is_loaded(scene: Scene) -> None:
     scene.write("a.txt", "one\n")
     async with scene.editor() as editor:
-        told = await run(scene, editor, "tools.read_file(path='a.txt')")
+        reported = await run(scene, editor, "tools.read_file(path='a.txt')")
         session = editor.updates[0][0]
     async with scene.editor() as editor:
         await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
         again = ShownSession(editor, session)
-        assert list(again.cards) == list(told.cards)
+        assert list(again.cards) == list(reported.cards)
         assert {card["status"] for card in again.cards.values()} == {"completed"}
         scene.provider.plays(step("Going on."))
         assert await editor.prompt(session) == "end_turn"

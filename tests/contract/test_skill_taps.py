@@ -1,4 +1,4 @@
-"""Taps between two profiles: published, searched, installed, audited, and refused when something is wrong."""
+"""Taps between two profiles: published, searched, installed, audited, and refused if something is wrong."""
 
 import json
 import os
@@ -178,7 +178,7 @@ def test_an_update_that_is_malicious_or_can_do_more_is_not_installed_without_a_l
 
 
 def signed_attack(market: Market) -> Callable[[Path], None]:
-    """Return what a publisher whose key was stolen would commit: an attack with a correct index."""
+    """Return what an attacker with a stolen publisher key would commit: an attack with a correct index."""
     from hermes_acp.skills.skill_source import version_files
     from hermes_acp.skills.taps.tap_publisher import publication
     from hermes_acp.storage.version_history import tree_digest

@@ -1,4 +1,4 @@
-"""What only a workspace over ssh has to hold: what stays from command to command, and what a broken line leaves."""
+"""Tests specific to a workspace over ssh: what persists between commands, and what a lost connection leaves."""
 
 import os
 import signal
@@ -101,7 +101,7 @@ async def test_one_connection_serves_all_commands(ground: Ground) -> None:
     assert not (await run(ground, "echo $SSH_AUTH_SOCK")).output.strip()
 
 
-async def test_a_broken_line_is_told_and_the_next_command_has_a_new_one(ground: Ground) -> None:
+async def test_a_broken_line_is_reported_and_the_next_command_has_a_new_one(ground: Ground) -> None:
     report = Report()
     with anyio.fail_after(BOUND_S):
         async with anyio.create_task_group() as tasks:
@@ -115,7 +115,7 @@ async def test_a_broken_line_is_told_and_the_next_command_has_a_new_one(ground: 
             tasks.start_soon(break_off)
             await report.seen.wait()
             for pid in clients():
-                with suppress(ProcessLookupError):  # one goes with the other
+                with suppress(ProcessLookupError):  # they go together
                     os.kill(pid, signal.SIGKILL)
         assert (await run(ground, "echo again")).output == "again\n"
         pid = int(report.text.split()[0])
@@ -147,7 +147,7 @@ async def test_nothing_of_ours_stays_after_the_close(ground: Ground) -> None:
     assert not clients()
 
 
-async def test_a_host_that_cannot_be_reached_is_told(config_file: Path, tmp_path: Path) -> None:
+async def test_a_host_that_cannot_be_reached_is_reported(config_file: Path, tmp_path: Path) -> None:
     settings = SshSettings(host="far", port=1, config_file=str(config_file))
     workspace = BACKEND.open(str(tmp_path), (str(tmp_path),), VARIABLES, "", settings)
     with pytest.raises(WorkspaceError, match=r"Cannot reach .* by ssh: .*refused"):
@@ -160,7 +160,7 @@ async def test_a_search_never_denies_a_match_that_is_too_long_to_be_shown(ground
         file.write("needle")
         for _ in range(20):
             file.write("x" * 1_000_000)
-    with suppress(WorkspaceError):  # where the host has ripgrep, which would send all of the line
+    with suppress(WorkspaceError):  # if the host has ripgrep, which would send the whole line
         assert await ground.workspace.search(SearchQuery("needle", str(ground.folder)))
     with pytest.raises(WorkspaceError, match="100,000 characters"):
         await ground.workspace.search(SearchQuery("a" * 100_000, str(ground.folder)))

@@ -1,4 +1,4 @@
-"""A publisher changes or revokes the key of a tap; readers follow only what the old key has signed."""
+"""A publisher changes or revokes the key of a tap; readers accept only what the old key has signed."""
 
 import json
 import shutil
@@ -41,7 +41,7 @@ def update(market: Market) -> int:
 
 
 def statements(market: Market, *changes: tuple[str, str, str]) -> Callable[[Path], None]:
-    """Return a commit's change that adds statements: the old key, the new one, and the key that really signs."""
+    """Return a commit's change that adds statements: the old key, the new one, and the key that actually signs."""
 
     def apply(clone: Path) -> None:
         signer = KeySigner(market.place, "/usr/bin:/bin")
@@ -137,7 +137,7 @@ def test_a_change_that_the_old_key_does_not_confirm_is_refused(
     assert not list((home / "quarantine").iterdir())
 
 
-def test_a_revoked_tap_is_refused_for_good_even_if_the_host_hides_that_again(
+def test_a_revoked_tap_is_refused_permanently_even_if_the_host_hides_that_again(
     market: Market, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home = reader_with_the_skill(market)

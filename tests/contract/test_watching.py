@@ -43,7 +43,7 @@ async def test_a_new_file_is_noticed_whatever_it_is_called(tmp_path: Path, name:
         await folders.changed([deep], [shallow], writing(deep / "below" / name))
 
 
-async def test_what_does_not_concern_is_not_told_of(tmp_path: Path) -> None:
+async def test_irrelevant_changes_are_not_reported(tmp_path: Path) -> None:
     begun = anyio.Event()
 
     async def begin() -> None:

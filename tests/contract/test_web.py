@@ -27,7 +27,7 @@ async def server() -> AsyncGenerator[WebServer]:
 
 
 async def here(host: str, port: int) -> Sequence[str]:
-    """Look every name up as this machine."""
+    """Resolve every name to this machine."""
     return ["127.0.0.1"]
 
 
@@ -63,12 +63,14 @@ async def test_a_redirect_on_the_same_host_is_followed(server: WebServer, status
     assert (page.text, page.url) == ("here", server.url("/new", "a.test"))
 
 
-async def test_a_redirect_to_another_host_is_told_and_followed_only_where_allowed(server: WebServer) -> None:
+async def test_a_redirect_to_another_host_is_reported_and_followed_only_where_allowed(
+    server: WebServer,
+) -> None:
     server.serve("/old", "", f"location: {server.url('/new', 'b.test')}", status="302 Found")
     server.serve("/new", "<p>there</p>")
     retrieval = PageFetcher(HERE, here)
-    told = await retrieval.fetch(server.url("/old", "a.test"), stay)
-    assert (told.moved_to, told.text, len(server.asked)) == (server.url("/new", "b.test"), "", 1)
+    reported = await retrieval.fetch(server.url("/old", "a.test"), stay)
+    assert (reported.moved_to, reported.text, len(server.asked)) == (server.url("/new", "b.test"), "", 1)
     asked: list[tuple[str, str]] = []
 
     def may(host: str, url: str) -> bool:
@@ -115,8 +117,8 @@ async def test_c03_an_allowed_redirect_to_a_private_address_is_refused(server: W
     assert [asked.path for asked in server.asked] == ["/a"]
 
 
-async def test_c03_the_connection_goes_to_the_address_that_was_judged(server: WebServer) -> None:
-    """A name that is answered otherwise a moment later is asked about no second time."""
+async def test_c03_the_connection_goes_to_the_address_that_was_checked(server: WebServer) -> None:
+    """A name that resolves differently a moment later is not resolved a second time."""
     answers = [["127.0.0.1"], ["10.255.255.1"]]
 
     async def look_up(host: str, port: int) -> Sequence[str]:
@@ -154,7 +156,7 @@ async def test_f09_a_gzip_bomb_is_refused(server: WebServer) -> None:
         )
 
 
-async def test_what_is_no_text_is_not_even_loaded(server: WebServer) -> None:
+async def test_what_is_not_text_is_not_even_loaded(server: WebServer) -> None:
     server.serve("/", b"%PDF" + bytes(20_000_000), "content-type: application/pdf")
     with pytest.raises(WorkspaceError, match="application/pdf"):
         await PageFetcher(HERE, here).fetch(server.url(), stay)
@@ -162,7 +164,7 @@ async def test_what_is_no_text_is_not_even_loaded(server: WebServer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "reported"),
     [
         (b"", "closed the connection early"),
         (b"nonsense\r\n\r\n", "does not speak HTTP"),
@@ -172,14 +174,14 @@ async def test_what_is_no_text_is_not_even_loaded(server: WebServer) -> None:
     ],
     ids=["nothing", "nonsense", "short", "silence", "brotli"],
 )
-async def test_servers_that_fail_are_told_of(server: WebServer, answer: bytes, told: str) -> None:
+async def test_servers_that_fail_are_reported(server: WebServer, answer: bytes, reported: str) -> None:
     server.answers["/"] = answer
     bounds = FetchLimits(timeout_s=0.5 if answer.endswith(PAUSE) else 15, private_hosts=frozenset(NAMES))
-    with anyio.fail_after(60), pytest.raises(WorkspaceError, match=told):
+    with anyio.fail_after(60), pytest.raises(WorkspaceError, match=reported):
         await PageFetcher(bounds, here).fetch(server.url(), stay)
 
 
-async def test_hosts_that_are_not_there_are_told_of() -> None:
+async def test_hosts_that_are_not_there_are_reported() -> None:
     with pytest.raises(WorkspaceError, match="There is no host"):
         await PageFetcher(FetchLimits()).fetch("http://nowhere.invalid/", stay)
     with pytest.raises(WorkspaceError, match="cannot be reached"):
@@ -203,7 +205,7 @@ async def test_a_service_asked_by_get_gets_its_query_quoted(server: WebServer) -
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "told"),
+    ("status", "body", "reported"),
     [
         ("401 Unauthorized", "{}", "refused the query"),
         ("429 Too Many Requests", "{}", "accepts no more queries"),
@@ -212,10 +214,10 @@ async def test_a_service_asked_by_get_gets_its_query_quoted(server: WebServer) -
         ("200 OK", "<html>", "did not answer with JSON"),
     ],
 )
-async def test_a_service_that_fails_is_told_of_without_the_key(
-    server: WebServer, status: str, body: str, told: str
+async def test_a_service_that_fails_is_reported_without_the_key(
+    server: WebServer, status: str, body: str, reported: str
 ) -> None:
     server.serve("/search", body, "location: http://evil.test/", status=status)
-    with pytest.raises(WorkspaceError, match=told) as trouble:
+    with pytest.raises(WorkspaceError, match=reported) as trouble:
         await SearchClient(TAVILY, server.url(""), "tvly-secret").search("x", 3)
     assert "tvly-secret" not in trouble.value.sentence()

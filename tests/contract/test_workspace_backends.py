@@ -1,4 +1,4 @@
-"""The workspace contract, held by every backend with a real machine behind it."""
+"""The workspace contract, passed by every backend with a real machine behind it."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -33,7 +33,7 @@ _numbers = count()
 
 
 class PlainEditor:
-    """An editor that shows what the disk holds, writes at once, and has no terminals after all."""
+    """An editor that shows what the disk contains, writes at once, and turns out to have no terminals."""
 
     reads_files = True
     writes_files = True
@@ -105,7 +105,7 @@ async def ssh(place: Path) -> AsyncGenerator[Machine]:
         yield lambda folder: backend("ssh").open(str(folder), (str(folder),), variables, "", settings)
 
 
-# What apptainer is asked for; here it starts and stops nothing, and runs what is asked for right here.
+# A substitute for apptainer: it starts and stops nothing, and runs the commands directly.
 STAND_IN = """#!/bin/sh
 echo "$*" >>{record}
 [ "$1" = instance ] && exit 0
@@ -116,7 +116,7 @@ exec env -i PATH=/usr/local/bin:/usr/bin:/bin HOME=/tmp "$@"
 
 @asynccontextmanager
 async def singularity(place: Path) -> AsyncGenerator[Machine]:
-    """Hold apptainer's command line by a stand-in: Debian's stable releases do not have it."""
+    """Check apptainer's command line with a substitute: Debian's stable releases do not have apptainer."""
     record, program = place / "record", place / "bin" / "apptainer"
     program.parent.mkdir()
     program.write_text(STAND_IN.format(record=record))
@@ -181,7 +181,7 @@ async def modal(place: Path) -> AsyncGenerator[Machine]:
     async with modal_service.serving() as service:
         keys = {"MODAL_TOKEN_ID": "ak-1", "MODAL_TOKEN_SECRET": "as-1"}
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("MODAL_SERVER_URL", service.url)  # which the library reads by itself
+            patch.setenv("MODAL_SERVER_URL", service.url)  # which the library reads itself
 
             def opened(folder: Path) -> Workspace:
                 settings = ModalSettings(folder=str(folder))
@@ -206,7 +206,7 @@ MACHINES: dict[str, Callable[[Path], AbstractAsyncContextManager[Machine]]] = {
 
 
 class Opened(Struct):
-    """One workspace for all tests of a backend: each has a folder of its own in it."""
+    """One workspace for all tests of a backend; each test has a folder in it."""
 
     name: str
     machine: Machine
@@ -222,7 +222,7 @@ PARAMETERS = [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slo
 async def opened(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, require_all: bool
 ) -> AsyncGenerator[Opened]:
-    """Bring one backend's machine up, once for all its tests."""
+    """Start one backend's machine, once for all its tests."""
     place = tmp_path_factory.mktemp(request.param).resolve()
     root = tmp_path_factory.mktemp("root").resolve()
     try:
@@ -238,7 +238,7 @@ async def opened(
 
 @pytest.fixture
 def ground(opened: Opened) -> Ground:
-    """Return the backend's workspace with a fresh folder in it."""
+    """Return the backend's workspace with a new folder in it."""
     number = next(_numbers)
     folder, outside = opened.root / f"t{number}", opened.root.parent / f"outside{number}"
     folder.mkdir()

@@ -1,4 +1,4 @@
-"""What every workspace must do, on each backend there is."""
+"""What every workspace must do, on each available backend."""
 
 import os
 import re
@@ -304,7 +304,7 @@ async def test_time_out_ends_everything_and_keeps_the_output(
 ) -> None:
     line, timeout_s = "trap '' TERM; echo $$; nohup setsid sleep 1000 & sleep 1000; echo", 0.3
     while not (end := await run(workspace, line, timeout_s)).output:
-        timeout_s *= 3  # it had not even begun to speak
+        timeout_s *= 3  # it had not even started to answer
     assert (end.timed_out, end.exit_code) == (True, None)
     assert not is_running(int(end.output.split()[0]))
     assert not left_over()

@@ -1,6 +1,6 @@
-"""What every workspace must do, whichever backend it is on.
+"""Contract tests for every workspace, whichever backend it uses.
 
-Subclasses give a fixture `ground`.
+Subclasses have a fixture `ground`.
 """
 
 import os
@@ -28,7 +28,7 @@ BOUND_S = 60
 
 
 class Ground(Struct):
-    """A workspace of one backend, a fresh folder in it that lies on this machine too, and one outside of it."""
+    """A workspace of one backend, a new folder in it that is also on this machine, and one outside it."""
 
     workspace: Workspace
     folder: Path
@@ -43,7 +43,7 @@ class Ground(Struct):
 
 
 class Report:
-    """A progress that counts, and tells when its output first holds `awaited`."""
+    """Progress that is counted, and signals when the output first contains `awaited`."""
 
     session_id = "ses_present"
     event_context = EventContext("ses_present", "turn_1", 0.0)
@@ -87,14 +87,14 @@ async def run(
 
 
 async def living(ground: Ground, pids: Sequence[int]) -> list[int]:
-    """Return which processes live where commands run; what ended and was not reaped yet does not."""
+    """Return which processes are alive where commands run; zombies are not."""
     names = " ".join(f"/proc/{pid}/status" for pid in pids)
     line = f"grep -l '^State:[[:space:]]*[^ZX[:space:]]' {names} 2>/dev/null | sed 's,/proc/,,; s,/status,,'"
     return [int(pid) for pid in (await run(ground, line)).output.split()]
 
 
 async def said(process: LiveProcess, awaited: str) -> str:
-    """Read from a live process until its words are there."""
+    """Read from a live process until it printed these words."""
     text = ""
     with anyio.fail_after(BOUND_S):
         while awaited not in text:
@@ -105,7 +105,7 @@ async def said(process: LiveProcess, awaited: str) -> str:
     return text
 
 
-# `$$` of a shell that is a leader of its own, of one that a dead parent left behind, and so on.
+# The `$$` of a shell that leads its own group, of one left by a dead parent, and so on.
 STUBBORN = {
     "plain": "sh -c 'echo $$ ready; sleep 1000; echo'",
     "ignores SIGTERM": "sh -c 'trap \"\" TERM; echo $$ ready; while :; do sleep 1000; done'",
@@ -116,7 +116,7 @@ STUBBORN = {
 
 
 class FileSuite:
-    """What must hold for files."""
+    """Contract tests for files."""
 
     @pytest.mark.parametrize(
         "content",
@@ -241,9 +241,9 @@ class FileSuite:
 
 
 class CommandSuite:
-    """What must hold for commands."""
+    """Contract tests for commands."""
 
-    async def test_output_and_exit_code_are_told(self, ground: Ground) -> None:
+    async def test_output_and_exit_code_are_reported(self, ground: Ground) -> None:
         end = await run(ground, "echo out; echo err >&2; exit 3")
         assert (sorted(end.output.split()), end.exit_code, end.timed_out) == (["err", "out"], 3, False)
         assert (await run(ground, "kill -SEGV $$")).exit_code == 139
@@ -296,7 +296,7 @@ class CommandSuite:
     async def test_time_out_ends_everything_and_keeps_the_output(self, ground: Ground) -> None:
         line, timeout_s = "trap '' TERM; echo $$; setsid sleep 1000 & echo $!; sleep 1000; echo", 0.5
         while len((end := await run(ground, line, timeout_s)).output.split()) < 2:
-            timeout_s *= 3  # it had not even begun to speak
+            timeout_s *= 3  # it had not even started to answer
         pids = [int(word) for word in end.output.split()]
         assert (end.timed_out, end.exit_code, len(pids)) == (True, None, 2)
         assert await living(ground, pids) == []
@@ -324,7 +324,7 @@ class CommandSuite:
         )
         assert left.output.strip() == "0"
 
-    async def test_what_runs_on_is_told_and_does_not_hold_the_call(self, ground: Ground) -> None:
+    async def test_what_runs_on_is_reported_and_does_not_hold_the_call(self, ground: Ground) -> None:
         end = await run(ground, "setsid sleep 1000 & echo $!")
         pid = int(end.output.split()[0])
         assert "still running" in end.output
@@ -344,7 +344,7 @@ class CommandSuite:
 
 
 class LaunchSuite:
-    """What must hold for commands that are started and not waited for."""
+    """Contract tests for launched commands."""
 
     async def test_a_launched_command_takes_input_and_ends(self, ground: Ground) -> None:
         line = "while read -r word; do echo got $word; done; echo over; exit 4"

@@ -1,6 +1,6 @@
-"""The whole house in one process, over a pair of memory transports.
+"""The whole app in one process, over a pair of memory transports.
 
-A scene outlives its houses: opening a second one on it is what a restart of the process would find.
+A scene outlives its apps: opening a second one on it acts like a restart of the process.
 """
 
 import os
@@ -30,7 +30,7 @@ START_S = 1_750_000_000.0
 
 
 class SteppingClock:
-    """A clock that moves on by a second whenever it is read, and whose stopwatch stands still."""
+    """A clock that advances by a second whenever it is read, and whose stopwatch stands still."""
 
     def __init__(self) -> None:
         self.now_s = START_S
@@ -51,7 +51,7 @@ class RealClock(SteppingClock):
 
 
 class SequentialIds:
-    """Ids in the order they are asked for; calls of a script go by the names they have in it, unless one is taken."""
+    """IDs in request order; calls of a script use the IDs they have in it, unless one is taken."""
 
     def __init__(self, call_names: list[str] | None = None) -> None:
         self.count = 0
@@ -85,7 +85,7 @@ class Scene:
             "retry.first_wait_s": 0.001,
             "retry.attempts": 3,
             "checkpoints.enabled": False,  # they start git; `checkpointed` scenes have them
-            "skills.look_back_after_calls": 0,  # it asks the model; scenes that are about it have it
+            "skills.look_back_after_calls": 0,  # it asks the model; scenes about titles enable it
         }
         self.variables = {
             "HERMES_HOME": str(self.home),
@@ -95,7 +95,7 @@ class Scene:
         }
 
     def offer_unstable(self) -> None:
-        """Offer the unstable half of the protocol, and hold the agent to its schema."""
+        """Offer the unstable half of the protocol, and check the agent against its schema."""
         self.variables["HERMES_ACP_UNSTABLE"] = "1"
         self.schema = "v1.unstable"
 
@@ -112,7 +112,7 @@ class Scene:
         (self.home / "config.yaml").write_text(content, encoding="utf-8")
 
     def record_of(self, session_id: str) -> Path:
-        """Say where a session's record lies."""
+        """Return the path of a session's record."""
         return self.home / "sessions" / f"{session_id}.jsonl"
 
     def open_app(self, observers: tuple[SessionObserver, ...] = ()) -> App:
@@ -133,7 +133,7 @@ class Scene:
 
     @asynccontextmanager
     async def strange_editor(self) -> AsyncGenerator[FakeEditor]:
-        """Start an app and an editor that has not said a word yet; the laws are checked at the end."""
+        """Start an app and an editor that has sent nothing yet; the rules are checked at the end."""
         near, far = memory_pair()
         editor = FakeEditor(far, self.schema)
         with anyio.fail_after(2 * WAIT_S):
@@ -151,14 +151,14 @@ class Scene:
 
     @asynccontextmanager
     async def editor(self, **capabilities: Any) -> AsyncGenerator[FakeEditor]:
-        """Start an app and an editor that introduced itself."""
+        """Start an app and an editor that has initialized the connection."""
         async with self.strange_editor() as editor:
             await editor.initialize(**capabilities)
             yield editor
 
 
 def plain_history(request: ModelRequest) -> list[str]:
-    """Return a request's messages, each as one line: who, and what they said."""
+    """Return a request's messages, each as one line: the role and the text."""
     lines: list[str] = []
     for message in request.messages:
         match message:

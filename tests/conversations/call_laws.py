@@ -8,13 +8,13 @@ ENDS = frozenset({"completed", "failed"})
 
 
 class CallLaws:
-    """Watches the cards of one connection."""
+    """Checks the cards of one connection."""
 
     def __init__(self) -> None:
         self._states: dict[tuple[str, str], str] = {}
 
     def watch(self, session_id: str, update: Json) -> Iterator[str]:
-        """Take an update; say which law it breaks."""
+        """Take an update; report which rule it breaks."""
         if update["sessionUpdate"] not in ("tool_call", "tool_call_update"):
             return
         named = (session_id, update["toolCallId"])
@@ -32,7 +32,7 @@ class CallLaws:
             self._states[named] = state
 
     def watch_question(self, session_id: str, call: Json) -> Iterator[str]:
-        """Take a question of permission: about a call that is shown and has not begun."""
+        """Take a permission request: it is about a call that is shown and has not started."""
         state = self._states.get((session_id, call["toolCallId"]))
         if state != "pending":
             yield f"the call {call['toolCallId']} is asked about while its card is {state}"

@@ -1,6 +1,6 @@
-"""An MCP server that the fake editor carries, as far as the newest version of MCP needs one.
+"""An MCP server carried by the fake editor, as far as the newest version of MCP needs one.
 
-Each request stands by itself.
+Each request is self-contained.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ FORM: Json = {
 
 
 class CarriedServer:
-    """Tools, prompts and a resource; `prompts` and `tools` can change, `told_of_change` tells of it."""
+    """Tools, prompts and a resource; `prompts` and `tools` can change, `told_of_change` reports it."""
 
     def __init__(self, editor: FakeEditor, server_id: str = "srv-1") -> None:
         self.id = server_id
@@ -53,8 +53,8 @@ class CarriedServer:
         return [request for request in self.requests if request["method"] == method]
 
     def tell(self, request_id: str, method: str, params: Json) -> None:
-        told: Json = {"serverId": self.id, "requestId": request_id, "method": method, "params": params}
-        self._editor.connection.notify("mcp/message", told)
+        reported: Json = {"serverId": self.id, "requestId": request_id, "method": method, "params": params}
+        self._editor.connection.notify("mcp/message", reported)
 
     def tell_of_change(self, what: str) -> None:
         assert self.listening, "nobody listens"
@@ -132,8 +132,8 @@ class CarriedServer:
 
     async def _slow(self, request_id: str, params: Json) -> Json:
         token = params["_meta"]["progressToken"]
-        told = {"progressToken": token, "progress": 1, "total": 3, "message": "warming up"}
-        self.tell(request_id, "notifications/progress", told)
+        reported = {"progressToken": token, "progress": 1, "total": 3, "message": "warming up"}
+        self.tell(request_id, "notifications/progress", reported)
         try:
             await anyio.sleep_forever()
         finally:
@@ -142,5 +142,5 @@ class CarriedServer:
 
 
 def said(text: str) -> dict[str, Any]:
-    """Return a tool's answer of one text."""
+    """Return a tool's answer with one text."""
     return {"content": [{"type": "text", "text": text}]}

@@ -9,13 +9,13 @@ ENDED = ("completed", "failed", "cancelled")
 
 
 class CompactionLaws:
-    """Watches the compactions of one connection."""
+    """Checks the compactions of one connection."""
 
     def __init__(self) -> None:
         self._statuses: dict[tuple[str, str], str] = {}
 
     def watch(self, session_id: str, update: Json, *, is_taken: bool, is_replay: bool) -> Iterator[str]:
-        """Say what an update breaks. What is shown again is shown by its end alone."""
+        """Report what an update breaks. A replayed compaction is shown only by its end."""
         kind = update["sessionUpdate"]
         if kind not in KINDS:
             return
@@ -36,7 +36,7 @@ class CompactionLaws:
         self._statuses[name] = update["status"]
 
     def left_open(self, session_id: str) -> Iterator[str]:
-        """Say which compactions of a session that rests have no end."""
+        """Return the unfinished compactions of an idle session."""
         for (session, name), status in self._statuses.items():
             if session == session_id and status not in ENDED:
                 yield f"the compaction {name} was left {status}"

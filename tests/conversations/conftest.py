@@ -1,4 +1,4 @@
-"""A fresh scene for every conversation."""
+"""A new scene for every conversation."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""An editor that speaks the draft of version 2, and what it shows at the end."""
+"""An editor that speaks the draft of version 2, and what it finally shows."""
 
 import base64
 from collections.abc import AsyncGenerator
@@ -13,7 +13,7 @@ ASK = "session/request_permission"
 
 
 class Shown:
-    """A session as an editor of version 2 ends up showing it, update by update."""
+    """A session as an editor of version 2 finally shows it, update by update."""
 
     def __init__(self, editor: FakeEditor, session: str) -> None:
         self.updates = [update for name, update in editor.updates if name == session]
@@ -60,7 +60,7 @@ class Shown:
 
 @asynccontextmanager
 async def drafter(scene: Scene, **capabilities: object) -> AsyncGenerator[FakeEditor]:
-    """Start an app and an editor of version 2 that introduced itself."""
+    """Start an app and an editor of version 2 that has initialized the connection."""
     before, scene.schema = scene.schema, "v2"
     try:
         async with scene.strange_editor() as editor:
@@ -84,7 +84,7 @@ def idles(editor: FakeEditor, session: str) -> list[Json]:
 
 
 async def turn(editor: FakeEditor, session: str, text: str = "go") -> Json:
-    """Prompt, wait for the end of the turn, and give its state."""
+    """Prompt, wait for the end of the turn, and return its state."""
     before = len(idles(editor, session))
     await editor.call("session/prompt", saying(session, text))
     await editor.until(lambda: len(idles(editor, session)) > before)

@@ -1,6 +1,4 @@
-"""An editor played by the test: it gives scripted answers, and checks the agent's frames against the rules of the
-protocol.
-"""
+"""An editor played by the test: it gives scripted answers, and checks the agent's frames against the rules."""
 
 import inspect
 import json
@@ -21,7 +19,7 @@ Answerer = Callable[[Json], Any]
 
 
 class WatchedTransport:
-    """The editor's end of the pair, with the laws reading along."""
+    """The editor's end of the pair, with checks of every frame."""
 
     def __init__(self, inner: MemoryTransport, laws: WireLaws) -> None:
         self._inner = inner
@@ -50,11 +48,11 @@ class WatchedTransport:
 
 
 class FakeEditor:
-    """One client. `on` maps a method to what answers it; `asked` keeps what the agent asked, in order."""
+    """One client. `on` maps a method to its answer; `asked` stores the agent's requests, in order."""
 
     def __init__(self, transport: MemoryTransport, schema: str = STABLE) -> None:
         self.laws = DraftLaws(schema) if schema.startswith("v2") else WireLaws(schema)
-        self.told: list[tuple[str, Json]] = []
+        self.notified: list[tuple[str, Json]] = []
         self.connection = Connection(WatchedTransport(transport, self.laws), self, on_bug=self._note_bug)
         self.updates: list[tuple[str, Json]] = []
         self.opened: dict[str, Json] = {}
@@ -88,7 +86,7 @@ class FakeEditor:
 
     def notification(self, method: str, params: msgspec.Raw) -> Awaitable[None] | None:
         plain = json.loads(bytes(params))
-        self.told.append((method, plain))
+        self.notified.append((method, plain))
         if method == "session/update" and "type" not in plain["update"]:
             self.updates.append((plain["sessionId"], plain["update"]))
         self._wake()
@@ -115,7 +113,7 @@ class FakeEditor:
             return json.loads(bytes(await self.connection.request(method, params, msgspec.Raw)))
 
     async def refusal(self, method: str, params: object) -> PeerError:
-        """Call the agent and give the error it must answer with."""
+        """Call the agent and return the error it must answer with."""
         try:
             answer = await self.call(method, params)
         except PeerError as error:
@@ -135,19 +133,17 @@ class FakeEditor:
         return answer["sessionId"]
 
     def options(self, session_id: str) -> list[Json]:
-        """Return a new session's options as they were told last: by the answer that opened it, or by an update
-        since.
-        """
+        """Return a new session's options as last sent: in the answer that opened it, or in an update since."""
         updates = ShownSession(self, session_id).of("config_option_update")
         return [self.opened[session_id], *updates][-1]["configOptions"]
 
     async def prompt(self, session_id: str, text: str = "go") -> str:
-        """Prompt and give the stop reason."""
+        """Prompt and return the stop reason."""
         block = {"type": "text", "text": text}
         return (await self.call("session/prompt", {"sessionId": session_id, "prompt": [block]}))["stopReason"]
 
     async def prompt_refusal(self, session_id: str, text: str = "go") -> PeerError:
-        """Prompt and give the error the turn must end with."""
+        """Prompt and return the error the turn must end with."""
         block = {"type": "text", "text": text}
         return await self.refusal("session/prompt", {"sessionId": session_id, "prompt": [block]})
 
@@ -158,7 +154,7 @@ class FakeEditor:
         await self.call("session/set_mode", {"sessionId": session_id, "modeId": mode})
 
     async def until(self, is_so: Callable[[], object]) -> None:
-        """Wait until something the agent sends makes it so."""
+        """Wait until something the agent sends fulfils a condition."""
         with anyio.fail_after(WAIT_S):
             while not is_so():
                 await self._changed.wait()
@@ -169,12 +165,12 @@ class FakeEditor:
 
 
 def allow(option: str) -> Answerer:
-    """Answer a permission request with one option, whatever is asked."""
+    """Answer every permission request with one option."""
     return lambda params: {"outcome": {"outcome": "selected", "optionId": option}}
 
 
 class ShownSession:
-    """A session as its updates tell it."""
+    """A session as its updates show it."""
 
     def __init__(self, editor: FakeEditor, session_id: str, since: int = 0) -> None:
         self.updates = [update for name, update in editor.updates[since:] if name == session_id]
@@ -192,7 +188,7 @@ class ShownSession:
 
     @property
     def cards(self) -> dict[str, Json]:
-        """Return each card as an editor ends up showing it."""
+        """Return each card as an editor finally shows it."""
         cards: dict[str, Json] = {}
         for update in self.updates:
             if update["sessionUpdate"] in ("tool_call", "tool_call_update"):

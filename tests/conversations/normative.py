@@ -1,4 +1,4 @@
-"""The tests that show that each MUST of the protocol's schema is met, beyond those of the official kit."""
+"""The tests that cover each MUST of the protocol's schema, beyond those of the official kit."""
 
 from tests.conversations.requirements import (
     CANCELLING,
@@ -54,7 +54,7 @@ MUSTS = (
     met(
         "one call, or one terminal, is cancelled on request, and told by its last update",
         DRAFT_CANCELLING,
-        "test_one_call_is_stopped_and_the_turn_goes_on",
+        "test_one_call_is_stopped_and_the_turn_continues",
         "test_a_call_without_a_terminal_has_none_to_stop",
     ),
     met(
@@ -65,7 +65,7 @@ MUSTS = (
     met(
         "an unknown action of an elicitation is none of the known ones",
         ELICITATION,
-        "test_whatever_is_no_answer_is_told_as_such",
+        "test_whatever_is_no_answer_is_reported_as_such",
     ),
     met(
         "requires_action is followed by running or idle",
@@ -90,7 +90,7 @@ MUSTS = (
         "a load shows everything, in order and once",
         REJOINING,
         "test_what_happens_while_the_past_is_shown_comes_last_and_once",
-        "test_loading_what_goes_on_shows_it_once_and_in_order",
+        "test_loading_a_running_session_shows_it_once_and_in_order",
         "test_another_client_that_loads_a_running_session_misses_nothing",
         "test_a_prompt_right_behind_the_resumption_of_version_2_is_shown_once",
     ),
@@ -105,13 +105,13 @@ MUSTS = (
     met(
         "a system prompt that cannot be applied is an error, and no session",
         UNSTABLE,
-        "test_instructions_that_cannot_be_taken_begin_no_session",
+        "test_instructions_that_cannot_be_taken_start_no_session",
     ),
     met(
         "a child agent is announced before anything of it is told, and only to a client that takes subagents",
         CHILD_AGENTS,
         "test_a_client_that_takes_subagents_is_shown_each_as_a_session",
-        "test_subagents_are_told_to_nobody_who_does_not_take_them",
+        "test_subagents_are_reported_to_nobody_who_does_not_take_them",
     ),
     met(
         "auth/status is never refused for want of authentication",
@@ -121,7 +121,7 @@ MUSTS = (
     met(
         "a changed auth status reaches every client of the process",
         PROVIDERS,
-        "test_a_changed_status_is_told_to_every_client_of_the_house",
+        "test_a_changed_status_is_reported_to_every_client_of_the_app",
     ),
     met(
         "an unknown provider protocol is handled",

@@ -1,4 +1,4 @@
-"""The tests that show that each obligation is met."""
+"""The tests that cover each obligation."""
 
 from typing import NamedTuple
 
@@ -32,7 +32,7 @@ PROVIDER_FAULTS = "tests/contract/test_provider_faults.py"
 
 
 class Requirement(NamedTuple):
-    """One obligation and the tests that show it is met; a test is its file and its function."""
+    """One obligation and the tests that cover it; a test is its file and its function."""
 
     name: str
     file: str
@@ -40,7 +40,7 @@ class Requirement(NamedTuple):
 
 
 class Later(NamedTuple):
-    """One obligation that waits, and what for."""
+    """One pending obligation, and what it waits for."""
 
     name: str
     reason: str
@@ -105,7 +105,7 @@ KIT = (
     met("close-001", CANCELLING, "test_closing_a_session_stops_its_turn"),
     met("close-002", OPENINGS, "test_an_unknown_session_is_not_found_by_any_method"),
     met("adddirs-001", OPENINGS, "test_the_root_may_have_further_folders"),
-    met("modes-001", MODES, "test_a_new_session_offers_four_modes_and_begins_by_asking"),
+    met("modes-001", MODES, "test_a_new_session_offers_four_modes_and_starts_by_asking"),
     met("modes-002", MODES, "test_an_unknown_mode_is_refused_and_nothing_changes"),
     met("promptcap-001", PROMPTS, "test_files_and_pictures_in_a_prompt_reach_the_model_and_are_shown_again"),
     met("promptcap-002", OPENINGS, "test_wrong_parameters_are_refused_without_an_echo"),
@@ -125,7 +125,7 @@ KIT = (
         ELICITATION,
         "test_a_question_is_a_flat_form_tied_to_its_card",
         "test_an_editor_that_takes_no_forms_is_not_asked",
-        "test_a_page_is_opened_by_the_editor_and_put_away_with_the_turn",
+        "test_a_page_is_opened_by_the_editor_and_closed_with_the_turn",
         "test_stop_while_the_question_is_open",
     ),
     met(
@@ -284,11 +284,11 @@ TRAPS = (
         "tests/contract/test_context_files.py",
         "test_the_budget_shortens_the_large_file_in_plain_sight",
     ),
-    met("AGENTS.md unscanned", PROMPTS, "test_what_the_scanner_finds_is_told_to_the_user"),
+    met("AGENTS.md unscanned", PROMPTS, "test_what_the_scanner_finds_is_reported_to_the_user"),
     met(
         "a second session/new stalls a stream",
         OPENINGS,
-        "test_a_session_is_begun_while_another_one_streams",
+        "test_a_session_is_started_while_another_one_streams",
     ),
     met(
         "a request's method as a notification wedges",
@@ -303,19 +303,19 @@ BAD_INPUT = (
     met("missing session", OPENINGS, "test_an_unknown_session_is_not_found_by_any_method"),
     met("relative cwd", OPENINGS, "test_a_folder_that_cannot_serve_is_refused"),
     met("cwd that does not exist", OPENINGS, "test_a_folder_that_cannot_serve_is_refused"),
-    met("binary file", FAULTS, "test_files_that_are_no_plain_text_are_told_as_what_they_are"),
+    met("binary file", FAULTS, "test_files_that_are_no_plain_text_are_reported_as_what_they_are"),
     met("100 MB file", TOOLS, "test_reading_a_huge_file_is_refused_with_its_size"),
     met(
         "non-UTF-8",
         FAULTS,
-        "test_files_that_are_no_plain_text_are_told_as_what_they_are",
+        "test_files_that_are_no_plain_text_are_reported_as_what_they_are",
         "test_a_file_name_that_is_not_utf_8_breaks_nothing",
     ),
     met("provider 401", PROVIDER_FAULTS, "test_a_refused_key_names_the_variable_to_set"),
     met("provider 429", PROVIDER_FAULTS, "test_a_rate_limit_carries_the_wait"),
     met("provider 500", PROVIDER_FAULTS, "test_names_every_status"),
     met("provider cuts the stream", PROVIDER_FAULTS, "test_a_cut_stream_keeps_its_words_and_names_the_place"),
-    met("malformed tool JSON", FAULTS, "test_a_call_that_cannot_be_is_an_outcome_and_the_turn_goes_on"),
+    met("malformed tool JSON", FAULTS, "test_a_call_that_cannot_be_is_an_outcome_and_the_turn_continues"),
     met(
         "kill -9 in mid-turn",
         STORED,

@@ -30,7 +30,7 @@ class ScriptedThought(Struct, frozen=True):
 
 
 class Pause:
-    """A place where the model stops until the test says go."""
+    """A place where the model waits until the test continues."""
 
     def __init__(self) -> None:
         self.reached = anyio.Event()
@@ -41,7 +41,7 @@ Beat = str | ScriptedThought | CallFragment | ToolCall | Pause | HermesError
 
 
 class Step(Struct):
-    """One answer of the model, beat by beat."""
+    """One answer of the model, piece by piece."""
 
     beats: tuple[Beat, ...]
     finish: FinishReason | None = None

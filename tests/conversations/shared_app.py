@@ -13,17 +13,17 @@ from hermes_protocol.transport import memory_pair
 from tests.conversations.app_scene import Scene
 from tests.conversations.fake_editor import WAIT_S, FakeEditor
 
-OTHERS_TURN = "while nothing of it was asked for"  # no fault where another editor asked
-OTHERS_CARD = "was left pending"  # no fault where the turn of another editor goes on
+OTHERS_TURN = "while nothing of it was asked for"  # not an error if another editor asked
+OTHERS_CARD = "was left pending"  # not an error while another editor's turn continues
 
 
 @asynccontextmanager
 async def strangers(
     scene: Scene, count: int, schemas: Sequence[str] = ()
 ) -> AsyncGenerator[tuple[FakeEditor, ...]]:
-    """Start an app with editors that have not said a word yet; the laws are checked at the end.
+    """Start an app with editors that have sent nothing yet; the rules are checked at the end.
 
-    Each is held to a schema of its own, by default all to the scene's.
+    Each is checked against its own schema, by default all against the scene's.
     """
     app, registry = scene.open_app(), ConnectionRegistry()
     editors: list[FakeEditor] = []
@@ -54,7 +54,7 @@ async def strangers(
 
 @asynccontextmanager
 async def two_editors(scene: Scene) -> AsyncGenerator[tuple[FakeEditor, FakeEditor]]:
-    """Start an app with two editors of version 1 that introduced themselves."""
+    """Start an app with two editors of version 1 that have initialized their connections."""
     async with strangers(scene, 2) as (first, second):
         await first.initialize()
         await second.initialize()

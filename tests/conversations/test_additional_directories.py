@@ -1,4 +1,4 @@
-"""Folders beside a session's working directory: what an editor names is the complete list, and it lasts."""
+"""Folders besides a session's working directory: what an editor names is the complete list, and it persists."""
 
 from pathlib import Path
 

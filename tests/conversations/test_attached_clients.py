@@ -32,7 +32,7 @@ async def shared(scene: Scene, first: FakeEditor, second: FakeEditor, **hermes: 
 
 
 def never(editor: FakeEditor) -> None:
-    """Let an editor's user answer no question."""
+    """Have an editor's user answer no questions."""
 
     async def wait(params: Json) -> Json:
         await anyio.sleep_forever()
@@ -54,11 +54,11 @@ async def test_both_clients_are_shown_the_same_and_the_other_one_the_prompt_too(
 
 
 def turns_told(editor: FakeEditor) -> list[str]:
-    """Return what an editor was told of turns that it did not ask for."""
+    """Return what an editor was shown of turns that it did not start."""
     names = ("turnBegan", "turnEnded")
     return [
         name
-        for method, params in editor.told
+        for method, params in editor.notified
         if method == "session/update"
         for name in names
         if name in str(params)
@@ -190,7 +190,7 @@ async def drop_in_turn(scene: Scene, editor: FakeEditor, session_id: str, pause:
         await editor.connection.aclose()
 
 
-async def test_a_turn_goes_on_without_its_client_and_its_question_waits_for_the_next(scene: Scene) -> None:
+async def test_a_turn_continues_without_its_client_and_its_question_waits_for_the_next(scene: Scene) -> None:
     pause, writing = Pause(), call("write_file", "c1", path="a", content="new\n")
     scene.provider.plays(step("Working. ", pause, writing), step("Done."))
     async with two_editors(scene) as (first, second):

@@ -13,7 +13,7 @@ CONFIG = "ssh: {host: far, folder: /srv/work}\ndocker: {image: small}\n"
 
 
 def backend(editor: FakeEditor, session: str) -> Json | None:
-    """Return the choice of backends as it was told last."""
+    """Return the choice of backends as last sent."""
     return next((option for option in editor.options(session) if option["id"] == "backend"), None)
 
 

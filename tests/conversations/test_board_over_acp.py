@@ -97,8 +97,8 @@ async def test_a_client_hears_of_changes_by_others_until_it_cancels_the_call(sce
         other = scene.open_app()
         comment = CommentOnCard(one["id"], "From elsewhere.")
         await other.board_service.act("default", comment, Actor("person", "somebody"))
-        await editor.until(lambda: any(method == f"{BOARD}changed" for method, _ in editor.told))
-        changed = [params for method, params in editor.told if method == f"{BOARD}changed"]
+        await editor.until(lambda: any(method == f"{BOARD}changed" for method, _ in editor.notified))
+        changed = [params for method, params in editor.notified if method == f"{BOARD}changed"]
         assert changed == [{"board": "default", "cursor": one["cursor"] + 1}]
         assert (await cards_of(editor, one["cursor"]))[one["id"]]["comments"] == 1
         await other.aclose()

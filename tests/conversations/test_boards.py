@@ -70,7 +70,7 @@ async def opened(scene: Scene) -> AsyncGenerator[App]:
 
 
 def said_in(scene: Scene, request: int) -> str:
-    """Return what a request to the model contained."""
+    """Return the contents of a request to the model."""
     return "\n".join(plain_history(scene.provider.requests[request]))
 
 
@@ -122,7 +122,7 @@ async def test_a_card_is_worked_on_in_its_own_worktree_reviewed_and_merged(scene
         assert not Path(attempt.folder).exists()
 
 
-async def test_a_card_that_is_sent_back_goes_on_in_its_session(scene: Scene) -> None:
+async def test_a_card_that_is_sent_back_continues_in_its_session(scene: Scene) -> None:
     scene.provider.plays(step("First."), step("Second."))
     async with opened(scene) as app:
         first = await reached(app, await add(app, scene, "Think"), "review")
@@ -268,7 +268,7 @@ async def test_a_conflict_goes_back_to_the_agent_with_what_conflicts(scene: Scen
     assert git(scene, "log", "--format=%s") == "Rename\nMeanwhile\nBegin"
 
 
-async def test_work_goes_on_after_a_restart_at_any_point(scene: Scene) -> None:
+async def test_work_continues_after_a_restart_at_any_point(scene: Scene) -> None:
     scene.overrides["mode"] = "ask"
     scene.provider.plays(step("I write.", WRITE))
     async with opened(scene) as app:
@@ -326,7 +326,7 @@ async def test_a_card_that_starts_work_is_approved_by_a_person(scene: Scene) -> 
 
 
 async def says(path: Path, words: str) -> None:
-    """Wait until a file says something; while it is written again, it is missing for a moment."""
+    """Wait until a file contains a text; while it is rewritten, it is missing for a moment."""
     with anyio.fail_after(WAIT_S):
         while True:
             with suppress(FileNotFoundError):

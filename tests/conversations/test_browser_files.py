@@ -1,4 +1,4 @@
-"""Files between the workspace and a page in a real browser, as an editor's user is asked about them."""
+"""Files between the workspace and a page in a real browser, with the questions to an editor's user."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A server that is cancelled from outside lets go of what it has open, like one whose client left."""
+"""A server that is cancelled from outside closes what it has open, like one whose client left."""
 
 import anyio
 import pytest

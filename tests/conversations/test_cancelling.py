@@ -1,4 +1,4 @@
-"""Stop, at every place a turn can be."""
+"""Stopping a turn at every point."""
 
 import os
 from collections.abc import AsyncGenerator
@@ -22,7 +22,7 @@ ASK = "session/request_permission"
 
 @asynccontextmanager
 async def prompted(editor: FakeEditor, session: str, text: str = "the first") -> AsyncGenerator[None]:
-    """Prompt beside the block, which must see to it that the turn is cancelled."""
+    """Prompt beside the block, which must get the turn cancelled."""
 
     async def ask() -> None:
         assert await editor.prompt(session, text) == "cancelled"
@@ -33,7 +33,7 @@ async def prompted(editor: FakeEditor, session: str, text: str = "the first") ->
 
 
 async def goes_on(scene: Scene, editor: FakeEditor, session: str) -> list[str]:
-    """Prompt again: the answer must be this prompt's own. Give what the model was shown."""
+    """Prompt again: the answer must belong to this prompt. Return what the model was shown."""
     scene.provider.steps = [step("Still here.")]
     seen = len(editor.updates)
     assert await editor.prompt(session, "the next") == "end_turn"
@@ -108,10 +108,10 @@ async def test_while_the_user_is_asked(scene: Scene) -> None:
             await editor.until(lambda: editor.asks(ASK))
             editor.cancel(session)
         await editor.until(lambda: editor.given_up)
-        told = ShownSession(editor, session)
-        assert {card["status"] for card in told.cards.values()} == {"failed"}
-        assert [piece["type"] for piece in told.cards["c1"]["content"]] == ["diff"]
-        assert "stopped" in told.cards["c1"]["rawOutput"]["text"]
+        reported = ShownSession(editor, session)
+        assert {card["status"] for card in reported.cards.values()} == {"failed"}
+        assert [piece["type"] for piece in reported.cards["c1"]["content"]] == ["diff"]
+        assert "stopped" in reported.cards["c1"]["rawOutput"]["text"]
         editor.on[ASK] = answer
         history = await goes_on(scene, editor, session)
     assert [line.split(":")[0] for line in history] == [
@@ -168,12 +168,12 @@ async def test_while_a_command_runs(scene: Scene) -> None:
             assert all(is_alive(each) for each in process_ids)
             editor.cancel(session)
         assert not any(is_alive(each) for each in process_ids)
-        told = ShownSession(editor, session)
-        assert told.statuses("c1") == ["pending", "in_progress", "failed"]
-        assert told.statuses("c2") == ["pending", "failed"]
-        assert "started" in str(told.cards["c1"]["content"])
-        assert "stopped" in told.cards["c1"]["rawOutput"]["text"]
-        assert "stopped" in str(told.cards["c2"]["content"])
+        reported = ShownSession(editor, session)
+        assert reported.statuses("c1") == ["pending", "in_progress", "failed"]
+        assert reported.statuses("c2") == ["pending", "failed"]
+        assert "started" in str(reported.cards["c1"]["content"])
+        assert "stopped" in reported.cards["c1"]["rawOutput"]["text"]
+        assert "stopped" in str(reported.cards["c2"]["content"])
         history = await goes_on(scene, editor, session)
         assert "stopped" in history[2]
     assert [line.split(":")[0] for line in history] == ["user", "assistant", "terminal", "read_file", "user"]

@@ -1,4 +1,4 @@
-"""Child agents as an editor sees them: one card, one person to ask, and nothing left behind."""
+"""Child agents as an editor sees them: one card, one person to ask, and nothing left over."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -25,7 +25,7 @@ Plays = Callable[[ModelRequest], Step]
 
 
 def delegates(scene: Scene, *children: tuple[str, Plays]) -> None:
-    """Let the agent delegate in its first step, and each child play what stands behind its title."""
+    """Have the agent delegate in its first step, and each child play the replies for its title."""
     plays = dict(children)
     tasks = [{"title": title.capitalize(), "instructions": title} for title in plays]
 
@@ -59,8 +59,8 @@ def writes(name: str) -> Step:
     return step(call("write_file", "w1", path=name, content="new\n"))
 
 
-def outcome(told: ShownSession) -> str:
-    return told.cards["d1"]["rawOutput"]["text"]
+def outcome(reported: ShownSession) -> str:
+    return reported.cards["d1"]["rawOutput"]["text"]
 
 
 def records_of(scene: Scene, session: str) -> list[Path]:
@@ -92,12 +92,12 @@ async def test_children_work_at_the_same_time_and_show_what_they_do(scene: Scene
             board = str(ShownSession(editor, session).cards["d1"]["content"])
             left.go.set()
             right.go.set()
-        told = ShownSession(editor, session)
+        reported = ShownSession(editor, session)
         assert "Going left." in board
-        assert outcome(told) == "## 1. Left\nGoing left.\nIt is left.\n\n## 2. Right\nSo.\nRight it is."
-        assert list(told.cards) == ["d1"]
-        assert told.text == "All in."
-        assert told.cards["d1"]["title"] == "Delegate: Left; Right"
+        assert outcome(reported) == "## 1. Left\nGoing left.\nIt is left.\n\n## 2. Right\nSo.\nRight it is."
+        assert list(reported.cards) == ["d1"]
+        assert reported.text == "All in."
+        assert reported.cards["d1"]["title"] == "Delegate: Left; Right"
 
 
 async def test_only_so_many_work_at_once(scene: Scene) -> None:
@@ -121,9 +121,9 @@ async def test_a_child_that_fails_is_an_outcome(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        told = ShownSession(editor, session)
-        assert outcome(told) == "## 1. Bad\n[The child agent did not finish: Gone.]\n\n## 2. Good\nGood."
-        assert told.cards["d1"]["status"] == "completed"
+        reported = ShownSession(editor, session)
+        assert outcome(reported) == "## 1. Bad\n[The child agent did not finish: Gone.]\n\n## 2. Good\nGood."
+        assert reported.cards["d1"]["status"] == "completed"
 
 
 async def test_a_childs_question_has_a_card_of_its_own_that_says_whose_it_is(scene: Scene) -> None:
@@ -132,15 +132,15 @@ async def test_a_childs_question_has_a_card_of_its_own_that_says_whose_it_is(sce
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
         (ask,) = editor.asks(ASK)
-        told = ShownSession(editor, session)
+        reported = ShownSession(editor, session)
         own = ask["toolCall"]["toolCallId"]
         assert (ask["sessionId"], ask["toolCall"]["title"]) == (session, "Writer: Create a")
-        assert list(told.cards) == ["d1", own]
-        assert told.statuses(own) == ["pending", "in_progress", "completed"]
+        assert list(reported.cards) == ["d1", own]
+        assert reported.statuses(own) == ["pending", "in_progress", "completed"]
         assert (scene.project / "a").read_text() == "new\n"
 
 
-async def test_an_answer_for_good_holds_for_the_other_children_and_the_parent(scene: Scene) -> None:
+async def test_a_permanent_answer_applies_to_the_other_children_and_the_parent(scene: Scene) -> None:
     delegates(scene, ("one", first(writes("a"))), ("two", first(writes("a"))))
     scene.configure("delegation: {max_parallel: 1}\n")
     async with scene.editor() as editor:
@@ -161,7 +161,7 @@ async def test_an_answer_for_good_holds_for_the_other_children_and_the_parent(sc
         assert editor.asks(ASK) == []
 
 
-async def test_what_was_refused_is_told_to_the_child_alone(scene: Scene) -> None:
+async def test_what_was_refused_is_reported_to_the_child_alone(scene: Scene) -> None:
     delegates(scene, ("writer", first(writes("a"), then="I was not allowed.")))
     async with scene.editor() as editor:
         editor.on[ASK] = allow("reject_once")
@@ -208,10 +208,10 @@ async def test_cancel_reaches_every_child_and_its_processes(scene: Scene) -> Non
             writing.go.set()
             await editor.until(lambda: len(editor.asks(ASK)) == 2)
             editor.cancel(session)
-        told = ShownSession(editor, session)
+        reported = ShownSession(editor, session)
         assert not Path(f"/proc/{process_id}").exists()
-        assert {card["status"] for card in told.cards.values()} == {"failed"}
-        assert len(told.cards) == 3
+        assert {card["status"] for card in reported.cards.values()} == {"failed"}
+        assert len(reported.cards) == 3
         assert scene.provider.streams_open == 0
         last = [path.read_text().splitlines()[-1] for path in records_of(scene, session)]
         assert len(last) == 3
@@ -225,7 +225,7 @@ def reopening(scene: Scene, session: str) -> Json:
 
 
 def cut_behind(record: Path, mark: bytes) -> None:
-    """Leave a record as a process killed right behind an event would."""
+    """Leave a record like that of a process killed right after an event."""
     content = record.read_bytes()
     record.write_bytes(content[: content.index(b"\n", content.index(mark)) + 1])
 
@@ -259,11 +259,11 @@ async def test_answers_that_were_there_when_the_process_was_killed_reach_the_par
     scene.provider.answer = says("I go on.")
     async with scene.editor() as editor:
         await editor.call("session/load", reopening(scene, session))
-        told = outcome(ShownSession(editor, session))
-        assert "## 1. Quick\nIt is blue.\n\n## 2. Writer\n[The child agent did not finish" in told
-        assert "check the current state" in told
-        assert "Late" not in told
-        assert told.endswith(UNLISTED)
+        reported = outcome(ShownSession(editor, session))
+        assert "## 1. Quick\nIt is blue.\n\n## 2. Writer\n[The child agent did not finish" in reported
+        assert "check the current state" in reported
+        assert "Late" not in reported
+        assert reported.endswith(UNLISTED)
         assert await editor.prompt(session, "And?") == "end_turn"
     (history,) = [line for line in plain_history(scene.provider.requests[-1]) if line.startswith("delegate")]
     assert "It is blue." in history
@@ -292,9 +292,9 @@ async def test_a_childs_session_is_listed_nowhere_can_be_read_and_goes_with_its_
         rows = (await editor.call("session/list", {}))["sessions"]
         assert [row["sessionId"] for row in rows] == [session]
         await editor.call("session/load", reopening(scene, record.stem))
-        told = ShownSession(editor, record.stem)
-        assert told.text == "Found it."
-        assert "can be read but not continued" in str(told.of("notice"))
+        reported = ShownSession(editor, record.stem)
+        assert reported.text == "Found it."
+        assert "can be read but not continued" in str(reported.of("notice"))
         refusal = await editor.prompt_refusal(record.stem)
         assert (refusal.code, "record of a child agent" in refusal.message) == (INTERNAL_ERROR, True)
         await editor.call("session/delete", {"sessionId": session})
@@ -320,12 +320,12 @@ async def test_a_client_that_takes_subagents_is_shown_each_as_a_session(scene: S
             states.setdefault(child, []).append(state["state"] + state.get("stopReason", ""))
         assert states[titles["Writer"]] == ["running", "requires_action", "running", "idleend_turn"]
         assert states[titles["Lost"]] == ["running", "idleerror"]
-        told = ShownSession(editor, titles["Writer"])
-        (errand,) = told.of("session_message")
+        reported = ShownSession(editor, titles["Writer"])
+        (errand,) = reported.of("session_message")
         assert (errand["senderSessionId"], errand["recipientSessionId"]) == (session, titles["Writer"])
         assert errand["content"][0]["text"] == "writer"
-        assert (told.text, told.thoughts) == ("Did it.", "Hm.")
-        assert told.cards["w1"]["status"] == "completed"
+        assert (reported.text, reported.thoughts) == ("Did it.", "Hm.")
+        assert reported.cards["w1"]["status"] == "completed"
     async with scene.editor(subagents={}) as editor:
         await editor.call("session/load", reopening(scene, session))
         again = ShownSession(editor, session).of("subagent_update")
@@ -335,7 +335,7 @@ async def test_a_client_that_takes_subagents_is_shown_each_as_a_session(scene: S
         ]
 
 
-async def test_subagents_are_told_to_nobody_who_does_not_take_them(scene: Scene) -> None:
+async def test_subagents_are_reported_to_nobody_who_does_not_take_them(scene: Scene) -> None:
     delegates(scene, ("scout", says("Found it.")))
     async with scene.editor(subagents={}) as editor:
         session = await editor.new_session(scene.project)
@@ -344,7 +344,7 @@ async def test_subagents_are_told_to_nobody_who_does_not_take_them(scene: Scene)
         assert {name for name, _ in editor.updates} == {session}
 
 
-async def test_two_children_that_change_the_same_file_are_judged_by_what_is_there(scene: Scene) -> None:
+async def test_two_children_that_change_the_same_file_are_checked_by_what_is_there(scene: Scene) -> None:
     scene.write("a", "one\n")
     early, late = Pause(), Pause()
     read = call("read_file", "r1", path="a")
@@ -391,9 +391,9 @@ async def test_a_child_whose_window_fills_up_shortens_its_own_history_and_no_oth
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session, "Delegate") == "end_turn"
-        told = ShownSession(editor, session)
+        reported = ShownSession(editor, session)
     (record,) = records_of(scene, session)
     assert len(sums) == 1
-    assert "The child is done." in outcome(told)
+    assert "The child is done." in outcome(reported)
     assert b"history_compacted" in record.read_bytes()
     assert b"history_compacted" not in scene.record_of(session).read_bytes()

@@ -1,4 +1,4 @@
-"""A conversation that outgrows the model's window: what gives way, what stays, and what is seen of it."""
+"""A conversation that outgrows the model's window: what is dropped, what stays, and what is visible."""
 
 import json
 
@@ -23,7 +23,7 @@ SMALL_WINDOW = "window_tokens: 8000\n"
 
 
 def filling(tokens: int, *beats: Beat) -> Step:
-    """One answer after which the endpoint counts so many tokens in the window."""
+    """One answer after which the endpoint counts this many tokens in the window."""
     return Step(beats, usage=Usage(tokens, 10))
 
 
@@ -32,7 +32,7 @@ def reopening(scene: Scene, session: str) -> Json:
 
 
 def marks(editor: FakeEditor, session: str) -> list[str]:
-    """Return the compactions as an editor is told of them: a status, or words of a summary."""
+    """Return the compactions as an editor sees them: a status, or words of a summary."""
     found: list[str] = []
     for update in ShownSession(editor, session).updates:
         if update["sessionUpdate"] == "compaction_update":
@@ -49,7 +49,7 @@ def recorded(scene: Scene, session: str) -> list[Json]:
 
 
 async def grow(scene: Scene, editor: FakeEditor, said: str = LONG) -> str:
-    """Begin a session whose window is nearly full."""
+    """Start a session whose window is nearly full."""
     scene.provider.plays(filling(6600, said))
     session = await editor.new_session(scene.project)
     await editor.prompt(session, "First")
@@ -63,12 +63,12 @@ async def test_the_older_part_gives_way_to_a_summary_before_the_window_is_full(s
         scene.provider.plays(step(ScriptedThought("Hm."), "The user ", "said much."), step("Going on."))
         assert await editor.prompt(session, "Second") == "end_turn"
         assert marks(editor, session) == ["in_progress", "The user ", "said much.", "completed"]
-        told = ShownSession(editor, session)
-        (done,) = [u for u in told.of("compaction_update") if u["status"] == "completed"]
+        reported = ShownSession(editor, session)
+        (done,) = [u for u in reported.of("compaction_update") if u["status"] == "completed"]
         assert done["summary"] == [{"type": "text", "text": "The user said much."}]
-        before, after = [update["used"] for update in told.of("usage_update")][:2]
+        before, after = [update["used"] for update in reported.of("usage_update")][:2]
         assert after < before
-        assert told.text == f"{LONG}Going on."
+        assert reported.text == f"{LONG}Going on."
     first, asked, second = scene.provider.requests
     assert asked.tools == ()
     assert LONG in plain_history(asked)[0]
@@ -99,13 +99,13 @@ async def test_a_client_that_takes_no_compactions_is_told_why_nothing_is_said(sc
         session = await grow(scene, editor)
         scene.provider.plays(step("Much was said."), step("Going on."))
         await editor.prompt(session, "Second")
-        told = ShownSession(editor, session)
+        reported = ShownSession(editor, session)
         assert marks(editor, session) == []
-        assert [notice["title"] for notice in told.of("notice")] == [
+        assert [notice["title"] for notice in reported.of("notice")] == [
             "The conversation is long, so its older part is being summarised for the model."
         ]
-        assert told.of("usage_update")[1]["used"] < told.of("usage_update")[0]["used"]
-        assert "Much was said" not in str(told.updates)
+        assert reported.of("usage_update")[1]["used"] < reported.of("usage_update")[0]["used"]
+        assert "Much was said" not in str(reported.updates)
 
 
 async def test_an_endpoint_that_says_it_is_full_is_asked_once_more_with_less(scene: Scene) -> None:
@@ -134,7 +134,7 @@ async def test_an_endpoint_that_stays_full_ends_the_turn_with_its_sentence(scene
         ]
 
 
-async def test_a_first_prompt_that_is_too_long_is_not_summed_up(scene: Scene) -> None:
+async def test_a_first_prompt_that_is_too_long_is_not_summarised(scene: Scene) -> None:
     scene.provider.plays(step(FULL))
     async with scene.editor(session=TAKES) as editor:
         session = await editor.new_session(scene.project)
@@ -143,7 +143,7 @@ async def test_a_first_prompt_that_is_too_long_is_not_summed_up(scene: Scene) ->
         assert marks(editor, session) == []
 
 
-async def test_a_part_too_long_for_one_request_is_summed_up_piece_by_piece(scene: Scene) -> None:
+async def test_a_part_too_long_for_one_request_is_summarised_piece_by_piece(scene: Scene) -> None:
     async with scene.editor(session=TAKES) as editor:
         session = await grow(scene, editor, LONG + LONG[:2_000])
         scene.provider.plays(
@@ -223,7 +223,7 @@ async def test_a_cancel_while_it_is_shortened_leaves_the_history_as_it_was(scene
         assert stopped == ["cancelled"]
         assert marks(editor, session) == ["in_progress", "Half a s", "cancelled"]
         scene.provider.plays(step("Still all here."))
-    # What a process that was killed at that moment would have left.
+    # What a process killed at that moment would have left.
     scene.record_of(session).write_bytes(left[0])
     scene.configure("window_tokens: 128000\n")
     async with scene.editor(session=TAKES) as editor:

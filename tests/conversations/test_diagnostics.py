@@ -1,4 +1,4 @@
-"""What an editor finds wrong, for editors that announce that they can tell."""
+"""Diagnostics from editors that announce that they can provide them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is synced when, and how a turn that was cut short is taken up."""
+"""What is synced when, and how an interrupted turn is resumed."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -26,7 +26,7 @@ HISTORY_OF_A_START = ["user: Do it", "assistant: First.<write_file><terminal>"]
 
 
 class LoggedTranscript(Transcript):
-    """A record that notes in a log what is appended, and when that is synced."""
+    """A record that logs what is appended, and when that is synced."""
 
     log: list[str]
     has_more = False
@@ -57,7 +57,7 @@ async def opened(scene: Scene, begin: Callable[[], CreatedSession]) -> AsyncGene
 
 @asynccontextmanager
 async def reopened(scene: Scene, session_id: str) -> AsyncGenerator[Session]:
-    """Open a stored session in a fresh house, in which everything may run."""
+    """Open a stored session in a new app, in which everything may run."""
     app = scene.open_app()
 
     def open_workspace(_: str, cwd: str, roots: tuple[str, ...]) -> Workspace:
@@ -95,7 +95,7 @@ async def test_the_prompt_is_synced_before_the_model_is_asked_and_the_turns_end_
 
 
 async def play_a_start(scene: Scene, behind: bytes) -> str:
-    """Play a turn of a file and a command, and leave its record as if the process had been killed behind an event."""
+    """Run a turn with a file and a command, and leave its record as if the process had been killed after an event."""
     scene.provider.plays(
         step(
             "First.",
@@ -121,7 +121,7 @@ async def play_a_start(scene: Scene, behind: bytes) -> str:
         (b'"type":"step_ended"', ["The process ended before", "The process ended before"]),
     ],
 )
-async def test_a_turn_goes_on_from_its_last_step(scene: Scene, behind: bytes, outcomes: list[str]) -> None:
+async def test_a_turn_continues_from_its_last_step(scene: Scene, behind: bytes, outcomes: list[str]) -> None:
     session_id = await play_a_start(scene, behind)
     scene.provider.plays(step("I go on."))
     async with reopened(scene, session_id) as session:
@@ -137,7 +137,7 @@ async def test_a_turn_goes_on_from_its_last_step(scene: Scene, behind: bytes, ou
         assert line.partition(": ")[2].startswith(outcome), line
 
 
-async def test_a_turn_goes_on_that_was_not_answered_yet(scene: Scene) -> None:
+async def test_a_turn_continues_that_was_not_answered_yet(scene: Scene) -> None:
     session_id = await play_a_start(scene, b'"type":"user_said"')
     scene.provider.plays(step(ModelUnavailable("It is down.")), step("I begin."))
     scene.overrides["retry.attempts"] = 1
@@ -156,8 +156,8 @@ async def test_what_a_killed_process_could_not_answer_is_put_to_the_model_with_t
     async with reopened(scene, session_id) as session:
         for words in ("Well?", "And now?"):
             await session.prompt((TextPart(words),), UnattendedGate())
-    told = [plain_history(request) for request in scene.provider.requests]
-    assert told == [
+    reported = [plain_history(request) for request in scene.provider.requests]
+    assert reported == [
         ["user: Do it", "user: Well?"],
         ["user: Do it", "user: Well?", "assistant: Both.", "user: And now?"],
     ]

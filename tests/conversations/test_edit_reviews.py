@@ -1,4 +1,4 @@
-"""Edits that are written first and judged after, by an editor's buttons."""
+"""Edits that are written first and reviewed afterwards, with an editor's buttons."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ LIST, JUDGE = "_hermes/edits/list", "_hermes/edits/judge"
 
 
 async def written(scene: Scene, editor: FakeEditor) -> tuple[str, Path]:
-    """Let a turn write unasked, and give the session and the file."""
+    """Have a turn write without asking, and return the session and the file."""
     path = scene.write("a.txt", BEFORE)
     scene.provider.plays(
         step(call("read_file", "c0", path="a.txt")),
@@ -37,7 +37,7 @@ async def listed(editor: FakeEditor, session: str, **more: object) -> Json:
     return await editor.call(LIST, {"sessionId": session, **more})
 
 
-async def test_a_hunk_is_taken_back_and_the_model_hears_of_it_once(scene: Scene) -> None:
+async def test_a_hunk_is_undone_and_the_model_hears_of_it_once(scene: Scene) -> None:
     async with scene.editor() as editor:
         session, path = await written(scene, editor)
         (file,) = (await listed(editor, session))["files"]
@@ -71,12 +71,14 @@ async def test_every_client_that_shows_edits_hears_of_a_judgement(scene: Scene) 
             said = {"sessionId": session, "path": str(path)}
             await editor.call(JUDGE, {**said, "verdict": "rejected", "hunks": [1]})
             await editor.call(JUDGE, {**said, "verdict": "accepted"})
-            notices = [params for method, params in editor.told if method == "_hermes/edits/judged"]
+            notices = [params for method, params in editor.notified if method == "_hermes/edits/judged"]
             assert all(params["path"] == str(path) for params in notices)
             await editor.call(
                 "session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []}
             )
-            assert len([each for each, _ in editor.told if each == "_hermes/edits/judged"]) == len(notices)
+            assert len([each for each, _ in editor.notified if each == "_hermes/edits/judged"]) == len(
+                notices
+            )
             return notices
 
     assert [each["open"] for each in await heard(_meta={"hermes": {"edits": True}})] == [1, 0]
@@ -100,7 +102,7 @@ async def test_a_review_outlives_the_agent(scene: Scene) -> None:
         assert any("rejected these parts" in line for line in plain_history(scene.provider.requests[-1]))
 
 
-async def test_an_editor_that_takes_back_itself_is_believed(scene: Scene) -> None:
+async def test_an_editor_that_undoes_a_hunk_itself_is_believed(scene: Scene) -> None:
     async with scene.editor() as editor:
         session, path = await written(scene, editor)
         said = {"sessionId": session, "path": str(path), "verdict": "rejected", "hunks": [0], "isDone": True}
@@ -170,7 +172,7 @@ DRAFTS: Json = {"_meta": {"hermes": {"drafts": True}}}
 
 
 @pytest.mark.parametrize("capabilities", [DRAFTS, {}])
-async def test_an_edit_is_told_while_it_is_written_to_who_asked_for_it(
+async def test_an_edit_is_reported_while_it_is_written_to_who_asked_for_it(
     scene: Scene, capabilities: Json
 ) -> None:
     written = '{"path": "new.txt", "content": "one\\ntwo\\n"}'
@@ -180,7 +182,7 @@ async def test_an_edit_is_told_while_it_is_written_to_who_asked_for_it(
     async with scene.editor(**capabilities) as editor:
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
-        drafts = [params for method, params in editor.told if method == "_hermes/edits/draft"]
+        drafts = [params for method, params in editor.notified if method == "_hermes/edits/draft"]
     told = [(each["path"], each["newText"], each["isWhole"]) for each in drafts]
     assert told == ([("new.txt", "one\ntwo\n", True)] if capabilities else [])
     assert (scene.project / "new.txt").read_text() == "one\ntwo\n"
@@ -193,7 +195,7 @@ async def test_an_editor_searches_what_was_said(scene: Scene) -> None:
         await editor.prompt(session, "what of it?")
         asked = {"query": "walrus", "cwd": str(scene.project)}
         while not (answer := await editor.call("_hermes/sessions/search", asked))["found"]:
-            pass  # a search waits for what was just said, but not for ever
+            pass  # a search waits for the latest messages, but not forever
         (found,) = answer["found"]
         start, end = found["highlights"][0]
         assert (found["sessionId"], found["text"][start:end], found["speaker"]) == (
@@ -224,5 +226,7 @@ async def test_an_editor_of_the_next_version_sees_drafts_and_judgements(draft: S
         await turn(editor, session)
         path = str(draft.project / "new.txt")
         await editor.call(JUDGE, {"sessionId": session, "path": path, "verdict": "accepted"})
-        told = [(name, params["path"]) for name, params in editor.told if name.startswith("_hermes/edits")]
+        told = [
+            (name, params["path"]) for name, params in editor.notified if name.startswith("_hermes/edits")
+        ]
     assert told == [("_hermes/edits/draft", "new.txt"), ("_hermes/edits/judged", path)]

@@ -1,4 +1,4 @@
-"""Files through the editor: unsaved changes, new files, and editors that answer badly."""
+"""Files through the editor: unsaved changes, new files, and editors that answer incorrectly."""
 
 from pathlib import Path
 from typing import Any
@@ -126,9 +126,9 @@ async def test_why_an_editor_refuses_is_read_where_it_says_so(scene: Scene) -> N
         editor.on["fs/write_text_file"] = give_up
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
-    told = plain_history(scene.provider.requests[1])[-1]
-    assert "a.txt: The disk is full." in told
-    assert ".." not in told
+    reported = plain_history(scene.provider.requests[1])[-1]
+    assert "a.txt: The disk is full." in reported
+    assert ".." not in reported
 
 
 @pytest.mark.parametrize("answer", [None, "text", {"content": 1}, {"content": None}, []], ids=str)

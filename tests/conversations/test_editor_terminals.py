@@ -13,7 +13,7 @@ pytestmark = pytest.mark.anyio
 
 
 def play_terminal(editor: FakeEditor, *, exit_code: int | None = 0) -> anyio.Event:
-    """Let the editor have one terminal; the command ends by itself unless `exit_code` is None."""
+    """Give the editor one terminal; the command ends by itself unless `exit_code` is None."""
     killed = anyio.Event()
 
     async def wait_for_exit(params: Json) -> Json:
@@ -47,7 +47,7 @@ async def test_a_command_runs_in_a_terminal_shown_in_its_card(scene: Scene) -> N
         play_terminal(editor)
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        told = ShownSession(editor, session)
+        reported = ShownSession(editor, session)
         (created,) = editor.asks("terminal/create")
         assert (created["cwd"], created["args"][-1]) == (str(scene.project), "make test")
         over = {each["name"]: each["value"] for each in created["env"]}
@@ -56,9 +56,9 @@ async def test_a_command_runs_in_a_terminal_shown_in_its_card(scene: Scene) -> N
         assert "PATH" not in over
         names = ["create", "wait_for_exit", "output", "release"]
         assert methods(editor) == [f"terminal/{name}" for name in names]
-        assert told.cards["c1"]["content"] == [{"type": "terminal", "terminalId": "term-1"}]
-        assert told.statuses("c1") == ["pending", "in_progress", "completed"]
-        assert told.cards["c1"]["rawOutput"]["exit_code"] == 0
+        assert reported.cards["c1"]["content"] == [{"type": "terminal", "terminalId": "term-1"}]
+        assert reported.statuses("c1") == ["pending", "in_progress", "completed"]
+        assert reported.cards["c1"]["rawOutput"]["exit_code"] == 0
     assert "two tests passed" in plain_history(scene.provider.requests[1])[-1]
 
 
@@ -83,13 +83,13 @@ async def test_terminals_that_would_run_other_words_are_not_used(
 
 
 @pytest.mark.parametrize(
-    ("told", "words"), [("SIGKILL", "SIGKILL"), ("SIGRTMIN+1", "SIGRTMIN+1"), ("]\n\x1b", "a signal")]
+    ("reported", "words"), [("SIGKILL", "SIGKILL"), ("SIGRTMIN+1", "SIGRTMIN+1"), ("]\n\x1b", "a signal")]
 )
-async def test_the_signal_that_killed_a_command_is_told(scene: Scene, told: str, words: str) -> None:
+async def test_the_signal_that_killed_a_command_is_reported(scene: Scene, reported: str, words: str) -> None:
     scene.provider.plays(step(call("terminal", "c1", command="make test")), step("Killed."))
     async with scene.editor(terminal=True) as editor:
         play_terminal(editor)
-        editor.on["terminal/wait_for_exit"] = lambda params: {"exitCode": None, "signal": told}
+        editor.on["terminal/wait_for_exit"] = lambda params: {"exitCode": None, "signal": reported}
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
         output = ShownSession(editor, session).cards["c1"]["rawOutput"]

@@ -1,4 +1,4 @@
-"""The agent asks what only the user can tell."""
+"""The agent asks what only the user knows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -73,7 +73,7 @@ ENDINGS: dict[str, tuple[Callable[[Json], Any], str]] = {
 
 
 @pytest.mark.parametrize("name", ENDINGS)
-async def test_whatever_is_no_answer_is_told_as_such(scene: Scene, name: str) -> None:
+async def test_whatever_is_no_answer_is_reported_as_such(scene: Scene, name: str) -> None:
     answer, said = ENDINGS[name]
     scene.provider.plays(asks(choices=["red"]), step("Then not."))
     async with scene.editor(elicitation=FORM) as editor:
@@ -95,14 +95,14 @@ async def test_an_editor_that_takes_no_forms_is_not_asked(scene: Scene, announce
     assert "Put the question into your answer" in plain_history(scene.provider.requests[1])[-1]
 
 
-async def test_a_page_is_opened_by_the_editor_and_put_away_with_the_turn(scene: Scene) -> None:
+async def test_a_page_is_opened_by_the_editor_and_closed_with_the_turn(scene: Scene) -> None:
     scene.provider.plays(asks(url=PAGE), step("Now look."))
     async with scene.editor(elicitation={**FORM, **URL}) as editor:
         editor.on[CREATE] = lambda params: {"action": "accept"}
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
         (asked,) = editor.asks(CREATE)
-        completed = [params for method, params in editor.told if method == "elicitation/complete"]
+        completed = [params for method, params in editor.notified if method == "elicitation/complete"]
     assert (asked["mode"], asked["url"], asked["toolCallId"]) == ("url", PAGE, "c1")
     assert completed == [{"elicitationId": asked["elicitationId"]}]
     assert "The user opened the page" in plain_history(scene.provider.requests[1])[-1]
@@ -118,12 +118,12 @@ async def test_pages_of_two_sessions_have_names_of_their_own(scene: Scene) -> No
     assert len(set(names)) == 2
 
 
-async def test_a_page_that_is_not_opened_is_not_put_away(scene: Scene) -> None:
+async def test_a_page_that_is_not_opened_is_not_closed(scene: Scene) -> None:
     scene.provider.plays(asks(url=PAGE), step("Then not."))
     async with scene.editor(elicitation=URL) as editor:
         editor.on[CREATE] = lambda params: {"action": "decline"}
         await editor.prompt(await editor.new_session(scene.project))
-        assert "elicitation/complete" not in [method for method, _ in editor.told]
+        assert "elicitation/complete" not in [method for method, _ in editor.notified]
     assert "declined" in plain_history(scene.provider.requests[1])[-1]
 
 

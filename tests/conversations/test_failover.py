@@ -1,7 +1,7 @@
-"""From one vendor's real format to another's in the middle of a turn, and away from one that went silent.
+"""A switch between two vendors' real formats in the middle of a turn, and away from an endpoint that went silent.
 
-The scripted server refuses what the vendors refuse: signatures that are not its own, calls without outcomes, ids in
-other letters.
+The scripted server refuses what the vendors refuse: foreign signatures, calls without outcomes, and IDs with other
+characters.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ RING = ("anthropic", "openai_compatible", "gemini", "openai_responses", "bedrock
 
 
 def connect(scene: Scene, servers: Sequence[tuple[str, ModelServer]], more: str = "") -> None:
-    """Configure a model at each server, the first in use."""
+    """Configure a model on each server, the first in use."""
     scene.is_connected_for_real = True
     for name in ("OPENAI_BASE_URL", "HERMES_MODEL"):
         scene.variables.pop(name, None)
@@ -39,7 +39,7 @@ def connect(scene: Scene, servers: Sequence[tuple[str, ModelServer]], more: str 
 
 
 @pytest.mark.parametrize(("first", "second"), list(pairwise(RING)))
-async def test_a_turn_goes_on_at_another_vendor(scene: Scene, first: str, second: str) -> None:
+async def test_a_turn_continues_at_another_vendor(scene: Scene, first: str, second: str) -> None:
     scene.write("a", "alpha\n")
     reading = ToolCall("read_file", '{"path": "a"}')
     thinking = Reply(thinking=THOUGHT, text="Let me look.", tool_calls=(reading, reading))
@@ -50,10 +50,10 @@ async def test_a_turn_goes_on_at_another_vendor(scene: Scene, first: str, second
             session = await editor.new_session(scene.project)
             assert await editor.prompt(session, "Read") == "end_turn"
             assert await editor.prompt(session, "And now?") == "end_turn"
-            told = ShownSession(editor, session)
-        assert [card["status"] for card in told.cards.values()] == ["completed"] * 3
-        assert told.text == "Let me look.Alpha.Still alpha."
-        assert f"Continuing with scripted-large ({second})" in told.thoughts
+            reported = ShownSession(editor, session)
+        assert [card["status"] for card in reported.cards.values()] == ["completed"] * 3
+        assert reported.text == "Let me look.Alpha.Still alpha."
+        assert f"Continuing with scripted-large ({second})" in reported.thoughts
         assert (len(near.requests), len(far.requests)) == (3, 3)
         assert not any(sign(THOUGHT) in str(request.body) for request in far.requests)
 
@@ -67,8 +67,8 @@ async def test_a_model_that_goes_silent_is_asked_once_more_and_then_left(scene: 
         async with scene.editor() as editor:
             session = await editor.new_session(scene.project)
             assert await editor.prompt(session) == "end_turn"
-            told = ShownSession(editor, session)
-        assert told.thoughts.index("silent for 0.1 s") < told.thoughts.index("silent for 0.5 s")
-        assert "Continuing with scripted-large (anthropic)" in told.thoughts
-        assert told.text == f"Half a {ANSWER_RESTARTED}A whole word."
+            reported = ShownSession(editor, session)
+        assert reported.thoughts.index("silent for 0.1 s") < reported.thoughts.index("silent for 0.5 s")
+        assert "Continuing with scripted-large (anthropic)" in reported.thoughts
+        assert reported.text == f"Half a {ANSWER_RESTARTED}A whole word."
         assert "Half" not in str(far.requests[0].body)

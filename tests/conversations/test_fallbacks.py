@@ -27,7 +27,7 @@ NOTICES: Json = {"notices": {}}
 
 @pytest.fixture
 def pair(scene: Scene) -> tuple[Scene, ScriptedProvider]:
-    """A scene with Anthropic behind the model in use."""
+    """A scene with Anthropic as the provider in use."""
     scene.configure("fallbacks: [anthropic/claude-haiku-4-5]\n")
     scene.variables["ANTHROPIC_API_KEY"] = "sk-hunter2"
     behind = scene.others["anthropic"] = ScriptedProvider()
@@ -51,7 +51,7 @@ async def choose(editor: FakeEditor, session: str, name: str, value: str) -> dic
     return {option["id"]: option for option in answer["configOptions"]}
 
 
-async def test_a_turn_goes_on_with_the_next_model_and_the_next_turn_begins_there(
+async def test_a_turn_continues_with_the_next_model_and_the_next_turn_starts_there(
     pair: tuple[Scene, ScriptedProvider],
 ) -> None:
     scene, behind = pair
@@ -95,12 +95,12 @@ async def test_a_notice_is_an_update_of_its_own_where_the_client_takes_it(
     async with scene.editor(session=NOTICES) as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        told = ShownSession(editor, session)
-    assert [notice["title"].split(". ")[1][:12] for notice in told.of("notice")] == [
+        reported = ShownSession(editor, session)
+    assert [notice["title"].split(". ")[1][:12] for notice in reported.of("notice")] == [
         "Trying again",
         "Continuing w",
     ]
-    assert told.thoughts == ""
+    assert reported.thoughts == ""
 
 
 async def test_a_refused_key_gives_way_to_the_next_and_none_is_shown(scene: Scene) -> None:
@@ -132,9 +132,9 @@ async def test_reasoning_can_be_turned_off_where_the_model_can_do_without(
         chosen = await choose(editor, session, "effort", "none")
         assert chosen["effort"]["currentValue"] == "none"
         await editor.prompt(session)
-        told = ShownSession(editor, session).thoughts
+        reported = ShownSession(editor, session).thoughts
     assert scene.provider.requests[-1].effort == ("none" if has_none else "low")
-    assert ("has no reasoning effort none; low is used" in told) is not has_none
+    assert ("has no reasoning effort none; low is used" in reported) is not has_none
 
 
 @pytest.mark.parametrize("method", ["session/load", "session/resume"])
@@ -218,9 +218,9 @@ async def test_what_cannot_be_shortened_goes_to_a_fallback_with_a_larger_window(
     async with scene.editor(session=NOTICES) as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        told = ShownSession(editor, session)
-        assert told.text == "It fits."
-        assert "Continuing with claude-haiku-4-5" in str(told.of("notice"))
+        reported = ShownSession(editor, session)
+        assert reported.text == "It fits."
+        assert "Continuing with claude-haiku-4-5" in str(reported.of("notice"))
     assert len(scene.provider.requests) == 1
     assert [each["decision"] for each in decisions(scene)] == ["shorten", "fall_back"]
 
@@ -333,6 +333,6 @@ async def test_an_endpoint_that_cannot_even_name_its_models_gives_way_to_the_nex
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session, "Anybody?") == "end_turn"
-        told = ShownSession(editor, session)
-    assert told.text == "I am here."
-    assert "No such host. http://scripted.invalid/v1 could not say which models it has" in told.thoughts
+        reported = ShownSession(editor, session)
+    assert reported.text == "I am here."
+    assert "No such host. http://scripted.invalid/v1 could not say which models it has" in reported.thoughts

@@ -1,4 +1,4 @@
-"""A home in which nothing more can be kept costs the calls that keep something, and nothing else."""
+"""If a home cannot be written, only the calls that write to it fail."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ WRITES = {
 
 
 @pytest.mark.parametrize(("store", "written"), WRITES.items())
-async def test_a_store_that_fails_is_an_outcome_and_the_turn_goes_on(
+async def test_a_store_that_fails_is_an_outcome_and_the_turn_continues(
     scene: Scene, store: str, written: ToolCall
 ) -> None:
     blocked(scene.home / store)
@@ -37,6 +37,6 @@ async def test_a_store_that_fails_is_an_outcome_and_the_turn_goes_on(
 
 
 def blocked(folder: Path) -> None:
-    """Let something else stand where a folder should be; that stops a superuser too."""
+    """Put something else where a folder should be; this stops even a superuser."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.write_text("no folder")

@@ -1,4 +1,4 @@
-"""Every golden transcript, held again with an app in this process; and that none is missing."""
+"""Every golden transcript, replayed with an app in this process; and that none is missing."""
 
 from pathlib import Path
 

@@ -60,10 +60,10 @@ async def test_a_hook_after_an_edit_changes_the_file_and_tells_the_model(scene: 
         cards = ShownSession(editor, session).cards
     assert {card["status"] for card in cards.values()} == {"completed"}
     assert (scene.project / "a.py").read_text() == "x = 1\n"
-    told = outcome_of(scene.provider.requests[1])
-    assert "1 file formatted" in told
-    assert "Output of the hook format, untrusted" in told
-    assert f"A hook changed {scene.project}/a.py after this call" in told
+    reported = outcome_of(scene.provider.requests[1])
+    assert "1 file formatted" in reported
+    assert "Output of the hook format, untrusted" in reported
+    assert f"A hook changed {scene.project}/a.py after this call" in reported
     assert "hook" not in outcome_of(scene.provider.requests[2])
     seen = json.loads(log.read_text())
     assert (seen["version"], seen["event"], seen["hook"]) == (1, "after_tool", "format")
@@ -102,8 +102,8 @@ async def test_a_hook_refuses_by_json_too(scene: Scene) -> None:
 
 
 async def test_a_hook_written_for_another_agent_refuses_in_its_own_words(scene: Scene) -> None:
-    told = '{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": ("not " + .tool_name)}}'
-    configure(scene, guard={"event": "before_tool", "format": "claude", "command": f"jq -c '{told}'"})
+    answer = '{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": ("not " + .tool_name)}}'
+    configure(scene, guard={"event": "before_tool", "format": "claude", "command": f"jq -c '{answer}'"})
     scene.provider.plays(writes(), step("Done."))
     async with scene.editor() as editor:
         await editor.prompt(await editor.new_session(scene.project))
@@ -167,16 +167,18 @@ async def test_hooks_hear_of_questions_and_of_the_end(scene: Scene, tmp_path: Pa
         ("no-such-program", "exit code 127"),
     ],
 )
-async def test_a_failed_hook_is_told_once_and_the_work_goes_on(scene: Scene, command: str, why: str) -> None:
+async def test_a_failed_hook_is_reported_once_and_the_work_continues(
+    scene: Scene, command: str, why: str
+) -> None:
     configure(scene, lint={"event": "after_tool", "command": command})
     scene.provider.plays(writes(), writes("b.py", "w2"), step("Done."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        told = notices(editor, session)
+        reported = notices(editor, session)
         cards = ShownSession(editor, session).cards
-    assert told.count("The hook lint failed") == 1
-    assert why in told
+    assert reported.count("The hook lint failed") == 1
+    assert why in reported
     assert {card["status"] for card in cards.values()} == {"completed"}
 
 
@@ -270,7 +272,7 @@ async def test_the_draft_of_version_2_says_that_a_prompt_was_refused(draft: Scen
         assert idles(editor, session)[-1]["stopReason"] == "refusal"
 
 
-async def test_different_failures_of_a_hook_are_told_once(scene: Scene) -> None:
+async def test_different_failures_of_a_hook_are_reported_once(scene: Scene) -> None:
     configure(scene, lint={"event": "after_tool", "command": "grep -o 'call_id.*' >&2; exit 1"})
     scene.provider.plays(writes(), writes("b.py", "w2"), step("Done."))
     async with scene.editor() as editor:

@@ -1,4 +1,4 @@
-"""Who the agent is: our words or the user's own, and whether anybody may be there to ask."""
+"""The agent's identity: our text or the user's, and whether anybody can be asked."""
 
 from pathlib import Path
 from typing import get_args

@@ -1,4 +1,4 @@
-"""The texts of a large edit are sent once, or as hunks to clients that take these; small edits as ever."""
+"""The texts of a large edit are sent once, or as hunks to clients that accept these; small edits as usual."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Answers that outlive their session, questions without an answer, and a mode that has to be meant."""
+"""Permanent answers, unanswered questions, and a mode that must be allowed explicitly."""
 
 from typing import Any
 
@@ -69,9 +69,9 @@ async def test_a_question_without_an_answer_is_no_refusal(scene: Scene) -> None:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
         assert ShownSession(editor, session).statuses("c1") == ["pending", "failed"]
-    told = plain_history(scene.provider.requests[1])[-1]
-    assert "nobody answered within 0.05 s" in told
-    assert "refused" not in told
+    reported = plain_history(scene.provider.requests[1])[-1]
+    assert "nobody answered within 0.05 s" in reported
+    assert "refused" not in reported
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_only_the_command_line_says_so_in_an_environment() -> None:
     assert not environment_of({"HERMES_ALLOW_BYPASS": "1", "HOME": "/home/me"}).allows_bypass
 
 
-async def test_answers_are_listed_and_taken_back(scene: Scene) -> None:
+async def test_answers_are_listed_and_revoked(scene: Scene) -> None:
     scene.provider.plays(runs("sh -c true", "c1"), step("Done."), runs("sh -c id", "c2"), step("Done."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)

@@ -1,4 +1,4 @@
-"""A skill's life: written in a turn, used, found wanting, taken back; and the look back that proposes one."""
+"""A skill's life: written in a turn, used, found lacking, undone; and the reflection that proposes one."""
 
 import json
 from pathlib import Path
@@ -31,7 +31,7 @@ def creates(call_id: str = "w1", body: str = "Run make ship.", **more: str) -> T
 
 
 def fails(number: int) -> list[Step]:
-    """Three steps of calls that mean nothing end a turn."""
+    """Three steps of invalid calls end a turn."""
     return [step(call("skill", f"u{number}", name="ship"))] + [
         step(call("no_such_tool", f"x{number}{strike}")) for strike in range(3)
     ]
@@ -127,7 +127,7 @@ async def test_what_is_no_skill_is_said_before_anybody_is_asked(
     assert not skill_file(scene).exists()
 
 
-async def test_a_skill_that_is_put_away_comes_back(scene: Scene) -> None:
+async def test_a_skill_that_is_archived_comes_back(scene: Scene) -> None:
     scene.provider.plays(
         step(creates()), step(writes("d1", action="delete", reason="it is obsolete")), step("Gone.")
     )
@@ -175,7 +175,7 @@ def beside(editor: FakeEditor, session: str) -> dict[str, object]:
     return next((each for each in cards if each.get("name") == "look_back"), dict[str, object]())
 
 
-async def test_after_many_calls_the_agent_looks_back_and_what_it_would_write_is_asked_about(
+async def test_after_many_calls_the_agent_reflects_and_what_it_would_write_is_asked_about(
     scene: Scene,
 ) -> None:
     looking_back(scene).provider.plays(step(creates()), step("Kept how to ship."), step("You are welcome."))
@@ -198,7 +198,7 @@ async def test_after_many_calls_the_agent_looks_back_and_what_it_would_write_is_
     assert "Kept how to ship." not in str(thanks.messages)
 
 
-async def test_what_was_shown_of_a_look_back_is_shown_again_and_no_part_of_the_history(scene: Scene) -> None:
+async def test_what_was_shown_of_a_reflection_is_shown_again_and_no_part_of_the_history(scene: Scene) -> None:
     looking_back(scene).provider.plays(step(creates()), step("Kept how to ship."), step("You are welcome."))
     async with scene.editor() as editor:
         editor.on[ASK] = allow("allow_once")
@@ -217,7 +217,9 @@ async def test_what_was_shown_of_a_look_back_is_shown_again_and_no_part_of_the_h
     assert "Kept how to ship." not in str(scene.provider.requests[-1].messages)
 
 
-async def test_a_look_back_whose_process_was_killed_is_ended_when_the_session_is_opened(scene: Scene) -> None:
+async def test_a_reflection_whose_process_was_killed_is_ended_when_the_session_is_opened(
+    scene: Scene,
+) -> None:
     looking_back(scene).provider.plays(step("Nothing to keep."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -233,7 +235,7 @@ async def test_a_look_back_whose_process_was_killed_is_ended_when_the_session_is
         assert beside(editor, session)["status"] == "failed"
 
 
-async def test_the_next_prompt_ends_a_look_back_at_once(scene: Scene) -> None:
+async def test_the_next_prompt_ends_a_reflection_at_once(scene: Scene) -> None:
     pause = Pause()
     looking_back(scene).provider.plays(step(pause), step("Hello."))
     async with scene.editor() as editor:
@@ -253,7 +255,7 @@ def costs(editor: FakeEditor, session: str) -> list[float]:
     return [round(update["cost"]["amount"], 6) for update in ShownSession(editor, session).of("usage_update")]
 
 
-async def test_what_a_look_back_costs_is_in_the_total_of_its_session(scene: Scene) -> None:
+async def test_what_a_reflection_costs_is_in_the_total_of_its_session(scene: Scene) -> None:
     scene.configure(PRICES)
     looking_back(scene).provider.plays(step("Nothing to keep."))
     async with scene.editor() as editor:
@@ -270,8 +272,8 @@ async def test_what_a_look_back_costs_is_in_the_total_of_its_session(scene: Scen
 
 
 @pytest.mark.parametrize(("budget", "looks"), [("max_cost_usd: 0.06", 0), ("max_cost_usd: 0.08", 1)])
-async def test_a_look_back_takes_what_its_turn_has_left(scene: Scene, budget: str, looks: int) -> None:
-    """One that wants to go on is asked for its last words; where nothing is left there is none."""
+async def test_a_reflection_takes_what_its_turn_has_left(scene: Scene, budget: str, looks: int) -> None:
+    """A turn that would continue is asked for its final answer; without budget, there is none."""
     scene.configure(f"{PRICES}budget: {{{budget}}}\n")
     looking_back(scene).provider.plays(*(step(call("skill", f"s{n}", name="x")) for n in range(2)))
     scene.provider.plays(step("Enough."))
@@ -285,7 +287,7 @@ async def test_a_look_back_takes_what_its_turn_has_left(scene: Scene, budget: st
     assert len(scene.provider.requests) == 4 + 3 * looks
 
 
-async def test_a_cancel_between_turns_ends_a_look_back(scene: Scene) -> None:
+async def test_a_cancel_between_turns_ends_a_reflection(scene: Scene) -> None:
     pause = Pause()
     looking_back(scene).provider.plays(step(pause), step("Hello."))
     async with scene.editor() as editor:
@@ -298,7 +300,7 @@ async def test_a_cancel_between_turns_ends_a_look_back(scene: Scene) -> None:
         assert await editor.prompt(session, "Hi") == "end_turn"
 
 
-async def test_a_question_of_a_look_back_ends_with_it(scene: Scene) -> None:
+async def test_a_question_of_a_reflection_ends_with_it(scene: Scene) -> None:
     looking_back(scene).provider.plays(step(creates()), step("Hello."))
     async with scene.editor() as editor:
         editor.on[ASK] = never
@@ -312,7 +314,7 @@ async def test_a_question_of_a_look_back_ends_with_it(scene: Scene) -> None:
     assert not skill_file(scene).exists()
 
 
-async def test_a_session_closes_while_its_agent_looks_back(scene: Scene) -> None:
+async def test_a_session_closes_while_its_agent_reflects(scene: Scene) -> None:
     pause = Pause()
     looking_back(scene).provider.plays(step(pause))
     async with scene.editor() as editor:
@@ -363,7 +365,7 @@ async def test_a_skill_that_nobody_uses_is_archived_after_90_days_and_can_be_res
     assert "- ship: Ships the site." in "\n".join(scene.provider.requests[-1].system)
 
 
-async def test_a_use_begins_the_90_days_again(scene: Scene) -> None:
+async def test_a_use_starts_the_90_days_again(scene: Scene) -> None:
     scene.provider.plays(step(creates()), step("Written."))
     async with scene.editor() as editor:
         editor.on[ASK] = allow("allow_once")

@@ -1,4 +1,4 @@
-"""MCP servers that the editor itself carries, and what servers offer beside tools, from session/new to the model."""
+"""MCP servers inside the editor, and what servers offer besides tools, from session/new to the model."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -38,17 +38,17 @@ async def carrying(
 
 
 async def open_session(scene: Scene, editor: FakeEditor, server: CarriedServer) -> str:
-    """Begin a session and wait until its server is connected, which its prompt among the commands tells."""
+    """Start a session and wait until its server is connected: its prompt is then among the commands."""
     params = {"cwd": str(scene.project), "mcpServers": [server.declaration]}
     session = (await editor.call("session/new", params))["sessionId"]
     await editor.until(
         lambda: REVIEW in commands(ShownSession(editor, session))
-    )  # a first turn waits, but not for ever
+    )  # a first turn waits, but not forever
     return session
 
 
-def commands(told: ShownSession) -> dict[str, Json]:
-    updates = told.of("available_commands_update")
+def commands(reported: ShownSession) -> dict[str, Json]:
+    updates = reported.of("available_commands_update")
     return {command["name"]: command for update in updates[-1:] for command in update["availableCommands"]}
 
 
@@ -135,13 +135,13 @@ async def test_a_prompt_is_a_slash_command(unstable: Scene) -> None:
     unstable.provider.plays(step("Reviewed."))
     async with carrying(unstable) as (editor, server, session):
         assert await editor.prompt(session, f"/{REVIEW} a.py") == "end_turn"
-        told = ShownSession(editor, session)
-        assert commands(told)[REVIEW] == {
+        reported = ShownSession(editor, session)
+        assert commands(reported)[REVIEW] == {
             "name": REVIEW,
             "description": "Review a file",
             "input": {"hint": "<path>"},
         }
-        assert list(commands(told))[:2] == ["status", "cost"]
+        assert list(commands(reported))[:2] == ["status", "cost"]
         await editor.prompt(session, f"/{REVIEW}")
         assert ShownSession(editor, session).text.endswith(f"/{REVIEW} needs path. Write: /{REVIEW} <path>")
         assert [request["params"]["arguments"] for request in server.asked("prompts/get")] == [
@@ -243,8 +243,10 @@ async def test_servers_are_told_whether_anybody_can_be_asked(unstable: Scene, an
         editor.on["elicitation/create"] = lambda params: {"action": "decline"}
         await editor.prompt(session)
         asked = editor.asks("elicitation/create")
-    told = [request["params"]["_meta"][f"{META}clientCapabilities"] for request in server.requests]
-    assert ["elicitation" in each for each in told] == [bool(announced.get("elicitation"))] * len(told)
+    reported = [request["params"]["_meta"][f"{META}clientCapabilities"] for request in server.requests]
+    assert ["elicitation" in each for each in reported] == [bool(announced.get("elicitation"))] * len(
+        reported
+    )
     assert len(asked) == (announced is FORMS)
     assert server.answers == [{"action": "decline"}] * bool(announced.get("elicitation"))
 
@@ -261,8 +263,8 @@ async def test_in_version_2_too(unstable: Scene) -> None:
         session = (await editor.call("session/new", params))["sessionId"]
 
         def names() -> list[str]:
-            told = ShownSession(editor, session).of("available_commands_update")
-            return [each["name"] for each in told[-1]["availableCommands"]] if told else []
+            reported = ShownSession(editor, session).of("available_commands_update")
+            return [each["name"] for each in reported[-1]["availableCommands"]] if reported else []
 
         await editor.until(lambda: REVIEW in names())
         await editor.call("session/prompt", saying(session))

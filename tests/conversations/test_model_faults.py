@@ -1,4 +1,4 @@
-"""What a model and the way to it can get wrong."""
+"""What can go wrong with a model and its connection."""
 
 import pytest
 
@@ -85,16 +85,16 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-async def test_a_call_that_cannot_be_is_an_outcome_and_the_turn_goes_on(scene: Scene, name: str) -> None:
+async def test_a_call_that_cannot_be_is_an_outcome_and_the_turn_continues(scene: Scene, name: str) -> None:
     mistake, words = MISTAKES[name]
     scene.provider.plays(step(mistake), step("My mistake."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        told = ShownSession(editor, session)
+        reported = ShownSession(editor, session)
         assert editor.asks("session/request_permission") == []
-    assert told.statuses("c1")[-1] == "failed"
-    assert told.text == "My mistake."
+    assert reported.statuses("c1")[-1] == "failed"
+    assert reported.text == "My mistake."
     assert words in plain_history(scene.provider.requests[1])[-1]
 
 
@@ -154,7 +154,7 @@ async def test_half_a_surrogate_pair_from_the_model_breaks_nothing(scene: Scene,
     [(b"\x7fELF\x02\x01\x01\0\0\0", "ELF"), (b"a\0b", "binary"), (b"caf\xe9\n", "caf\u00e9"), (b"", "empty")],
     ids=["binary", "with NUL", "not UTF-8", "empty"],
 )
-async def test_files_that_are_no_plain_text_are_told_as_what_they_are(
+async def test_files_that_are_no_plain_text_are_reported_as_what_they_are(
     scene: Scene, content: bytes, words: str
 ) -> None:
     (scene.project / "odd").write_bytes(content)

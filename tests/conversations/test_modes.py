@@ -1,4 +1,4 @@
-"""The modes, and what no mode allows unasked."""
+"""The modes, and what no mode allows without asking."""
 
 import anyio
 import pytest
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 ASK = "session/request_permission"
 
 
-async def test_a_new_session_offers_four_modes_and_begins_by_asking(scene: Scene) -> None:
+async def test_a_new_session_offers_four_modes_and_starts_by_asking(scene: Scene) -> None:
     async with scene.editor() as editor:
         answer = await editor.call("session/new", {"cwd": str(scene.project), "mcpServers": []})
     assert answer["modes"]["currentModeId"] == "ask"
@@ -130,7 +130,7 @@ async def test_an_unknown_mode_is_refused_and_nothing_changes(scene: Scene) -> N
         assert ShownSession(editor, session).of("current_mode_update") == []
 
 
-async def test_news_of_the_mode_is_told_again_when_the_turn_that_carried_it_failed(scene: Scene) -> None:
+async def test_news_of_the_mode_is_reported_again_when_the_turn_that_carried_it_failed(scene: Scene) -> None:
     scene.provider.plays(step(ModelUnavailable("No such host.")), step("I only plan."), step("Still."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -179,7 +179,7 @@ async def test_the_default_mode_of_the_settings_is_there_at_once(scene: Scene) -
 
 
 @pytest.mark.parametrize("line", ["mode: bypass", "mode: yolo", "nonsense: 1"])
-async def test_bad_settings_are_told_when_a_session_is_opened(scene: Scene, line: str) -> None:
+async def test_bad_settings_are_reported_when_a_session_is_opened(scene: Scene, line: str) -> None:
     scene.home.mkdir()
     (scene.home / "config.yaml").write_text(f"{line}\n")
     async with scene.editor() as editor:

@@ -106,7 +106,7 @@ async def test_there_is_no_reminder_after_a_note_or_if_it_is_off(scene: Scene) -
         assert not [line for line in plain_history(scene.provider.requests[-1]) if REMINDER in line]
 
 
-async def test_the_model_is_told_of_an_earlier_note_that_a_new_one_may_contradict(scene: Scene) -> None:
+async def test_the_model_is_told_about_an_earlier_note_that_a_new_one_may_contradict(scene: Scene) -> None:
     scene.provider.plays(
         step(noting("Deploys happen on Fridays.")),
         step("Noted."),
@@ -121,9 +121,9 @@ async def test_the_model_is_told_of_an_earlier_note_that_a_new_one_may_contradic
             assert await editor.prompt(session, words) == "end_turn"
         cards = ShownSession(editor, session).cards
         assert "earlier note" not in str([cards[name]["rawOutput"] for name in ("m1", "m2", "m3")])
-    told = ["\n".join(plain_history(scene.provider.requests[number])) for number in (1, 3)]
-    assert "earlier note about the same subject" not in told[0]
-    assert "earlier note about the same subject: “Deploys happen on Fridays.”" in told[1]
+    reported = ["\n".join(plain_history(scene.provider.requests[number])) for number in (1, 3)]
+    assert "earlier note about the same subject" not in reported[0]
+    assert "earlier note about the same subject: “Deploys happen on Fridays.”" in reported[1]
 
 
 async def test_a_note_knows_whether_the_user_said_it_or_approved_it(scene: Scene) -> None:

@@ -1,4 +1,4 @@
-"""The first words, and what is asked wrongly."""
+"""The first messages of a connection, and invalid requests."""
 
 from typing import Any
 
@@ -254,7 +254,7 @@ async def test_the_root_may_have_further_folders(
         assert (await editor.refusal("session/new", params)).code == INVALID_PARAMS
 
 
-async def test_a_session_is_begun_while_another_one_streams(scene: Scene) -> None:
+async def test_a_session_is_started_while_another_one_streams(scene: Scene) -> None:
     pause = Pause()
     scene.provider.plays(step("One ", pause, "two."))
     async with scene.editor() as editor, anyio.create_task_group() as tasks:

@@ -1,4 +1,4 @@
-"""A session's options, its end for good, and signing out."""
+"""A session's options, its deletion, and signing out."""
 
 import anyio
 import pytest
@@ -44,9 +44,9 @@ async def test_setting_an_option_answers_the_complete_list(scene: Scene) -> None
         options = await set_option(editor, session, "mode", "plan")
         assert values(options)["mode"] == "plan"
         assert values(options)["during_turn"] == "queue"
-        told = ShownSession(editor, session)
-        assert told.of("current_mode_update")[-1]["currentModeId"] == "plan"
-        assert values(told.of("config_option_update")[-1]["configOptions"])["mode"] == "plan"
+        reported = ShownSession(editor, session)
+        assert reported.of("current_mode_update")[-1]["currentModeId"] == "plan"
+        assert values(reported.of("config_option_update")[-1]["configOptions"])["mode"] == "plan"
 
 
 async def test_a_mode_set_the_other_way_is_shown_among_the_options(scene: Scene) -> None:
@@ -138,7 +138,7 @@ async def test_a_chosen_model_is_used_from_the_next_turn_on_and_after_a_restart(
     assert used[0] != "scripted-2"
 
 
-async def test_that_messages_wait_is_told_once_a_turn(scene: Scene) -> None:
+async def test_that_messages_wait_is_reported_once_a_turn(scene: Scene) -> None:
     pauses = [Pause(), Pause()]
     scene.provider.plays(step("One.", pauses[0]), step("Two.", pauses[1]), step("Three."), step("Four."))
     async with scene.editor(session={"notices": {}}) as editor:
@@ -236,7 +236,7 @@ async def test_signing_out_ends_the_use_of_the_model_until_one_authenticates(sce
 
 
 async def test_the_model_and_its_effort_are_in_the_answer_that_opens_a_session(scene: Scene) -> None:
-    """Runners that read only this answer choose from it; no endpoint was asked for it."""
+    """Runners that read only this answer choose from it; no endpoint was contacted for it."""
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         shown = values(editor.opened[session]["configOptions"])

@@ -1,4 +1,4 @@
-"""Instructions in what tools show of files and commands: shown as they are, and told."""
+"""Instructions in files and commands that tools show: shown unchanged, and reported."""
 
 import pytest
 

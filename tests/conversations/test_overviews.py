@@ -68,7 +68,7 @@ async def test_context_files_are_listed_with_what_the_scanner_found(scene: Scene
     assert {finding["line"] for finding in file["findings"]} == {3}
 
 
-async def test_trust_and_permanent_answers_are_listed_and_taken_back(scene: Scene) -> None:
+async def test_trust_and_permanent_answers_are_listed_and_revoked(scene: Scene) -> None:
     scene.write(".hermes/policy.yaml", "rules:\n- allow: {command: make test}\n")
     answers = WorkspaceEntries(scene.home / "permissions.json", Grant)
     scene.home.mkdir(exist_ok=True)

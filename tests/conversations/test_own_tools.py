@@ -55,7 +55,7 @@ async def test_a_tool_that_is_written_in_one_turn_is_there_in_the_next(scene: Sc
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
         await editor.prompt(session)
-        told = ShownSession(editor, session)
+        reported = ShownSession(editor, session)
     (asked,) = editor.asks(ASK)
     assert "Write the tool greet, yours" in asked["toolCall"]["title"]
     assert "sees no files; no network" in asked["toolCall"]["title"]
@@ -65,7 +65,7 @@ async def test_a_tool_that_is_written_in_one_turn_is_there_in_the_next(scene: Sc
     text = outcome_of(scene.provider.requests[3])
     assert "Hello, Ada!" in text
     assert "untrusted" in text
-    assert told.cards["g1"]["status"] == "completed"
+    assert reported.cards["g1"]["status"] == "completed"
 
 
 @pytest.mark.parametrize(("needed", "is_offered"), [("glob", True), ("no_such_tool", False)])
@@ -79,19 +79,19 @@ async def test_a_tool_is_offered_only_with_those_it_needs(
     assert ("greet" in offered(scene.provider.requests[0])) == is_offered
 
 
-async def test_what_is_no_tool_is_told_before_anybody_is_asked(scene: Scene) -> None:
+async def test_what_is_no_tool_is_reported_before_anybody_is_asked(scene: Scene) -> None:
     text = 'import subprocess\nTOOL = {"name": "great", "description": ""}\ndef run(a): return open(a)\n'
     scene.provider.plays(writes(text), step("Oh."))
     async with scene.editor() as editor:
         await editor.prompt(await editor.new_session(scene.project))
-    told = outcome_of(scene.provider.requests[1])
+    reported = outcome_of(scene.provider.requests[1])
     assert titles(editor) == []
     for fault in (
         "greet.py:1: subprocess starts programs",
         "greet.py:2: the tool is named 'great'",
         "greet.py:3:",
     ):
-        assert fault in told
+        assert fault in reported
     assert not (scene.home / "tools").exists()
 
 
@@ -133,7 +133,7 @@ async def test_a_tool_that_breaks_says_how_and_is_put_aside_at_last(scene: Scene
     assert "is disabled" in notices
 
 
-async def test_a_change_by_hand_is_asked_about_anew_and_used_from_the_next_turn(scene: Scene) -> None:
+async def test_a_change_by_hand_is_asked_about_again_and_used_from_the_next_turn(scene: Scene) -> None:
     path = own_file(scene)
     scene.provider.plays(*(step("Done.") for _ in range(3)))
     async with scene.editor() as editor:
@@ -149,7 +149,7 @@ async def test_a_change_by_hand_is_asked_about_anew_and_used_from_the_next_turn(
     assert ["greet" in offered(request) for request in scene.provider.requests] == [True, False, False]
 
 
-async def test_a_version_comes_back_and_what_was_put_away_too(scene: Scene) -> None:
+async def test_a_version_comes_back_and_what_was_archived_too(scene: Scene) -> None:
     def manage(number: int, action: str, **more: object) -> Step:
         arguments = {"action": action, "name": "greet", "reason": f"change {number}", **more}
         return step(call("tool_manage", f"m{number}", **arguments))
@@ -191,7 +191,7 @@ async def test_a_workspaces_tool_is_used_only_when_trusted_and_by_its_content(sc
     assert ["greet" in offered(request) for request in scene.provider.requests] == [False, True, False]
 
 
-async def test_what_a_tool_declares_is_what_policy_judges(scene: Scene) -> None:
+async def test_what_a_tool_declares_is_what_policy_checks(scene: Scene) -> None:
     own_file(scene, GREETS.replace('"files": "none"', '"files": "write", "network": ["api.example.com"]'))
     scene.provider.plays(step(call("greet", "g1", name="Ada")), step("Done."))
     scene.provider.plays(step(call("greet", "g2", name="Ada")), step("Done."))

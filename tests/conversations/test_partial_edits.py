@@ -1,4 +1,4 @@
-"""Edits of which a user takes a part, and words that go with an answer."""
+"""Edits that a user accepts in part, and comments that accompany an answer."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def plays_an_edit(scene: Scene) -> str:
 
 
 async def prompted(scene: Scene, editor: FakeEditor) -> Json:
-    """Prompt, and give the card of the edit as the editor ends up showing it."""
+    """Prompt, and return the card of the edit as the editor finally shows it."""
     session = await editor.new_session(scene.project)
     await editor.prompt(session)
     return ShownSession(editor, session).cards["c1"]
@@ -53,10 +53,10 @@ async def test_a_part_is_written_and_the_model_is_told_what_was_left_out(scene: 
     assert (scene.project / "a.txt").read_text() == TAKEN
     assert card["status"] == "completed"
     assert [part["newText"] for part in card["content"] if part["type"] == "diff"] == [TAKEN]
-    told = card["rawOutput"]["text"]
-    assert "only a part" in told
-    assert f"Left out in a.txt:\n{LEFT_OUT}" in told
-    assert "The user says: keep the last line" in told
+    reported = card["rawOutput"]["text"]
+    assert "only a part" in reported
+    assert f"Left out in a.txt:\n{LEFT_OUT}" in reported
+    assert "The user says: keep the last line" in reported
 
 
 async def test_a_text_the_user_changed_is_written_as_they_changed_it(scene: Scene) -> None:
@@ -77,7 +77,7 @@ async def test_the_reason_of_a_no_reaches_the_model(scene: Scene) -> None:
     assert card["rawOutput"]["text"].endswith("The user says: use lower case")
 
 
-async def test_a_no_is_told_with_its_word_live_and_later(scene: Scene) -> None:
+async def test_a_no_is_reported_with_its_word_live_and_later(scene: Scene) -> None:
     plays_an_edit(scene)
     async with scene.editor() as editor:
         editor.on[ASK] = answers("reject_once", comment="use lower case")
@@ -142,12 +142,12 @@ async def test_whatever_cannot_be_understood_is_as_if_it_had_not_been_said(
     assert card["status"] == "completed"
 
 
-async def test_only_a_client_with_additions_of_its_own_is_told_of_ours(scene: Scene) -> None:
+async def test_only_a_client_with_additions_of_its_own_is_told_about_ours(scene: Scene) -> None:
     async with scene.editor() as editor:
         plain = await editor.initialize()
         assert "_meta" not in plain["agentCapabilities"]
-        told = await editor.initialize(_meta={"hermes": {"edits": True}})
-        assert told["agentCapabilities"]["_meta"]["hermes"]["edits"] is True
+        reported = await editor.initialize(_meta={"hermes": {"edits": True}})
+        assert reported["agentCapabilities"]["_meta"]["hermes"]["edits"] is True
 
 
 async def test_a_new_file_that_is_left_out_is_not_made(scene: Scene) -> None:

@@ -1,4 +1,4 @@
-"""Being asked, and every answer there is."""
+"""Permission questions, and every possible answer."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -152,10 +152,10 @@ async def test_the_question_shows_the_card_s_own_id_and_its_diff_or_command(scen
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
-        told = ShownSession(editor, session)
+        reported = ShownSession(editor, session)
         edit, command = (ask["toolCall"] for ask in editor.asks(ASK))
-    assert [edit["toolCallId"], command["toolCallId"]] == list(told.cards) == ["c1", "c2"]
-    assert edit["content"][:1] == told.of("tool_call")[0]["content"]
+    assert [edit["toolCallId"], command["toolCallId"]] == list(reported.cards) == ["c1", "c2"]
+    assert edit["content"][:1] == reported.of("tool_call")[0]["content"]
     assert edit["content"][0]["newText"] == "x"
     assert edit["content"][1]["content"]["text"] == "Asked because a would change."
     assert "true" in command["content"][0]["content"]["text"]

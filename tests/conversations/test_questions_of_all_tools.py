@@ -1,4 +1,4 @@
-"""What is approved is in the question, whole, for every tool: in its content, for clients that know nothing of us."""
+"""For every tool, a question's content has everything to be approved, for clients that only know the protocol."""
 
 import json
 from typing import Any, Final, cast
@@ -110,7 +110,7 @@ def flat(text: str) -> str:
 
 
 async def asked_about(scene: Scene, name: str, arguments: Json) -> Json:
-    """Let the model make one call that a rule asks about, and return the question's call."""
+    """Have the model make one call that a rule asks about, and return the question's call."""
     scene.configure(f"rules:\n- ask: {{tool: {name}}}\n")
     scene.write("old.txt", "old\n")
     scene.write("a.ipynb", NOTEBOOK)

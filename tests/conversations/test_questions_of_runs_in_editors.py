@@ -28,7 +28,7 @@ WRITE = call("write_file", "c1", path="made.txt", content="made\n")
 
 
 class AskedUser(PlayedUser):
-    """A user who remembers what was asked, and can say more than yes or no."""
+    """A user who remembers the questions, and can answer more than yes or no."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ async def resident(scene: Scene) -> AsyncGenerator[App]:
 
 
 async def started(app: App, scene: Scene) -> RunView:
-    """Start a run and wait until it asks."""
+    """Start a run and wait until it asks a question."""
     await app.run_service.start(RunRequest("Do it.", str(scene.project), id="run_1"))
     return await reached(app, "input_required")
 

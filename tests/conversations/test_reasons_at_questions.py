@@ -1,4 +1,4 @@
-"""A question says why it is asked and what the call would do, to clients that know us and to those that do not."""
+"""A question says why it is asked and what the call would do, whether or not clients know our fields."""
 
 import pytest
 
@@ -19,7 +19,7 @@ async def question(scene: Scene, tool: str, **arguments: object) -> Json:
         return editor.asks(ASK)[0]
 
 
-def told(asked: Json) -> Json:
+def reported(asked: Json) -> Json:
     return asked["toolCall"]["_meta"]["hermes"]
 
 
@@ -32,24 +32,24 @@ async def test_what_deletes_and_publishes_is_asked_with_a_warning_and_without_al
     asked = await question(scene, "terminal", command="rm -rf build && git push --force")
     reason = "Asked because it deletes files: build; it publishes or changes something elsewhere: git push --force."
     assert asked["toolCall"]["content"][-1]["content"]["text"] == reason
-    assert told(asked)["reason"] == reason
-    assert told(asked)["isWarning"] is True
-    assert {"kind": "deletes", "targets": ["build"]} in told(asked)["effects"]
-    assert {"kind": "publishes", "targets": ["git push --force"]} in told(asked)["effects"]
+    assert reported(asked)["reason"] == reason
+    assert reported(asked)["isWarning"] is True
+    assert {"kind": "deletes", "targets": ["build"]} in reported(asked)["effects"]
+    assert {"kind": "publishes", "targets": ["git push --force"]} in reported(asked)["effects"]
     assert choices(asked) == ["Allow once", "Reject"]
 
 
 async def test_what_only_runs_is_asked_with_its_reason_and_may_be_allowed_for_later(scene: Scene) -> None:
     asked = await question(scene, "terminal", command="make test")
-    assert told(asked)["reason"] == "Asked because make runs what the project defines."
-    assert told(asked)["isWarning"] is False
+    assert reported(asked)["reason"] == "Asked because make runs what the project defines."
+    assert reported(asked)["isWarning"] is False
     assert len(choices(asked)) == 5
 
 
 async def test_a_page_s_host_may_be_allowed_for_the_session_alone(scene: Scene) -> None:
     asked = await question(scene, "web_fetch", url="https://a.test/x")
-    assert told(asked)["reason"] == "Asked because it contacts other machines: a.test."
-    assert told(asked)["isWarning"] is True
+    assert reported(asked)["reason"] == "Asked because it contacts other machines: a.test."
+    assert reported(asked)["isWarning"] is True
     assert [option["optionId"] for option in asked["options"]] == [
         "allow_once", "allow_always", "reject_once", "reject_always",
     ]  # fmt: skip

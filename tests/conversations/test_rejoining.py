@@ -1,4 +1,4 @@
-"""Showing a session's past while the session goes on: nothing is missed, shown twice, or out of order."""
+"""Replaying a session while it continues: nothing is missed, shown twice, or out of order."""
 
 import anyio
 import anyio.lowlevel
@@ -21,7 +21,7 @@ MODES = ("plan", "ask", "accept_edits")
 
 
 class Reader:
-    """An audience that reads slowly; equal to any other of its name."""
+    """An observer that reads slowly; equal to any other of its name."""
 
     def __init__(self, name: str, seen: list[str]) -> None:
         self._name = name
@@ -45,7 +45,7 @@ class Reader:
 
 
 async def shown_session(scene: Scene, app: App) -> Session:
-    """A session in which something was said before."""
+    """A session that already has a turn."""
 
     def open_workspace(session_id: str, cwd: str, roots: tuple[str, ...]):
         return app.open_workspace(cwd, roots)
@@ -98,7 +98,7 @@ async def test_what_happens_while_the_past_is_shown_comes_last_and_once(
 
 
 @pytest.mark.parametrize("watched_before", [False, True])
-async def test_who_is_interrupted_goes_on_as_before(scene: Scene, watched_before: bool) -> None:
+async def test_who_is_interrupted_continues_as_before(scene: Scene, watched_before: bool) -> None:
     app = scene.open_app()
     session = await shown_session(scene, app)
     seen: list[str] = []
@@ -121,11 +121,11 @@ async def test_who_is_interrupted_goes_on_as_before(scene: Scene, watched_before
 async def test_a_session_waits_for_a_reader_that_falls_far_behind(scene: Scene) -> None:
     app = scene.open_app()
     session = await shown_session(scene, app)
-    has_gone_on = anyio.Event()
+    has_continued = anyio.Event()
 
     async def go_on() -> None:
         await session.ledger.drained()
-        has_gone_on.set()
+        has_continued.set()
 
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
@@ -136,8 +136,8 @@ async def test_a_session_waits_for_a_reader_that_falls_far_behind(scene: Scene) 
                     session.ledger.emit(Noticed("info", "More."))
                 tasks.start_soon(go_on)
                 await anyio.lowlevel.checkpoint()
-                assert not has_gone_on.is_set()
-            await has_gone_on.wait()
+                assert not has_continued.is_set()
+            await has_continued.wait()
     await app.aclose()
 
 
@@ -148,7 +148,7 @@ async def change_modes(editor: FakeEditor, session: str, count: int) -> list[str
     return modes
 
 
-async def test_loading_what_goes_on_shows_it_once_and_in_order(scene: Scene) -> None:
+async def test_loading_a_running_session_shows_it_once_and_in_order(scene: Scene) -> None:
     scene.provider.plays(step("Said before."))
     made: list[str] = []
     async with scene.editor() as editor:
@@ -162,10 +162,10 @@ async def test_loading_what_goes_on_shows_it_once_and_in_order(scene: Scene) -> 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(editor.call, "session/load", reopening(scene, session))
             tasks.start_soon(change)
-        told = ShownSession(editor, session, seen)
-    kinds = [update["sessionUpdate"] for update in told.updates]
+        reported = ShownSession(editor, session, seen)
+    kinds = [update["sessionUpdate"] for update in reported.updates]
     assert kinds.index("agent_message_chunk") < kinds.index("current_mode_update")
-    assert [update["currentModeId"] for update in told.of("current_mode_update")] == made
+    assert [update["currentModeId"] for update in reported.of("current_mode_update")] == made
 
 
 async def test_another_client_that_loads_a_running_session_misses_nothing(scene: Scene) -> None:
@@ -185,9 +185,9 @@ async def test_another_client_that_loads_a_running_session_misses_nothing(scene:
             tasks.start_soon(change)
             tasks.start_soon(second.call, "session/load", reopening(scene, session))
         await second.until(lambda: ShownSession(second, session).text.endswith("two."))
-        told = ShownSession(second, session)
-    assert told.text == "One two."
-    assert [update["currentModeId"] for update in told.of("current_mode_update")] == made
+        reported = ShownSession(second, session)
+    assert reported.text == "One two."
+    assert [update["currentModeId"] for update in reported.of("current_mode_update")] == made
 
 
 async def test_a_prompt_right_behind_the_resumption_of_version_2_is_shown_once(draft: Scene) -> None:

@@ -1,4 +1,4 @@
-"""The manifest is true: what it names exists, and nothing of the kit is forgotten."""
+"""The manifest is correct: what it names exists, and nothing of the kit is missing."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Runs report what is done or waits to a target of their user, once each, across restarts."""
+"""Runs report to their user's target when they are done or waiting, once each, across restarts."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""Runs in real sessions: what rests, what goes on, and what is never done twice."""
+"""Runs in real sessions: what waits, what continues, and what is never done twice."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -224,7 +224,7 @@ async def test_a_session_that_is_open_elsewhere_is_waited_for(scene: Scene) -> N
 
 
 async def test_the_agent_schedules_only_what_its_user_approved(scene: Scene) -> None:
-    """The question contains the whole prompt, in every mode; afterwards the clock knows it."""
+    """The question contains the whole prompt, in every mode; afterwards, the schedule exists."""
     scene.overrides["mode"] = "auto"
     add = call(
         "schedule",

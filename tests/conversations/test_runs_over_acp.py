@@ -29,7 +29,7 @@ def scene(scene: Scene) -> Scene:
 
 @asynccontextmanager
 async def worker(scene: Scene) -> AsyncGenerator[App]:
-    """Start another process of the same home, which can drive runs."""
+    """Start another process with the same home, which can drive runs."""
     app = scene.open_app()
     try:
         async with background_tasks(app.keep):

@@ -23,7 +23,7 @@ def test_each_of_these_settings_has_words() -> None:
     assert not set(WIDENING) & set(SAFE_SETTINGS)
 
 
-async def test_a_setting_is_listed_changed_and_taken_back_and_comments_stay(scene: Scene) -> None:
+async def test_a_setting_is_listed_changed_and_reset_and_comments_stay(scene: Scene) -> None:
     file = scene.home / "config.yaml"
     scene.configure("# mine\nbudget:\n  max_steps: 7  # few\n")
     async with scene.editor(_meta=HERMES) as editor:

@@ -40,14 +40,14 @@ async def test_what_tools_show_holds_no_secret(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        told = ShownSession(editor, session)
+        reported = ShownSession(editor, session)
         frames = msgspec.json.encode([frame for side, frame in editor.laws.frames if side == "agent"])
     assert leaks(frames) == []
     assert leaks(msgspec.json.encode(scene.provider.requests, enc_hook=vars)) == []
     for record in scene.home.rglob("*.jsonl"):
         assert leaks(record.read_bytes()) == []
     for call_id in ("c1", "c2", "c3"):
-        text = told.cards[call_id]["rawOutput"]["text"]
+        text = reported.cards[call_id]["rawOutput"]["text"]
         assert "[secret: github token]" in text
         assert "postgres://app:[secret: password in a url]@db/app" in text
         assert "[secret: private key]" in text
@@ -67,12 +67,12 @@ async def test_a_file_with_a_secret_can_be_changed_but_not_spoiled(scene: Scene)
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        told = ShownSession(editor, session)
-    assert told.cards["c2"]["status"] == "failed"
-    assert "in place of a secret" in told.cards["c2"]["rawOutput"]["text"]
-    assert told.cards["c3"]["status"] == "failed"
-    assert "would destroy" in told.cards["c3"]["rawOutput"]["text"]
-    assert told.cards["c4"]["status"] == "completed"
+        reported = ShownSession(editor, session)
+    assert reported.cards["c2"]["status"] == "failed"
+    assert "in place of a secret" in reported.cards["c2"]["rawOutput"]["text"]
+    assert reported.cards["c3"]["status"] == "failed"
+    assert "would destroy" in reported.cards["c3"]["rawOutput"]["text"]
+    assert reported.cards["c4"]["status"] == "completed"
     assert path.read_text(encoding="utf-8") == SETTINGS.replace("fast", "slow")
     # The user is shown the change as it is; the model never reads it.
     assert leaks(msgspec.json.encode(scene.provider.requests, enc_hook=vars)) == []

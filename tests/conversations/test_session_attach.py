@@ -1,4 +1,4 @@
-"""`session/attach` of the open RFD: what is replayed, who is told what, both versions, with and without the flag."""
+"""`session/attach` of the open RFD: what is replayed, who is notified, both versions, with and without the flag."""
 
 from collections.abc import Sequence
 
@@ -39,8 +39,8 @@ async def attach(editor: FakeEditor, session_id: str, **more: object) -> Json:
 
 
 def peer_updates(editor: FakeEditor) -> list[Json]:
-    """Return what an editor was told of the other clients."""
-    return [params["update"] for _, params in editor.told if "type" in params.get("update", {})]
+    """Return what an editor was told about the other clients."""
+    return [params["update"] for _, params in editor.notified if "type" in params.get("update", {})]
 
 
 def kinds(editor: FakeEditor) -> list[str]:
@@ -150,7 +150,7 @@ async def test_a_client_that_attaches_again_is_shown_nothing_twice(scene: Scene)
         assert peer_updates(second)[-1]["stopReason"] == "cancelled"
 
 
-async def test_the_end_of_a_running_turn_is_told_to_who_attached_meanwhile(scene: Scene) -> None:
+async def test_the_end_of_a_running_turn_is_reported_to_who_attached_meanwhile(scene: Scene) -> None:
     scene.provider.plays(step("one ", Pause(), "two"))
     async with strangers(scene, 2) as (first, second), anyio.create_task_group() as tasks:
         await greet((first, second), "desk", "phone")

@@ -1,4 +1,4 @@
-"""Earlier sessions are found by the agent's own tool, and an index that fails stops nobody."""
+"""Earlier sessions are found by the agent's own tool, and a failing index stops nobody."""
 
 import sqlite3
 from contextlib import closing
@@ -32,7 +32,7 @@ async def test_the_tool_finds_what_was_said_in_another_session_and_never_its_own
         assert "no word to search for" in refused["rawOutput"]["text"]
 
 
-async def test_a_damaged_index_is_told_in_the_next_turn(scene: Scene) -> None:
+async def test_a_damaged_index_is_reported_in_the_next_turn(scene: Scene) -> None:
     scene.home.mkdir()
     (scene.home / "index.db").write_bytes(b"no database " * 400)
     scene.provider.plays(step("Here."))

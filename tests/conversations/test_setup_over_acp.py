@@ -1,4 +1,4 @@
-"""Setting up a model from an editor: what there is, one call to try it, and what is stored where."""
+"""Setting up a model from an editor: what is available, one call to try it, and what is stored where."""
 
 from pathlib import Path
 
@@ -56,7 +56,7 @@ async def test_from_nothing_to_the_first_answer(bare: Scene) -> None:
     assert files_with(KEY, bare.home) == {".env"}
 
 
-async def test_a_failure_is_told_in_the_vendors_words_and_nothing_is_stored(bare: Scene) -> None:
+async def test_a_failure_is_reported_in_the_vendors_words_and_nothing_is_stored(bare: Scene) -> None:
     gone = Fault(status=404, message="That model is gone, says the vendor.")
     refused = Fault(status=401)
     async with serve([Reply(fault=gone), Reply(fault=refused)]) as model, bare.editor() as editor:

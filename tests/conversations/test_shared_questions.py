@@ -1,4 +1,4 @@
-"""Questions put to several clients at once, and prompts while a process drains, below any connection."""
+"""Questions put to several clients at once, and prompts while a process drains, without any connection."""
 
 import random
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 
 
 class PlayedUser:
-    """A client's user, who answers when told."""
+    """A client's user, who answers when told to."""
 
     def __init__(self) -> None:
         self.is_connected = True

@@ -1,4 +1,4 @@
-"""An endpoint that does not say which models it has holds up nobody but who needs to know."""
+"""An endpoint that does not list its models delays only those who need the list."""
 
 import anyio
 import pytest
@@ -16,7 +16,7 @@ CONFIGURED: Json = {"methodId": "hermes-configured"}
 
 @pytest.fixture
 def slow(scene: Scene) -> Scene:
-    """Name no model, and let the endpoint never say which it has."""
+    """Configure no model, and have the endpoint never list its models."""
     scene.offer_unstable()
     del scene.variables["HERMES_MODEL"]
     scene.provider.listing = Pause()

@@ -1,4 +1,4 @@
-"""What a session has read: asked about again, named as the reason, kept after a restart, told by /status."""
+"""What a session has read: asked about again, named as the reason, kept after a restart, shown by /status."""
 
 import json
 from typing import Any
@@ -41,16 +41,16 @@ async def test_a_standing_answer_is_asked_again_behind_a_secret_and_then_holds(s
         assert asked(editor) == ["c1", "c3", "c4"]
         first, _, last = editor.asks(ASK)
         await editor.prompt(session, "/status")
-        told = ShownSession(editor, session).text
+        reported = ShownSession(editor, session).text
     assert ".env" not in shown(first)
     assert "Asked because" in shown(last)
     assert ".env" in shown(last)
     assert f"{FETCH}/b" in shown(last)
-    assert "Private data read:** .env" in told
-    assert "Untrusted sources read:** http://one.invalid:1/a" in told
+    assert "Private data read:** .env" in reported
+    assert "Untrusted sources read:** http://one.invalid:1/a" in reported
 
 
-async def test_a_resumed_session_keeps_what_it_read_and_a_new_one_begins_without(scene: Scene) -> None:
+async def test_a_resumed_session_keeps_what_it_read_and_a_new_one_starts_without(scene: Scene) -> None:
     scene.write(".env", SECRET)
     scene.provider.plays(step(call("read_file", "c1", path=".env")), step("Done."))
     async with scene.editor() as editor:

@@ -1,4 +1,4 @@
-"""Spoken prompts: what was said reaches the model as text, through a real endpoint; without one, audio is not taken."""
+"""Spoken prompts: what was said reaches the model as text, through a real endpoint; without one, audio is refused."""
 
 import base64
 from typing import Any
@@ -121,7 +121,7 @@ async def test_without_a_setting_no_recording_is_read(scene: Scene) -> None:
             await editor.call("_hermes/speech/transcribe", {"mimeType": "audio/ogg", "data": ""})
 
 
-async def test_a_slow_transcription_holds_up_no_other_session(scene: Scene) -> None:
+async def test_a_slow_transcription_blocks_no_other_session(scene: Scene) -> None:
     scene.provider.plays(step("Written."))
     async with json_server(lambda _: (0, None)) as server:
         configured(scene, server)

@@ -1,4 +1,4 @@
-"""Homes that cannot be written or read as they should."""
+"""Homes that cannot be read or written normally."""
 
 import os
 import sqlite3
@@ -44,7 +44,7 @@ async def test_a_home_that_is_a_file_is_named(scene: Scene) -> None:
 
 
 async def test_a_home_that_cannot_be_written_is_named(scene: Scene) -> None:
-    """Not even root makes a folder in /sys."""
+    """Not even root can create a folder in /sys."""
     scene.variables["HERMES_HOME"] = "/sys/hermes"
     async with scene.editor() as editor:
         error = await editor.refusal("session/new", {"cwd": str(scene.project), "mcpServers": []})
@@ -86,7 +86,7 @@ def fill_disk_under(record: Path) -> None:
     assert found == 1
 
 
-async def test_a_session_goes_on_once_there_is_room_again_and_it_is_opened_anew(scene: Scene) -> None:
+async def test_a_session_continues_once_there_is_room_again_and_it_is_opened_again(scene: Scene) -> None:
     scene.provider.plays(step("Before."), step("During."), step("Again."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -103,7 +103,7 @@ async def test_a_session_goes_on_once_there_is_room_again_and_it_is_opened_anew(
 
 
 async def test_a_disk_that_fills_up_while_a_session_is_opened_does_not_lock_it(scene: Scene) -> None:
-    """What a killed process left open cannot be closed on disk then; once there is room, the next opening does it."""
+    """A full disk prevents closing the calls of a killed process; once there is room, the next opening does so."""
     record = Transcript.create(scene.record_of("ses_1"))
     record.append(SessionOpened("ses_1", str(scene.project), (str(scene.project),), 1.0))
     record.append(TurnStarted("turn_1"))
@@ -126,7 +126,7 @@ async def test_a_disk_that_fills_up_while_a_session_is_opened_does_not_lock_it(s
 
 
 class ClingingWorkspace(MemoryWorkspace):
-    """One that cannot be let go."""
+    """A workspace that fails to close."""
 
     async def close(self) -> None:
         raise OSError("the machine is gone")

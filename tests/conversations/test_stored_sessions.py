@@ -1,4 +1,4 @@
-"""Leaving a session and finding it again."""
+"""Leaving a session and resuming it."""
 
 from pathlib import Path
 
@@ -40,10 +40,10 @@ async def play_a_session(scene: Scene, editor: FakeEditor) -> str:
     return session
 
 
-def shown(told: ShownSession) -> list[str]:
-    """Lay out a session as a reader sees it: one line a message or card."""
+def shown(reported: ShownSession) -> list[str]:
+    """Render a session as a reader sees it: one line per message or card."""
     lines: list[str] = []
-    for update in told.updates:
+    for update in reported.updates:
         kind = update["sessionUpdate"]
         if kind in ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk"):
             lines.append(f"{kind}: {update['content']['text']}")
@@ -60,9 +60,9 @@ async def test_a_session_is_shown_again_in_order_and_then_answered(scene: Scene)
         live = ShownSession(editor, session)
     async with scene.editor() as editor:
         answer = await editor.call("session/load", reopening(scene, session))
-        told = ShownSession(editor, session)
+        reported = ShownSession(editor, session)
         assert answer["modes"]["currentModeId"] == "ask"
-        assert shown(told) == [
+        assert shown(reported) == [
             "user_message_chunk: Count on",
             "agent_thought_chunk: Hmm.",
             "agent_message_chunk: Let me see.",
@@ -81,7 +81,7 @@ async def test_a_session_is_shown_again_in_order_and_then_answered(scene: Scene)
             "c4 completed",
             "agent_message_chunk: All done.",
         ]
-        assert told.cards["c4"]["content"] == live.cards["c4"]["content"]
+        assert reported.cards["c4"]["content"] == live.cards["c4"]["content"]
         scene.provider.plays(step("And on."))
         await editor.prompt(session, "Go on")
     before, after = scene.provider.requests[4], scene.provider.requests[5]
@@ -147,7 +147,7 @@ async def test_terminals_are_not_shown_again(scene: Scene) -> None:
 
 
 def cut_behind(record: Path, mark: bytes, more: bytes = b"") -> None:
-    """Leave a record as a process killed right behind an event would."""
+    """Leave a record like that of a process killed right after an event."""
     content = record.read_bytes()
     end = content.index(b"\n", content.index(mark)) + 1
     record.write_bytes(content[:end] + more)
@@ -172,10 +172,10 @@ async def test_what_a_killed_process_left_open_is_closed_and_told(scene: Scene) 
     cut_behind(scene.record_of(session), b'"call_started","call_id":"c4"')
     async with scene.editor() as editor:
         await editor.call("session/load", reopening(scene, session))
-        told = ShownSession(editor, session)
-        assert told.cards["c4"]["status"] == "failed"
-        assert "may have taken effect" in str(told.cards["c4"]["content"])
-        assert "process ended during this turn" in told.thoughts
+        reported = ShownSession(editor, session)
+        assert reported.cards["c4"]["status"] == "failed"
+        assert "may have taken effect" in str(reported.cards["c4"]["content"])
+        assert "process ended during this turn" in reported.thoughts
         scene.provider.plays(step("I look first."))
         await editor.prompt(session, "Go on")
     assert plain_history(scene.provider.requests[-1])[-2].startswith("edit_file: The process ended")
@@ -194,9 +194,9 @@ async def test_a_torn_tail_is_cut_off_kept_and_told(scene: Scene) -> None:
     )
     async with scene.editor(session={"notices": {}}) as editor:
         await editor.call("session/load", reopening(scene, session))
-        told = ShownSession(editor, session)
-        assert told.cards["c1"]["status"] == "completed"
-        assert "torn" in str(told.of("notice"))
+        reported = ShownSession(editor, session)
+        assert reported.cards["c1"]["status"] == "completed"
+        assert "torn" in str(reported.of("notice"))
         scene.provider.plays(step("On."))
         assert await editor.prompt(session) == "end_turn"
     assert record.with_suffix(".torn").read_bytes() == b'{"crc":12,"event":{"type":"text_s'
@@ -214,7 +214,7 @@ async def test_two_processes_on_one_home_do_not_share_a_session(scene: Scene) ->
         await first.call("session/close", {"sessionId": session})
         await second.call("session/load", reopening(scene, session))
         assert await second.prompt(session) == "end_turn"
-        for editor in (second, first):  # a list is brought up to date before its own process reads it
+        for editor in (second, first):  # a list is updated before its own process reads it
             assert len((await editor.call("session/list", {}))["sessions"]) == 2
 
 
@@ -289,9 +289,9 @@ async def test_a_long_session_is_shown_again_whole(scene: Scene) -> None:
         text = ShownSession(editor, session).text
     async with scene.editor() as editor:
         await editor.call("session/load", reopening(scene, session))
-        told = ShownSession(editor, session)
-        assert told.text == text
-        assert len(told.of("agent_message_chunk")) == 100
+        reported = ShownSession(editor, session)
+        assert reported.text == text
+        assert len(reported.of("agent_message_chunk")) == 100
 
 
 async def test_a_client_that_leaves_in_the_middle_of_a_turn_finds_it_ended(scene: Scene) -> None:

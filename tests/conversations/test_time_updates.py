@@ -1,4 +1,4 @@
-"""When calls ran and how turns spent their time, as editors are sent it and `/cost` tells it."""
+"""When calls ran and how turns spent their time, as sent to editors and shown by `/cost`."""
 
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,9 @@ TIMED = {"_meta": {"hermes": {"times": True}}}
 
 
 def own_members(editor: FakeEditor) -> list[dict[str, Any]]:
-    updates: list[Json] = [params["update"] for method, params in editor.told if method == "session/update"]
+    updates: list[Json] = [
+        params["update"] for method, params in editor.notified if method == "session/update"
+    ]
     return [each["_meta"]["hermes"] for each in updates if "hermes" in each.get("_meta", {})]
 
 
@@ -37,7 +39,7 @@ async def test_an_editor_that_wants_times_is_sent_them_and_cost_tells_them(scene
         await editor.prompt(session, "/cost")
         said = "".join(
             params["update"]["content"]["text"]
-            for method, params in editor.told
+            for method, params in editor.notified
             if method == "session/update" and params["update"]["sessionUpdate"] == "agent_message_chunk"
         )
         assert "**Last turn:**" in said

@@ -1,4 +1,4 @@
-"""What a session is called when the model names it."""
+"""Titles that the model gives sessions."""
 
 import pytest
 

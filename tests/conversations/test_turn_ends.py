@@ -1,4 +1,4 @@
-"""Where the turns of a loaded session ended, told to an editor that wants to know."""
+"""Where the turns of a loaded session ended, reported to editors that ask for it."""
 
 import shutil
 
@@ -14,7 +14,7 @@ WANTED = {"_meta": {"hermes": {"turnEnds": True}}}
 
 
 async def two_turns(scene: Scene, editor: FakeEditor) -> str:
-    """Let one turn write a file and another say something, and give their session."""
+    """Have one turn write a file and another only answer, and return their session."""
     scene.write("a.txt", "one\n")
     scene.provider.plays(
         step(call("read_file", "c0", path="a.txt")),
@@ -30,10 +30,10 @@ async def two_turns(scene: Scene, editor: FakeEditor) -> str:
 
 
 async def loaded(editor: FakeEditor, scene: Scene, session: str) -> list[Json]:
-    """Load a session, and give the updates that were told with it."""
-    before = len(editor.told)
+    """Load a session, and return the updates sent with it."""
+    before = len(editor.notified)
     await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
-    updates = [params["update"] for method, params in editor.told[before:] if method == "session/update"]
+    updates = [params["update"] for method, params in editor.notified[before:] if method == "session/update"]
     return [each for each in updates if isinstance(each, dict)]
 
 
@@ -42,11 +42,11 @@ def end_of(update: Json) -> Json | None:
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
-async def test_each_end_is_told_at_its_place_and_names_its_checkpoint(scene: Scene) -> None:
+async def test_each_end_is_reported_at_its_place_and_names_its_checkpoint(scene: Scene) -> None:
     scene.overrides["checkpoints.enabled"] = True
     async with scene.editor(**WANTED) as editor:
         session = await two_turns(scene, editor)
-        assert not [params for _, params in editor.told if "turnEnded" in str(params)]
+        assert not [params for _, params in editor.notified if "turnEnded" in str(params)]
         told = await loaded(editor, scene, session)
         ends = [end for each in told if (end := end_of(each))]
         assert [(each["reason"], each["text"]) for each in ends] == [("end_turn", ""), ("end_turn", "")]
@@ -57,7 +57,7 @@ async def test_each_end_is_told_at_its_place_and_names_its_checkpoint(scene: Sce
         assert checkpoint["turnId"] == ends[0]["turnId"]
 
 
-async def test_nobody_else_is_told_of_ends(scene: Scene) -> None:
+async def test_nobody_else_is_told_about_ends(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await two_turns(scene, editor)
         assert not [each for each in await loaded(editor, scene, session) if end_of(each)]

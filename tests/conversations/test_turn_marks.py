@@ -1,4 +1,4 @@
-"""What a client needs to rewind, to steer one prompt, and to leave out what a failed step said."""
+"""What a client needs to rewind, to steer one prompt, and to omit what a failed step said."""
 
 from typing import Any
 
@@ -18,7 +18,9 @@ MARKED = {"_meta": {"hermes": {"turnMarks": True}}}
 
 def marks(editor: FakeEditor, name: str) -> list[dict[str, Any]]:
     """Return the marks of one kind that the editor was sent, in their order."""
-    updates: list[Json] = [params["update"] for method, params in editor.told if method == "session/update"]
+    updates: list[Json] = [
+        params["update"] for method, params in editor.notified if method == "session/update"
+    ]
     own: list[Json] = [each.get("_meta", {}).get("hermes", {}) for each in updates]
     return [each[name] for each in own if name in each]
 

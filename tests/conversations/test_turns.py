@@ -1,4 +1,4 @@
-"""What a turn looks like from an editor."""
+"""What an editor sees of a turn."""
 
 import anyio
 import pytest
@@ -27,21 +27,21 @@ async def test_a_full_turn_from_the_thought_to_the_end(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session, "Say goodbye instead") == "end_turn"
-        told = ShownSession(editor, session)
-    assert told.thoughts == "First I look."
-    assert told.text == "Looking. Changing.It says goodbye."
-    assert [entry["content"] for entry in told.of("plan")[0]["entries"]] == ["look", "change"]
-    assert [card["kind"] for card in told.cards.values()] == ["think", "read", "edit", "execute"]
-    assert told.statuses("c3") == ["pending", "in_progress", "completed"]
+        reported = ShownSession(editor, session)
+    assert reported.thoughts == "First I look."
+    assert reported.text == "Looking. Changing.It says goodbye."
+    assert [entry["content"] for entry in reported.of("plan")[0]["entries"]] == ["look", "change"]
+    assert [card["kind"] for card in reported.cards.values()] == ["think", "read", "edit", "execute"]
+    assert reported.statuses("c3") == ["pending", "in_progress", "completed"]
     diff = {"type": "diff", "path": str(path), "oldText": "hello\n", "newText": "goodbye\n"}
-    assert diff in told.cards["c3"]["content"]
+    assert diff in reported.cards["c3"]["content"]
     assert [ask["toolCall"]["toolCallId"] for ask in editor.asks("session/request_permission")] == ["c3"]
     assert editor.asks("session/request_permission")[0]["toolCall"]["content"][0] == diff
     assert path.read_text(encoding="utf-8") == "goodbye\n"
-    assert told.cards["c4"]["rawOutput"]["exit_code"] == 0
-    assert "goodbye" in told.cards["c4"]["rawOutput"]["text"]
-    assert told.of("session_info_update")[0]["title"] == "Say goodbye instead"
-    assert told.of("usage_update")[-1]["used"] == 15
+    assert reported.cards["c4"]["rawOutput"]["exit_code"] == 0
+    assert "goodbye" in reported.cards["c4"]["rawOutput"]["text"]
+    assert reported.of("session_info_update")[0]["title"] == "Say goodbye instead"
+    assert reported.of("usage_update")[-1]["used"] == 15
 
 
 async def test_nothing_of_a_session_comes_before_its_answer_or_after_its_turn(scene: Scene) -> None:
@@ -175,11 +175,11 @@ async def test_a_turn_stops_at_its_limit_of_steps(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "max_turn_requests"
-        told = ShownSession(editor, session)
+        reported = ShownSession(editor, session)
     assert [bool(request.tools) for request in scene.provider.requests] == [True, True, True, False]
     assert "The budget of this turn is used up" in plain_history(scene.provider.requests[-1])[-1]
-    assert told.text == "That is all I saw."
-    assert "Stopped after 2 steps" in told.thoughts
+    assert reported.text == "That is all I saw."
+    assert "Stopped after 2 steps" in reported.thoughts
 
 
 async def test_a_model_in_circles_is_warned_and_then_stopped_with_an_error(scene: Scene) -> None:
@@ -250,9 +250,9 @@ async def test_notices_go_only_to_a_client_that_takes_them(scene: Scene) -> None
         async with scene.editor(**capabilities) as editor:
             session = await editor.new_session(scene.project)
             assert await editor.prompt(session) == "end_turn"
-            told = ShownSession(editor, session)
-            assert "The line is dead." in str(told.of(kind))
-            assert (told.of("notice") == []) is (kind != "notice")
+            reported = ShownSession(editor, session)
+            assert "The line is dead." in str(reported.of(kind))
+            assert (reported.of("notice") == []) is (kind != "notice")
 
 
 async def test_a_key_that_a_command_brings_back_reaches_nobody(scene: Scene) -> None:

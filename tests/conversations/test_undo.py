@@ -1,4 +1,4 @@
-"""Turns that are undone: by slash commands and by an editor's own buttons, and what the model is told of it."""
+"""Turns that are undone: by slash commands and by an editor's buttons, and what the model is told about it."""
 
 import shutil
 
@@ -21,13 +21,13 @@ HERMES: Json = {"_meta": {"hermes": {}}}
 
 @pytest.fixture
 def checkpointed(scene: Scene) -> Scene:
-    """Let turns be kept."""
+    """Enable checkpoints of turns."""
     scene.overrides["checkpoints.enabled"] = True
     return scene
 
 
 async def write(scene: Scene, editor: FakeEditor, session: str, **files: str) -> None:
-    """Let a turn write files."""
+    """Have a turn write files."""
     calls = [
         call("write_file", f"w-{name}", path=f"{name}.txt", content=text) for name, text in files.items()
     ]
@@ -132,7 +132,7 @@ async def test_what_is_asked_wrongly_is_refused(checkpointed: Scene) -> None:
             await editor.prompt(session)
 
 
-async def test_without_git_a_turn_goes_on_and_says_so_once(checkpointed: Scene) -> None:
+async def test_without_git_a_turn_continues_and_says_so_once(checkpointed: Scene) -> None:
     checkpointed.variables["PATH"] = str(checkpointed.home)
     async with checkpointed.editor() as editor:
         session = await editor.new_session(checkpointed.project)
@@ -159,7 +159,7 @@ async def test_the_draft_has_the_methods_too(draft: Scene) -> None:
         assert await editor.call("_hermes/checkpoints/list", {"sessionId": session}) == {"checkpoints": []}
 
 
-async def test_notes_of_an_undone_turn_are_taken_back_with_its_files(checkpointed: Scene) -> None:
+async def test_notes_of_an_undone_turn_are_undone_with_its_files(checkpointed: Scene) -> None:
     scene = checkpointed
     notes, path = scene.home / "memories" / "MEMORY.md", scene.project / "a.txt"
 
@@ -176,9 +176,9 @@ async def test_notes_of_an_undone_turn_are_taken_back_with_its_files(checkpointe
         await editor.prompt(session, "write and note")
         notes.write_text(notes.read_text() + "§\nBy Kim.\n")
         await editor.prompt(session, "/undo")
-        told = ShownSession(editor, session).text
-        assert "Undid 1 turn (write and note); `/redo` reverts that." in told
-        assert "Notes reverted:\n- Beta." in told
+        reported = ShownSession(editor, session).text
+        assert "Undid 1 turn (write and note); `/redo` reverts that." in reported
+        assert "Notes reverted:\n- Beta." in reported
         assert notes.read_text() == "Alpha.\n§\nBy Kim.\n"
         assert not path.exists()
         scene.provider.plays(step("I see."))

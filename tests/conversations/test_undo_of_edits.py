@@ -1,4 +1,4 @@
-"""Undoing turns that edit files: what they name is kept, and the whole folder only where a command comes."""
+"""Undoing turns that edit files: the named files are stored, and the whole folder only before a command."""
 
 import json
 import shutil
@@ -19,7 +19,7 @@ pytestmark = [
 
 @pytest.fixture
 def checkpointed(scene: Scene) -> Scene:
-    """Let turns be kept."""
+    """Enable checkpoints of turns."""
     scene.overrides["checkpoints.enabled"] = True
     return scene
 
@@ -33,7 +33,7 @@ def command(text: str) -> ToolCall:
 
 
 async def turn(scene: Scene, editor: FakeEditor, session: str, *calls: ToolCall) -> None:
-    """Let a turn make calls, each in a step of its own."""
+    """Have a turn make calls, each in its own step."""
     scene.provider.plays(*(step(each) for each in calls), step("Done."))
     await editor.prompt(session, "go on")
 
@@ -44,7 +44,7 @@ def texts_of(scene: Scene) -> dict[str, str]:
 
 
 def is_whole(scene: Scene) -> list[bool]:
-    """Say of each checkpoint whether it holds the whole folder."""
+    """Return for each checkpoint whether it contains the whole folder."""
     records = [
         json.loads(path.read_text()) for path in sorted((scene.home / "checkpoints").glob("turns/*/*"))
     ]
@@ -52,7 +52,7 @@ def is_whole(scene: Scene) -> list[bool]:
 
 
 def indexes(scene: Scene) -> list[Path]:
-    """Return the index files of shadows, which only a snapshot of a whole folder writes."""
+    """Return the index files of shadow repositories, which only a snapshot of a whole folder writes."""
     return list((scene.home / "checkpoints").glob("*/index"))
 
 

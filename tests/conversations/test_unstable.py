@@ -1,4 +1,4 @@
-"""The unstable half of version 1: there behind its flag, and nowhere else."""
+"""The unstable half of version 1: available with its flag, and only then."""
 
 import os
 from collections.abc import AsyncGenerator
@@ -47,7 +47,7 @@ async def listed(editor: FakeEditor, **more: object) -> list[str]:
 
 @asynccontextmanager
 async def shown_session(scene: Scene, *answers: str) -> AsyncGenerator[tuple[FakeEditor, str]]:
-    """An editor and a session in which there has been a turn for each answer."""
+    """An editor and a session with one turn for each answer."""
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         for answer in answers:
@@ -211,7 +211,7 @@ async def cancelled(editor: FakeEditor, session: str) -> None:
     assert await editor.prompt(session) == "cancelled"
 
 
-async def test_an_archived_session_that_is_open_is_put_back(unstable: Scene) -> None:
+async def test_an_archived_session_that_is_open_is_restored(unstable: Scene) -> None:
     async with shown_session(unstable, "apples") as (editor, session):
         await editor.call("session/archive", {"sessionId": session})
         await editor.call("session/load", place(unstable, session))
@@ -285,7 +285,7 @@ BAD_PROMPTS: dict[str, Json] = {
 
 
 @pytest.mark.parametrize("name", BAD_PROMPTS)
-async def test_instructions_that_cannot_be_taken_begin_no_session(unstable: Scene, name: str) -> None:
+async def test_instructions_that_cannot_be_taken_start_no_session(unstable: Scene, name: str) -> None:
     async with unstable.editor() as editor:
         refusal = await editor.refusal("session/new", new(unstable, systemPrompt=BAD_PROMPTS[name]))
         assert refusal.code == INVALID_PARAMS
@@ -302,13 +302,13 @@ async def test_plans_have_an_identity_only_for_a_client_that_takes_it(unstable: 
         async with unstable.editor(**announced) as editor:
             session = await editor.new_session(unstable.project)
             await editor.prompt(session)
-            told = ShownSession(editor, session)
+            reported = ShownSession(editor, session)
         if announced:
-            assert [each["plan"]["entries"][0]["content"] for each in told.of("plan_update")] == ["Look"]
-            assert [each["planId"] for each in told.of("plan_removed")] == ["plan"]
-            assert told.of("plan") == []
+            assert [each["plan"]["entries"][0]["content"] for each in reported.of("plan_update")] == ["Look"]
+            assert [each["planId"] for each in reported.of("plan_removed")] == ["plan"]
+            assert reported.of("plan") == []
         else:
-            assert [len(each["entries"]) for each in told.of("plan")] == [1, 0]
+            assert [len(each["entries"]) for each in reported.of("plan")] == [1, 0]
 
 
 @pytest.mark.parametrize(

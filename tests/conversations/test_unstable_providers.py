@@ -1,4 +1,4 @@
-"""Signing in and the ways to a model, as the unstable half of version 1 tells and changes them."""
+"""Sign-in and access to models, as the unstable half of version 1 reports and changes them."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def new(scene: Scene) -> Json:
 
 
 def states(editor: FakeEditor) -> list[str]:
-    return [params["state"] for method, params in editor.told if method == "auth/status_update"]
+    return [params["state"] for method, params in editor.notified if method == "auth/status_update"]
 
 
 async def test_the_auth_status_follows_sign_out_and_sign_in(unstable: Scene) -> None:
@@ -130,7 +130,7 @@ async def test_a_route_that_cannot_be_is_refused_without_an_echo(unstable: Scene
         assert (await editor.refusal("providers/disable", {"providerId": "main"})).code == INVALID_PARAMS
 
 
-async def test_a_changed_status_is_told_to_every_client_of_the_house(scene: Scene) -> None:
+async def test_a_changed_status_is_reported_to_every_client_of_the_app(scene: Scene) -> None:
     scene.offer_unstable()
     async with strangers(scene, 3) as (first, second, silent):
         await first.initialize()
@@ -144,10 +144,10 @@ async def test_a_changed_status_is_told_to_every_client_of_the_house(scene: Scen
         await first.call("authenticate", {"methodId": "hermes-configured"})
         await second.until(lambda: len(told_states(second)) == 2)
         assert told_states(first) == told_states(second)
-        assert silent.told == []
+        assert silent.notified == []
 
 
-async def test_without_the_flag_nobody_is_told_of_the_status(scene: Scene) -> None:
+async def test_without_the_flag_nobody_is_told_about_the_status(scene: Scene) -> None:
     async with strangers(scene, 2) as (first, second):
         await first.initialize()
         await second.initialize()
@@ -157,4 +157,4 @@ async def test_without_the_flag_nobody_is_told_of_the_status(scene: Scene) -> No
 
 
 def told_states(editor: FakeEditor) -> list[str]:
-    return [params["state"] for method, params in editor.told if method == "auth/status_update"]
+    return [params["state"] for method, params in editor.notified if method == "auth/status_update"]

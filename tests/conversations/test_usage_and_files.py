@@ -1,4 +1,4 @@
-"""What sessions have used, and files to mention, as a client asks for them."""
+"""Usage of sessions, and files to mention, as a client requests them."""
 
 import base64
 import os

@@ -1,4 +1,4 @@
-"""Turns in the draft of protocol version 2: accepted first, told by states, cards and terminals."""
+"""Turns in the draft of protocol version 2: accepted first, then reported by states, cards and terminals."""
 
 import subprocess
 from pathlib import Path
@@ -124,7 +124,7 @@ async def test_cancel_ends_the_turn_and_its_command(draft: Scene) -> None:
         assert (await turn(editor, session))["stopReason"] == "end_turn"
 
 
-async def test_cancel_takes_back_the_question(draft: Scene) -> None:
+async def test_cancel_withdraws_the_question(draft: Scene) -> None:
     draft.provider.plays(step(call("terminal", "c1", command="sh -c true")))
 
     async def never(params: Json) -> None:
@@ -183,7 +183,7 @@ async def test_cancel_refuses_a_prompt_that_still_waits(draft: Scene) -> None:
         assert Shown(editor, session).said("user_message") == ["go"]
 
 
-async def test_a_failure_after_the_acceptance_is_told_by_the_state(draft: Scene) -> None:
+async def test_a_failure_after_the_acceptance_is_reported_by_the_state(draft: Scene) -> None:
     draft.provider.plays(step(ModelRefused("The endpoint refused this.")), step("Again."))
     async with drafter(draft) as editor:
         session = await new_session(draft, editor)
@@ -217,7 +217,7 @@ async def test_a_command_of_the_program_s_own_is_a_turn_too(draft: Scene) -> Non
         assert "Model" in shown.said("agent_message")[0]
 
 
-async def test_what_a_broken_step_said_is_taken_back(draft: Scene) -> None:
+async def test_what_a_broken_step_said_is_undone(draft: Scene) -> None:
     broken = ModelUnavailable("Broken.", retryable=True)
     draft.provider.plays(step(ScriptedThought("Hm."), "Wro", broken), step("Right."))
     async with drafter(draft) as editor:
@@ -228,7 +228,7 @@ async def test_what_a_broken_step_said_is_taken_back(draft: Scene) -> None:
     assert shown.said("agent_thought") == []
 
 
-async def test_a_full_disk_is_told_by_the_state(draft: Scene) -> None:
+async def test_a_full_disk_is_reported_by_the_state(draft: Scene) -> None:
     pause = Pause()
     draft.provider.plays(step("One", pause, "."))
     async with drafter(draft) as editor:

@@ -1,4 +1,4 @@
-"""One call, or one terminal, is stopped alone: the turn goes on."""
+"""One call, or one terminal, is stopped alone: the turn continues."""
 
 import anyio
 import pytest
@@ -27,7 +27,7 @@ def ids(draft: Scene) -> list[int]:
 
 
 @pytest.mark.parametrize("method", CANCEL)
-async def test_one_call_is_stopped_and_the_turn_goes_on(draft: Scene, method: str) -> None:
+async def test_one_call_is_stopped_and_the_turn_continues(draft: Scene, method: str) -> None:
     draft.write("a", "all of a")
     draft.provider.plays(
         step(call("terminal", "c1", command=LINE), call("read_file", "c2", path="a")),

@@ -1,4 +1,4 @@
-"""The agent asks what only the user can tell, in the draft of version 2."""
+"""The agent asks what only the user knows, in the draft of version 2."""
 
 from typing import Any
 
@@ -28,22 +28,22 @@ async def test_a_question_is_a_form_and_the_session_waits_for_its_user(draft: Sc
     assert plain_history(draft.provider.requests[1])[-1].endswith("answered: blue\nthe dark one")
 
 
-async def test_a_page_is_opened_and_put_away_with_the_turn(draft: Scene) -> None:
+async def test_a_page_is_opened_and_closed_with_the_turn(draft: Scene) -> None:
     draft.provider.plays(asks(url=PAGE), step("Now look."))
     async with drafter(draft, elicitation={**FORM, **URL}) as editor:
         editor.on[CREATE] = lambda params: {"action": "accept"}
         session = await new_session(draft, editor)
         await turn(editor, session)
         (asked,) = editor.asks(CREATE)
-        await editor.until(lambda: "elicitation/complete" in [method for method, _ in editor.told])
-        completed = [params for method, params in editor.told if method == "elicitation/complete"]
+        await editor.until(lambda: "elicitation/complete" in [method for method, _ in editor.notified])
+        completed = [params for method, params in editor.notified if method == "elicitation/complete"]
     assert (asked["mode"], asked["url"]) == ("url", PAGE)
     assert completed == [{"elicitationId": asked["elicitationId"]}]
     assert "The user opened the page" in plain_history(draft.provider.requests[1])[-1]
 
 
 @pytest.mark.parametrize("name", ENDINGS)
-async def test_whatever_is_no_answer_is_told_as_such(draft: Scene, name: str) -> None:
+async def test_whatever_is_no_answer_is_reported_as_such(draft: Scene, name: str) -> None:
     answer, said = ENDINGS[name]
     draft.provider.plays(asks(choices=["red"]), step("Then not."))
     async with drafter(draft, elicitation=FORM) as editor:

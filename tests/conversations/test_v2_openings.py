@@ -1,4 +1,4 @@
-"""The draft of protocol version 2: asked for, offered, and left again on the same stored session."""
+"""The draft of protocol version 2: requested, offered, and left again on the same stored session."""
 
 import pytest
 
@@ -83,8 +83,8 @@ async def test_options_are_there_from_the_start_and_set(draft: Scene) -> None:
         mode: Json = {"sessionId": session, "configId": "mode", "type": "id", "value": "plan"}
         options = (await editor.call("session/set_config_option", mode))["configOptions"]
         assert {option["configId"]: option["currentValue"] for option in options}["mode"] == "plan"
-        told = Shown(editor, session).of("config_option_update")
-        assert options in [update["configOptions"] for update in told], "the list of models may follow it"
+        reported = Shown(editor, session).of("config_option_update")
+        assert options in [update["configOptions"] for update in reported], "the list of models may follow it"
         thoughts: Json = {**mode, "configId": "shows_thoughts", "type": "boolean", "value": False}
         await editor.call("session/set_config_option", thoughts)
         wrongs: list[Json] = [
@@ -127,7 +127,7 @@ async def test_a_session_is_resumed_with_its_past_or_without(draft: Scene) -> No
     assert shown.terminals["c1"]["text"] == live.terminals["c1"]["text"]
     assert shown.states == ["idle"]
     kinds = [update["sessionUpdate"] for update in shown.updates]
-    # The list of models may become known at any moment, and is then shown with the options.
+    # The list of models may arrive at any moment, and is then shown with the options.
     assert [kind for kind in kinds if kind != "config_option_update"][-1] == "state_update"
     async with drafter(draft) as editor:
         await editor.call("session/resume", resuming(draft, session))

@@ -1,7 +1,7 @@
-"""What a turn does in a session that had turns before, counted: work that could be done once is not done again.
+"""Count a turn's work in a session that had turns before: what can be done once is not repeated.
 
-Each name below is a way to a worker thread and back, and most are visits to the disk. Whoever adds one makes every turn
-of every session slower: it may have to be, and then it is written down here.
+Each name below is a trip to a worker thread and back; most access the disk. Whoever adds one makes every turn of every
+session slower: if that is necessary, add it here.
 """
 
 import sys
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 HOPS = {
     "Transcript._sync": 2,  # the prompt, before the model is asked; the end, before the answer
     "WorkspaceAdmission._read_contents": 1,  # what the folder contains: settings, servers, rules, tools
-    "ContextFileMonitor._look": 1,  # whether AGENTS.md and its like have changed, before each step
+    "ContextFileMonitor._look": 1,  # whether AGENTS.md and similar files have changed, before each step
 }
 BESIDE = (
     "Database.",
@@ -37,7 +37,7 @@ BESIDE = (
 
 @contextmanager
 def counted() -> Generator[Counter[str]]:
-    """Count, in this thread, what is handed to worker threads, and how often a tool's schema is made."""
+    """Count, in this thread, what is passed to worker threads, and how often a tool's schema is built."""
     calls: Counter[str] = Counter()
     begun: set[FrameType] = set()  # a coroutine is entered many times
 
@@ -88,7 +88,7 @@ async def test_a_look_at_a_file_adds_one_look_for_keys_in_it_and_one_at_the_cont
 
 
 async def test_the_first_turn_is_seen_to_do_more(scene: Scene) -> None:
-    """The counting itself counts: a first turn makes its tools known, and freezes its prompt."""
+    """The counting itself works: a first turn describes its tools and freezes its prompt."""
     scene.provider.plays(step("Hello."))
     async with scene.editor() as editor:
         with counted() as calls:

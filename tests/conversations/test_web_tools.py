@@ -1,4 +1,4 @@
-"""The tools of the web in a session: who is asked about a host, and which tools there are at all."""
+"""The web tools in a session: who is asked about a host, and which tools exist at all."""
 
 import pytest
 
@@ -65,7 +65,7 @@ async def test_a_search_is_offered_only_where_an_engine_is_set_up(scene: Scene) 
         assert "web_search" in offered(scene)
 
 
-async def test_an_engine_without_its_key_is_told(scene: Scene) -> None:
+async def test_an_engine_without_its_key_is_reported(scene: Scene) -> None:
     scene.configure(SEARCH)
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)

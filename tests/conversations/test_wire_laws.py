@@ -1,4 +1,4 @@
-"""The laws notice what breaks them."""
+"""The wire rules detect violations."""
 
 import pytest
 

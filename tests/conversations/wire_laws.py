@@ -1,6 +1,6 @@
-"""What holds for every frame an agent sends, whatever the conversation is about.
+"""Rules for every frame an agent sends, in any conversation.
 
-A broken law is noted here and fails the test at its end.
+A broken rule is recorded here and fails the test at its end.
 """
 
 import json
@@ -85,7 +85,7 @@ def _own_faults(method: str, part: str, value: object) -> Iterator[str]:
 
 
 def schema_faults(method: str, part: str, value: object, schema: str = STABLE) -> Iterator[str]:
-    """Say where a value does not fit the schema of a method's `params` or `result`."""
+    """Report where a value does not match the schema of a method's `params` or `result`."""
     if method.startswith("_hermes/"):
         yield from _own_faults(method, part, value)
         return
@@ -106,7 +106,7 @@ def schema_faults(method: str, part: str, value: object, schema: str = STABLE) -
 
 
 class WireLaws:
-    """Watches both directions of one connection."""
+    """Checks both directions of one connection."""
 
     def __init__(self, schema: str = STABLE) -> None:
         self._schema = schema
@@ -145,7 +145,7 @@ class WireLaws:
         self.faults.append(f"frame {len(self.frames)}: {text}")
 
     def _watch_error(self, error: Json) -> None:
-        """Every error says by a stable name what it is; one about a session there is not says which."""
+        """Every error has a stable name; one about a missing session does not say which."""
         data: Any = error.get("data")
         said = cast(Json, data) if isinstance(data, dict) else {}
         if not (isinstance(name := said.get("code"), str) and STABLE_NAME.fullmatch(name)):
@@ -177,7 +177,7 @@ class WireLaws:
             self._watch_compaction(params["sessionId"], params["update"])
 
     def _watch_child(self, session_id: str, update: Json) -> None:
-        """A child agent's session is one from its announcement on, and lives in what was asked of the one above."""
+        """A child agent's session exists from its announcement on, within what was requested of its parent."""
         if update["sessionUpdate"] not in ("subagent_update", "session_message", "session_message_chunk"):
             return
         if self.capabilities.get("subagents") is None:
@@ -218,7 +218,7 @@ class WireLaws:
             cards[update["toolCallId"]] = update.get("status") or cards.get(update["toolCallId"], "pending")
 
     def _is_beside(self, session_id: str, update: Json) -> bool:
-        """Return whether an update is no part of the conversation: of a look back, or the plan of a board."""
+        """Return whether an update is outside the conversation: of a reflection, or the plan of a board."""
         if update["sessionUpdate"] == "plan" and session_id in self.follow_boards:
             return True
         if update["sessionUpdate"] not in ("tool_call", "tool_call_update"):

@@ -16,7 +16,7 @@ OF_A_TURN = frozenset(
 
 
 class DraftLaws(WireLaws):
-    """Watches both directions of one connection that agreed on version 2."""
+    """Checks both directions of one connection that agreed on version 2."""
 
     def __init__(self, schema: str = "v2") -> None:
         super().__init__(schema)
@@ -24,7 +24,7 @@ class DraftLaws(WireLaws):
         self._terminals: dict[str, dict[str, bool]] = {}
 
     def watch_sent(self, frame: Json) -> None:
-        """Take a frame the editor sends; what is shown again may begin anew."""
+        """Take a frame the editor sends; what is replayed may start again."""
         super().watch_sent(frame)
         if frame.get("method") == "session/resume" and frame["params"].get("replayFrom"):
             session_id = str(frame["params"].get("sessionId"))
@@ -67,7 +67,7 @@ class DraftLaws(WireLaws):
         terminals[terminal] = "exitStatus" in update
 
     def _check_cards(self, session_id: str) -> None:
-        """Every card and every terminal is closed when a session falls idle, or is answered as such."""
+        """Every card and every terminal is closed when a session becomes idle, or is answered as such."""
         if self._states.get(session_id, "idle") != "idle":
             return
         for fault in self._compactions.left_open(session_id):

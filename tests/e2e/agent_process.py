@@ -31,7 +31,7 @@ SLEEPER = 'echo "pid $$"; exec sleep 300'
 def agent_environment(
     home: Path, server: ModelServer | None = None, vendor: str = "openai_compatible", **more: str
 ) -> dict[str, str]:
-    """Return the variables of an agent at home in `home`, its model being the scripted server if there is one."""
+    """Return the variables of an agent with the home `home`; its model is the scripted server if there is one."""
     variables = {"PATH": os.environ["PATH"], "HOME": str(home)}
     if server is not None and vendor == "anthropic":
         variables |= {
@@ -74,7 +74,7 @@ class Finished(Struct, frozen=True):
 async def run_command(
     *arguments: str, environment: Mapping[str, str], cwd: Path, given: bytes = b"", command: str = COMMAND
 ) -> Finished:
-    """Run a command to its end, within the bound of every wait."""
+    """Run a command to its end, within the usual time limit."""
     with anyio.fail_after(WAIT_S):
         done = await anyio.run_process(
             [command, *arguments], input=given, check=False, cwd=cwd, env=dict(environment)
@@ -90,7 +90,7 @@ async def run_headless(
 
 
 class Running:
-    """A `hermes-acp run` that has not ended yet."""
+    """A `hermes-acp run` that is still running."""
 
     def __init__(self, process: anyio.abc.Process) -> None:
         self.process = process
@@ -98,18 +98,18 @@ class Running:
         self._errors = b""
 
     async def wait_for_output(self, pattern: bytes) -> re.Match[bytes]:
-        """Read standard output until the pattern is in it."""
+        """Read standard output until it contains the pattern."""
         assert self.process.stdout
         while not (found := re.search(pattern, self.output)):
             self.output += await self.process.stdout.receive()
         return found
 
     def interrupt(self, number: signal.Signals) -> None:
-        """Send a signal to the process alone."""
+        """Send a signal to this process only."""
         self.process.send_signal(number)
 
     async def finish(self) -> Finished:
-        """Wait for the end; give the code and everything it wrote."""
+        """Wait for the end; return the exit code and all output."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._read_output)
             tasks.start_soon(self._read_errors)
@@ -130,7 +130,7 @@ class Running:
 async def headless_running(
     *arguments: str, environment: Mapping[str, str], cwd: Path
 ) -> AsyncGenerator[Running]:
-    """Start `hermes-acp run`; kill it at the end of the block if it still runs."""
+    """Start `hermes-acp run`; kill it at the end of the block if it is still running."""
     with anyio.fail_after(WAIT_S):
         process = await anyio.open_process(
             [COMMAND, "run", *arguments], stdin=subprocess.DEVNULL, env=dict(environment), cwd=cwd
@@ -149,7 +149,7 @@ def watch_process(pid: int) -> int:
 
 
 async def wait_for_end(pidfd: int, *, bound_s: float = WAIT_S) -> None:
-    """Wait until the watched process has ended, then let go of the descriptor."""
+    """Wait until the watched process has ended, then close the descriptor."""
     try:
         with anyio.fail_after(bound_s):
             await anyio.wait_readable(pidfd)
@@ -158,7 +158,7 @@ async def wait_for_end(pidfd: int, *, bound_s: float = WAIT_S) -> None:
 
 
 def pid_in(text: str | bytes) -> int:
-    """Read the process number that SLEEPER printed."""
+    """Read the process ID that SLEEPER printed."""
     plain = text.decode() if isinstance(text, bytes) else text
     found = re.search(r"pid (\d+)", plain)
     assert found, f"no process number in {plain[:200]!r}"
@@ -166,7 +166,7 @@ def pid_in(text: str | bytes) -> int:
 
 
 def mount_disk(folder: Path, options: str) -> str:
-    """Mount a memory file system with these options; give why it cannot be done, empty when it was."""
+    """Mount a memory file system with these options; return why that failed, or an empty string."""
     folder.mkdir()
     if sys.platform != "linux" or os.geteuid() != 0:
         return "only root on Linux can mount a disk of its own"
@@ -179,7 +179,7 @@ def mount_disk(folder: Path, options: str) -> str:
 
 @contextmanager
 def unwritable_folder(folder: Path) -> Generator[Path]:
-    """Yield a folder nobody can write to: a read-only disk for root, a folder without the right for others."""
+    """Yield a folder that nobody can write to: a read-only disk for root, one without write permission for others."""
     if mount_disk(folder, "ro"):
         folder.chmod(0o500)
         try:
@@ -194,5 +194,5 @@ def unwritable_folder(folder: Path) -> Generator[Path]:
 
 
 def unmount(folder: Path) -> None:
-    """Unmount it again, busy or not."""
+    """Unmount it again, even if it is in use."""
     subprocess.run(["umount", "--lazy", str(folder)], timeout=WAIT_S, check=True)

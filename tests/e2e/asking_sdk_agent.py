@@ -1,6 +1,4 @@
-"""An agent based on the other Python SDK: it asks whether it may run the known solution of a task, and runs it in
-bash.
-"""
+"""An agent based on the other Python SDK: it asks permission to run a task's known solution, and runs it in bash."""
 
 import sys
 from pathlib import Path

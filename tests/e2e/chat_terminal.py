@@ -24,7 +24,7 @@ ROWS, COLUMNS = 40, 100
 
 
 class _Emulator(pyte.HistoryScreen):
-    """A terminal that also answers where its cursor is, as real ones do."""
+    """A terminal that also reports its cursor position, as real ones do."""
 
     answer: Callable[[str], None]
 
@@ -50,25 +50,25 @@ class Terminal:
         os.write(self._master, keys.encode())
 
     def resize(self, rows: int, columns: int) -> None:
-        """Give the window another size, as a window manager does."""
+        """Resize the window, as a window manager does."""
         self._screen.resize(rows, columns)
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         os.killpg(os.getpgid(self.process.pid), 28)
 
     @property
     def lines(self) -> list[str]:
-        """What is on the screen, without the blanks at the ends of lines."""
+        """The text on the screen, without trailing spaces."""
         return [line.rstrip() for line in self._screen.display]
 
     @property
     def past(self) -> list[str]:
-        """What went up and out of the screen."""
+        """The text that scrolled off the screen."""
         rows = cast("list[Any]", list(self._screen.history.top))
         return ["".join(row[x].data for x in range(self._screen.columns)).rstrip() for row in rows]
 
     @property
     def text(self) -> str:
-        """Everything that can be scrolled to and seen."""
+        """All text, including what scrolled off the screen."""
         return "\n".join([*self.past, *self.lines]).rstrip()
 
     def colours_of(self, words: str) -> set[str]:
@@ -81,11 +81,11 @@ class Terminal:
         raise AssertionError(f"{words!r} is not on the screen:\n{self.text}")
 
     async def see(self, words: str, *, gone: bool = False) -> None:
-        """Wait until words are on the screen or above it; with `gone` until they are not on the screen."""
+        """Wait until words are on the screen or above it; with `gone`, until they are not on the screen."""
         await self.until(lambda: words not in "\n".join(self.lines) if gone else words in self.text, words)
 
     async def until(self, is_true: Callable[[], bool], what: str) -> None:
-        """Wait until something holds of the screen. What is read may end in the middle of a picture."""
+        """Wait until a condition on the screen holds. A read may end in the middle of a redraw."""
         try:
             with anyio.fail_after(WAIT_S):
                 while not is_true():
@@ -95,17 +95,17 @@ class Terminal:
             raise AssertionError(f"never seen: {what!r}\n{self.text}") from None
 
     async def end(self) -> int:
-        """Wait for its end; give its exit code."""
+        """Wait for its end; return its exit code."""
         with anyio.fail_after(WAIT_S):
             return await self.process.wait()
 
     async def read(self) -> None:
-        """Feed the emulator until the chat ends."""
+        """Feed the terminal emulator until the chat ends."""
         while True:
             await anyio.wait_readable(self._master)
             try:
                 data = os.read(self._master, 65536)
-            except OSError:  # Linux says so when nobody holds the other end any more
+            except OSError:  # Linux reports this when the other end is closed
                 data = b""
             self.raw += data
             self.has_ended = not data
@@ -125,7 +125,7 @@ async def chat_on_terminal(
     columns: int = COLUMNS,
     command: Sequence[str] = (COMMAND, "chat"),
 ) -> AsyncGenerator[Terminal]:
-    """Run the chat, or another command, on a terminal of its own for the length of the block; then hang up."""
+    """Run the chat, or another command, in its own terminal for the block; then hang up."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     variables = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **environment}

@@ -17,7 +17,7 @@ def place(tmp_path: Path) -> Place:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """Return a home with nothing in it."""
+    """Return an empty home."""
     folder = tmp_path / "home"
     folder.mkdir()
     return folder

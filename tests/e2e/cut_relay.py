@@ -24,13 +24,13 @@ class CutRelay:
         self._open: set[anyio.abc.SocketStream] = set()
 
     def cut(self) -> None:
-        """Break every connection off, and every new one until `mend`."""
+        """Break every connection, and every new one until `mend`."""
         self.is_cut = True
         for stream in tuple(self._open):
             _reset(stream)
 
     def mend(self) -> None:
-        """Let new connections through again."""
+        """Accept new connections again."""
         self.is_cut = False
 
     async def serve(self, near: anyio.abc.SocketStream) -> None:

@@ -1,4 +1,4 @@
-"""Other people's clients: where they are installed, and the conversation that is held with each of them."""
+"""Other projects' clients: where they are installed, and the conversation with each of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SLEEPER = 'echo "sleeper $$"; exec sleep 300'
 
 
 def node_for(package: str, *, is_required: bool) -> str:
-    """Return the Node that runs an installed package; skip the test, or fail it where nothing may be left out."""
+    """Return the Node that runs an installed package; skip the test, or fail it if nothing may be skipped."""
     node = str(OWN_NODE) if OWN_NODE.exists() else shutil.which("node")
     if node and (MODULES / package / "package.json").exists():
         return node
@@ -34,7 +34,7 @@ def node_for(package: str, *, is_required: bool) -> str:
 
 
 def python_of(package: str, *, is_required: bool) -> str:
-    """Return the Python that has an installed package; skip the test, or fail it where nothing may be left out."""
+    """Return the Python that has an installed package; skip the test, or fail it if nothing may be skipped."""
     if any(PYTHON.parents[1].glob(f"lib/*/site-packages/{package}")):
         return str(PYTHON)
     complaint = f"{package} is not installed; tests/install.sh installs it"
@@ -44,7 +44,7 @@ def python_of(package: str, *, is_required: bool) -> str:
 
 
 def conversation(*more: Rule) -> Script:
-    """Return the model's part: each prompt has its replies, whenever and however often it is said."""
+    """Return the model's script: each prompt gets its replies, whenever and however often it is sent."""
 
     def calls(name: str, arguments: dict[str, object]) -> tuple[ToolCall, ...]:
         return (ToolCall(name, arguments),)

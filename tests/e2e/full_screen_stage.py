@@ -1,4 +1,4 @@
-"""The full-screen chat without a terminal: textual's pilot presses keys, the agent is a real process."""
+"""The full-screen chat without a terminal: textual's pilot presses keys; the agent is a real process."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EVERYTHING = Selection(None, None)
 
 
 class Stage:
-    """One chat, its keys, and what it shows."""
+    """One chat, its keys, and its screen."""
 
     def __init__(self, chat: FullChat, pilot: Pilot[None]) -> None:
         self.chat = chat
@@ -39,17 +39,17 @@ class Stage:
         self.pilot = pilot
 
     def text(self, view: str = "conversation") -> str:
-        """Everything in a view, scrolled out of sight or not."""
+        """All text in a view, including what is scrolled out of sight."""
         found = self.app.query_one(f"#{view}", EntryView).get_selection(EVERYTHING)
         return found[0] if found else ""
 
     def label(self, name: str) -> str:
-        """The text of a line outside of the views."""
+        """The text of a line outside the views."""
         return str(self.app.query_one(f"#{name}", Static).render())
 
     @property
     def choices(self) -> str:
-        """The choices of a question, and why it is asked."""
+        """The options of a question, and why it is asked."""
         return "\n".join(self.app.query_one(QuestionPanel).choice_rows)
 
     async def press(self, *keys: str) -> None:
@@ -57,18 +57,18 @@ class Stage:
         await self.pilot.press(*keys)
 
     async def say(self, text: str) -> None:
-        """Paste a text where the focus is; press Enter if it ends with `\\r`."""
+        """Paste text at the focus; press Enter if it ends with `\r`."""
         self.app.post_message(Paste(text.removesuffix("\r")))
         await self.pilot.pause()
         if text.endswith("\r"):
             await self.press("enter")
 
     async def see(self, words: str, view: str = "conversation") -> None:
-        """Wait until a view shows words."""
+        """Wait until a view shows some words."""
         await self.until(lambda: words in self.text(view), f"{words!r} in {view}", view)
 
     async def until(self, is_true: Callable[[], bool], what: str, view: str = "conversation") -> None:
-        """Wait until something holds."""
+        """Wait until a condition holds."""
         try:
             with anyio.fail_after(WAIT_S):
                 while not is_true():
@@ -85,7 +85,7 @@ class Stage:
 async def full_chat(
     place: Place, server: ModelServer, size: tuple[int, int] = SIZE, mode: str = "", **more: str
 ) -> AsyncGenerator[Stage]:
-    """Run the chat for the length of the block, its session open."""
+    """Run the chat for the block, with an open session."""
     environment = environment_of(agent_environment(place.home, server, **more))
     launch = AgentLauncher((), environment)
     chat = FullChat(launch, str(place.project), STYLE, InitialOptions("", mode), InMemoryHistory(), None)

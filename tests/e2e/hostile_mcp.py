@@ -1,5 +1,6 @@
-"""An MCP server in which every text is an attack on the page that shows it. Run it as a program; it needs no
-packages.
+"""An MCP server in which every text is an attack on the page that shows it.
+
+Run it as a program; it needs no packages.
 """
 
 import json

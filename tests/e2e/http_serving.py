@@ -36,7 +36,7 @@ class Serving:
 
     @property
     def errors(self) -> str:
-        """What it wrote to standard error."""
+        """Its standard error."""
         return self._errors.read_text()
 
     async def wait(self) -> int:
@@ -72,7 +72,7 @@ async def serving(
 
 
 class _Said:
-    """Standard error, kept in a file and searched for the address."""
+    """Standard error, stored in a file in which the address is searched."""
 
     def __init__(self, process: anyio.abc.Process, errors: Path) -> None:
         self._process = process
@@ -98,7 +98,7 @@ class _Said:
 
 
 class Client:
-    """What both kinds of client share: messages in order of arrival, replies, answers to the agent's requests."""
+    """Shared parts of both kinds of client: messages in order of arrival, replies, answers to the agent's requests."""
 
     def __init__(self, answers: Mapping[str, Answer] | None = None) -> None:
         self.messages: list[Message] = []
@@ -111,7 +111,7 @@ class Client:
         raise NotImplementedError
 
     async def take(self, message: Message) -> None:
-        """Keep a message; answer it if it asks something this client knows."""
+        """Store a message; answer it if it is a request that this client knows."""
         assert message["jsonrpc"] == "2.0"
         self.messages.append(message)
         answer = self._answers.get(message.get("method", ""))
@@ -132,7 +132,7 @@ class Client:
                 await self._grown.wait()
 
     async def begin(self, method: str, params: object) -> int:
-        """Send a request; give its id."""
+        """Send a request; return its ID."""
         self._next_id += 1
         call_id = self._next_id
         await self.send({"jsonrpc": "2.0", "id": call_id, "method": method, "params": params})
@@ -147,19 +147,19 @@ class Client:
         return await self.reply_to(await self.begin(method, params))
 
     async def open_session(self, cwd: Path) -> str:
-        """Begin a session; give its id."""
+        """Create a session; return its ID."""
         reply = await self.call("session/new", {"cwd": str(cwd), "mcpServers": []})
         assert "result" in reply, reply
         return str(reply["result"]["sessionId"])
 
     async def begin_prompt(self, session_id: str, text: str) -> int:
-        """Start a turn; give the request's id."""
+        """Start a turn; return the request's ID."""
         return await self.begin(
             "session/prompt", {"sessionId": session_id, "prompt": [{"type": "text", "text": text}]}
         )
 
     async def prompt(self, session_id: str, text: str) -> Message:
-        """Run a turn; give the reply."""
+        """Run a turn; return the reply."""
         return await self.reply_to(await self.begin_prompt(session_id, text))
 
     async def cancel(self, session_id: str) -> None:
@@ -167,7 +167,7 @@ class Client:
         await self.send({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session_id}})
 
     def said(self, session_id: str) -> str:
-        """Join the words of the answers so far."""
+        """Join the text of the answers so far."""
         return "".join(
             m["params"]["update"]["content"]["text"]
             for m in self.messages
@@ -182,7 +182,7 @@ class Client:
 
 
 class HttpClient(Client):
-    """Posts its messages, listens on one stream for the connection and one for each session."""
+    """Posts messages; listens on one stream for the connection and one for each session."""
 
     def __init__(
         self,
@@ -203,7 +203,7 @@ class HttpClient(Client):
         self._scopes: dict[str | None, anyio.CancelScope] = {}
 
     async def greet(self) -> Message:
-        """Begin a connection and listen on its stream."""
+        """Open a connection and listen on its stream."""
         body = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": GREETING}
         response = await self.http.post(self.url, json=body)
         assert response.status_code == 200, response.text
@@ -216,7 +216,7 @@ class HttpClient(Client):
         assert response.status_code == 202, response.text
 
     async def post(self, message: Message, **headers: str) -> httpx2.Response:
-        """Post a message with the headers it needs, and more."""
+        """Post a message with the required headers, and more."""
         session_id = message.get("params", {}).get("sessionId") or self._asked.get(message.get("id", -1))
         named = {"acp-session-id": session_id} if session_id else {}
         if message.get("method") in ("session/load", "session/attach") and session_id not in self._scopes:
@@ -249,7 +249,7 @@ class HttpClient(Client):
         if field == "id":
             self._next_places[session_id] = int(value)
         elif field == "data":
-            with anyio.CancelScope(shield=True):  # a stream that is lost now has brought this message
+            with anyio.CancelScope(shield=True):  # a stream lost now has already delivered this message
                 await self._take_data(session_id, json.loads(value))
             if session_id in self._next_places:
                 self.places[session_id] = self._next_places.pop(session_id)
@@ -263,11 +263,11 @@ class HttpClient(Client):
         await self.take(message)
 
     def drop(self, session_id: str | None) -> None:
-        """Lose a stream without a word."""
+        """Drop a stream without notice."""
         self._scopes.pop(session_id).cancel()
 
     def drop_all(self) -> None:
-        """Lose every stream."""
+        """Drop every stream."""
         for session_id in tuple(self._scopes):
             self.drop(session_id)
 
@@ -290,7 +290,7 @@ async def http_client(
 
 
 class SocketClient(Client):
-    """Everything over one WebSocket."""
+    """Sends everything over one WebSocket."""
 
     def __init__(self, socket: ClientConnection, answers: Mapping[str, Answer] | None) -> None:
         super().__init__(answers)
@@ -307,7 +307,7 @@ class SocketClient(Client):
         await self.socket.send(json.dumps(message))
 
     async def follow(self) -> None:
-        """Take messages until the socket ends."""
+        """Receive messages until the socket closes."""
         try:
             async for text in self.socket:
                 assert isinstance(text, str)
@@ -317,7 +317,7 @@ class SocketClient(Client):
         self.has_ended.set()
 
     def drop(self) -> None:
-        """Break the connection without a word."""
+        """Break the connection without notice."""
         self.socket.transport.abort()
 
 
@@ -325,7 +325,7 @@ class SocketClient(Client):
 async def socket_client(
     url: str, answers: Mapping[str, Answer] | None = None, *, token: str = TOKEN, **headers: str
 ) -> AsyncGenerator[SocketClient]:
-    """Yield a client whose socket is open; it is not greeted yet."""
+    """Yield a client whose socket is open but not initialized."""
     more = {name.replace("_", "-"): value for name, value in headers.items()}
     address = url.replace("http://", "ws://")
     async with (

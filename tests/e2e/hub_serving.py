@@ -29,7 +29,7 @@ class Hub:
         self.url = ""
 
     async def command(self, *words: str) -> str:
-        """Run a command of the administrator; return what it prints."""
+        """Run a command of the administrator; return its output."""
         done = await run_command(*words, environment=self.environment, cwd=self.home)
         assert done.code == 0, done
         return done.output.strip()
@@ -61,7 +61,7 @@ class Hub:
         self.url = said.decode().partition("(clients: ")[2].partition(")")[0]
 
     def process_port(self) -> int:
-        """Return the port that the hub itself listens on, which a proxy in front of it uses."""
+        """Return the port that the hub itself listens on, for a proxy in front of it."""
         connections = psutil.Process(self.process.pid).net_connections("tcp")
         (port,) = {each.laddr[1] for each in connections if each.status == psutil.CONN_LISTEN}
         return port
@@ -80,7 +80,7 @@ class Hub:
 
 @asynccontextmanager
 async def hub_of(home: Path, model: ModelServer, **settings: object) -> AsyncGenerator[Hub]:
-    """Yield a hub that has not started yet; kill it at the end if it still runs."""
+    """Yield a hub that has not started yet; kill it at the end if it is still running."""
     home.mkdir()
     hub = Hub(home, agent_environment(home, model))
     hub.configure(**settings)

@@ -1,6 +1,4 @@
-"""An editor that speaks the Language Server Protocol: it sends what a test specifies and stores everything it
-receives.
-"""
+"""An editor that speaks the Language Server Protocol: it sends what a test says and stores everything it receives."""
 
 from __future__ import annotations
 
@@ -47,7 +45,7 @@ RICH: Message = {
 
 
 class Pipes:
-    """One running server at the other end of two pipes; `answers` maps its own requests to results by method."""
+    """One running server on the other end of two pipes; `answers` maps its own requests to results by method."""
 
     def __init__(self, process: anyio.abc.Process, answers: Mapping[str, Answer], errors: Path) -> None:
         self.process = process
@@ -64,7 +62,7 @@ class Pipes:
         return self._errors.read_text()
 
     async def read(self) -> None:
-        """Take messages until the server closes its output; anything but whole frames fails the test."""
+        """Receive messages until the server closes its output; anything but whole frames fails the test."""
         assert self.process.stdout
         rest = b""
         async for piece in self.process.stdout:
@@ -94,7 +92,7 @@ class Pipes:
         grown.set()
 
     async def reply(self, message: Message, result: object) -> None:
-        """Answer a request of the server's."""
+        """Answer a request from the server."""
         await self.send({"id": message["id"], "result": result})
 
     async def send(self, message: Message) -> None:
@@ -108,7 +106,7 @@ class Pipes:
             await self.process.stdin.send(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
 
     async def wait_for(self, matches: Callable[[Message], bool], *, behind: int = 0) -> Message:
-        """Wait for the first message at place `behind` or later that matches."""
+        """Wait for the first message at position `behind` or later that matches."""
         with anyio.fail_after(WAIT_S):
             while True:
                 for message in self.messages[behind:]:
@@ -119,11 +117,11 @@ class Pipes:
                 await self._grown.wait()
 
     async def wait_for_method(self, method: str, *, behind: int = 0) -> Message:
-        """Wait for a request or a notification of the server's."""
+        """Wait for a request or a notification from the server."""
         return await self.wait_for(lambda message: message.get("method") == method, behind=behind)
 
     async def begin(self, method: str, params: object) -> int:
-        """Send a request without waiting; give its id."""
+        """Send a request without waiting; return its ID."""
         self._next_id += 1
         await self.send({"id": self._next_id, "method": method, "params": params})
         return self._next_id
@@ -149,7 +147,7 @@ class LspEditor(Pipes):
     """What an editor does with such a server."""
 
     async def initialize(self, folder: Path, capabilities: Message, options: object = None) -> Message:
-        """Greet the server; give what it can do."""
+        """Initialize the connection; return the server's capabilities."""
         params: Message = {
             "processId": None,
             "rootUri": folder.as_uri(),
@@ -163,7 +161,7 @@ class LspEditor(Pipes):
         return reply["result"]["capabilities"]
 
     async def open(self, path: Path, text: str, version: int = 1) -> str:
-        """Open a document with a text of its own; give its URI."""
+        """Open a document with some text; return its URI."""
         item = {"uri": path.as_uri(), "languageId": "python", "version": version, "text": text}
         await self.notify("textDocument/didOpen", {"textDocument": item})
         return path.as_uri()
@@ -176,16 +174,16 @@ class LspEditor(Pipes):
         )
 
     async def begin_command(self, name: str, target: Message, **more: object) -> int:
-        """Start a command; give the request's id."""
+        """Start a command; return the request's ID."""
         params = {"command": f"hermes.{name}", "arguments": [target], **more}
         return await self.begin("workspace/executeCommand", params)
 
     async def command(self, name: str, target: Message, **more: object) -> Message:
-        """Carry a command out; give the reply."""
+        """Run a command; return the reply."""
         return await self.reply_to(await self.begin_command(name, target, **more))
 
     async def end(self) -> int:
-        """Shut the server down in order; give its exit code."""
+        """Shut the server down normally; return its exit code."""
         await self.call("shutdown", None)
         await self.notify("exit", None)
         with anyio.fail_after(WAIT_S):
@@ -193,7 +191,7 @@ class LspEditor(Pipes):
 
 
 def span(first: int, last: int, column: int = 0) -> Message:
-    """Return a range of whole lines, from one up to another, counted from 0."""
+    """Return a range of whole lines, from one to another, counted from 0."""
     return {"start": {"line": first, "character": 0}, "end": {"line": last, "character": column}}
 
 

@@ -1,4 +1,4 @@
-"""A terminal that no agent started: tmux's server, which leaves the processes above it, with a shell in it."""
+"""A terminal that no agent started: tmux's server, which detaches from the processes above it, with a shell in it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROMPT = "ready$"
 
 
 def why_there_is_no_person() -> str:
-    """Return why nobody can be at a terminal here, such as that the tests themselves run in an agent's command."""
+    """Return why there cannot be a person at a terminal here, such as when the tests run in an agent's command."""
     caller = look_at_caller({}, None)
     if caller.is_tagged or caller.is_confined:
         return "the tests run inside an agent's command or a sandbox"
@@ -48,7 +48,7 @@ class PersonTerminal:
         return done.stdout
 
     def screen(self) -> str:
-        """Return what the terminal shows, with wrapped lines put together."""
+        """Return the terminal's text, with wrapped lines joined."""
         return self.tmux("capture-pane", "-p", "-J", "-S", "-")
 
     async def type(self, line: str) -> None:
@@ -57,7 +57,7 @@ class PersonTerminal:
         self.tmux("send-keys", "Enter")
 
     async def wait_for(self, words: str, after: int = 0) -> str:
-        """Return what the terminal shows after its first `after` characters, once that contains some words."""
+        """Return the terminal's text after its first `after` characters, once it contains some words."""
         with anyio.move_on_after(WAIT_S):
             while words not in self.screen()[after:]:
                 await anyio.sleep(0.05)
@@ -66,7 +66,7 @@ class PersonTerminal:
         return shown
 
     async def run(self, line: str, until: str = PROMPT) -> str:
-        """Type a line and return what is shown, up to the next prompt or to some words."""
+        """Type a line and return the text up to the next prompt or to some words."""
         self._lines += 1
         numbered = f"{line} #{self._lines}"
         await self.type(numbered)
@@ -74,7 +74,7 @@ class PersonTerminal:
         return await self.wait_for(until, after=self.screen().find(numbered) + len(numbered))
 
     async def train(self, words: str, answer: str | None = None) -> str:
-        """Run `hermes-acp train` and type the code that it asks for, or another answer; return what is shown."""
+        """Run `hermes-acp train` and type the code that it asks for, or another answer; return the text shown."""
         asked = await self.run(f"{self._command} train {words}", "to ")
         found = CODE.search(asked)
         assert found, asked
@@ -87,7 +87,7 @@ class PersonTerminal:
 async def person_terminal(
     folder: Path, variables: Mapping[str, str], command: str = COMMAND
 ) -> AsyncGenerator[PersonTerminal]:
-    """Yield a terminal whose shell has these variables; `command` is what starts hermes-acp."""
+    """Yield a terminal whose shell has these variables; `command` starts hermes-acp."""
     folder.mkdir(exist_ok=True)
     own = {"PATH": os.environ["PATH"], "TERM": "xterm", "LANG": "C.UTF-8", **variables}
     terminal = PersonTerminal(folder / "tmux", own, command)

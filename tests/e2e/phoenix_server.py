@@ -1,6 +1,6 @@
 """A real Arize Phoenix, in an environment of its own that `tests/install.sh all` makes.
 
-Knows: how it is started, and what its own API says. Does not know: what was exported to it.
+Source: Phoenix's own API for starting it and reading what it stored.
 """
 
 import subprocess
@@ -45,11 +45,11 @@ class Phoenix(Struct, frozen=True):
 
     @property
     def endpoint(self) -> str:
-        """Where it takes traces."""
+        """The address for traces."""
         return f"{self.http.base_url}".rstrip("/") + "/v1/traces"
 
     def spans(self, project: str) -> list[StoredSpan]:
-        """Return all spans of a project, in order of their start; none if it does not exist yet."""
+        """Return all spans of a project, in order of their start; none if the project does not exist yet."""
         answer = self.http.get(f"/v1/projects/{project}/spans", params={"limit": 1000})
         if answer.status_code == 404:
             return []
@@ -68,7 +68,7 @@ class Phoenix(Struct, frozen=True):
         ]
 
     async def spans_once(self, project: str, number: int) -> list[StoredSpan]:
-        """Wait until a project has that many spans; it stores them some time after it took them."""
+        """Wait until a project has that many spans; they are stored some time after they are received."""
         spans: list[StoredSpan] = []
         with anyio.move_on_after(WAIT_S):
             while len(spans) < number:
@@ -82,7 +82,7 @@ class Phoenix(Struct, frozen=True):
         return self.http.get(f"/v1/projects/{project}/{what}").raise_for_status().json()["data"]
 
     def stored(self) -> bytes:
-        """Return all that it wrote to its disk."""
+        """Return everything that it wrote to disk."""
         return b"".join(path.read_bytes() for path in self.folder.rglob("*") if path.is_file())
 
 
@@ -121,7 +121,7 @@ def phoenix(folder: Path) -> Generator[Phoenix]:
 
 
 class _Output(Thread):
-    """Reads what a server prints; one that ends has started too, so that nobody waits for it."""
+    """Reads a server's output; a server that exits counts as started too, so that nobody waits for it."""
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         super().__init__(daemon=True)

@@ -1,4 +1,4 @@
-"""An agent for clients of the protocol: it asks, reads a file, and shows a plan and a call."""
+"""An agent for ACP clients: it asks, reads a file, and shows a plan and a call."""
 
 from hermes_protocol import v1
 from hermes_protocol.agent_server import AgentServer, run_agent

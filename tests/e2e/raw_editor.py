@@ -1,4 +1,4 @@
-"""An editor made of JSON lines: it sends whatever a test specifies and stores everything it receives."""
+"""An editor made of JSON lines: it sends whatever a test says and stores everything it receives."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def permit(option_id: str) -> Answer:
 
 
 class RawEditor:
-    """One running agent at the other end of two pipes.
+    """One running agent on the other end of two pipes.
 
-    `answers` maps the agent's own requests to results by method; what is not in it stays unanswered. Every
-    message is kept in `messages` in the order of reading. An unset event in the place of `may_read` makes it an
-    editor that hangs: what comes stays in the pipe.
+    `answers` maps the agent's own requests to results by method; other requests stay unanswered. Every message is
+    stored in `messages` in reading order. An unset event as `may_read` simulates an editor that hangs: output stays
+    in the pipe.
     """
 
     def __init__(self, process: anyio.abc.Process, answers: Mapping[str, Answer], errors: Path) -> None:
@@ -51,7 +51,7 @@ class RawEditor:
         return self._errors.read_text()
 
     async def read(self) -> None:
-        """Take messages until the agent closes its output; a line that is no JSON object fails the test."""
+        """Receive messages until the agent closes its output; a line that is not a JSON object fails the test."""
         assert self.process.stdout
         rest = b""
         async for piece in self.process.stdout:
@@ -91,7 +91,7 @@ class RawEditor:
             await self.process.stdin.send(data)
 
     async def wait_for(self, matches: Matches, *, behind: int = 0) -> Message:
-        """Wait for the first message at place `behind` or later that matches."""
+        """Wait for the first message at position `behind` or later that matches."""
         with anyio.fail_after(WAIT_S):
             while True:
                 for message in self.messages[behind:]:
@@ -102,7 +102,7 @@ class RawEditor:
                 await self._grown.wait()
 
     async def begin(self, method: str, params: object, call_id: object = None) -> object:
-        """Send a request without waiting; give its id."""
+        """Send a request without waiting; return its ID."""
         if call_id is None:
             self._next_id += 1
             call_id = self._next_id
@@ -118,17 +118,17 @@ class RawEditor:
         return await self._reply_to(await self.begin(method, params, call_id))
 
     async def open_session(self, cwd: Path) -> str:
-        """Begin a session; give its id."""
+        """Create a session; return its ID."""
         reply = await self.call("session/new", {"cwd": str(cwd), "mcpServers": []})
         assert "result" in reply, reply
         return str(reply["result"]["sessionId"])
 
     async def prompt(self, session_id: str, text: str) -> Message:
-        """Run one turn; give the reply."""
+        """Run one turn; return the reply."""
         return await self.call("session/prompt", prompt_params(session_id, text))
 
     async def begin_prompt(self, session_id: str, text: str) -> object:
-        """Start one turn; give the request's id."""
+        """Start one turn; return the request's ID."""
         return await self.begin("session/prompt", prompt_params(session_id, text))
 
     def updates(self, kind: str = "", session_id: str = "") -> list[Message]:
@@ -142,20 +142,20 @@ class RawEditor:
         ]
 
     def said(self, session_id: str = "") -> str:
-        """Join the words of the answer so far."""
+        """Join the text of the answer so far."""
         return "".join(
             update["content"]["text"] for update in self.updates("agent_message_chunk", session_id)
         )
 
     async def wait_for_update(self, matches: Matches) -> Message:
-        """Wait for a session update that matches; give the update."""
+        """Wait for a session update that matches; return it."""
         found = await self.wait_for(
             lambda m: m.get("method") == "session/update" and matches(m["params"]["update"])
         )
         return found["params"]["update"]
 
     async def leave(self) -> int:
-        """Close the agent's input as an editor that quits does; give its exit code."""
+        """Close the agent's input, like an editor that quits; return its exit code."""
         assert self.process.stdin
         await self.process.stdin.aclose()
         with anyio.fail_after(WAIT_S):
@@ -164,7 +164,7 @@ class RawEditor:
 
 
 def prompt_params(session_id: str, text: str) -> Message:
-    """Return the parameters of a prompt of one text."""
+    """Return the parameters of a prompt with one text."""
     return {"sessionId": session_id, "prompt": [{"type": "text", "text": text}]}
 
 
@@ -183,7 +183,7 @@ async def editor(
     cwd: Path | None = None,
     command: Sequence[str] = (COMMAND,),
 ) -> AsyncGenerator[RawEditor]:
-    """Start the agent and greet it (unless `greeting` is None); kill it at the end if it still runs."""
+    """Start the agent and initialize it (unless `greeting` is None); kill it at the end if it is still running."""
     scratch.mkdir(parents=True, exist_ok=True)
     errors = scratch / f"stderr-{len(list(scratch.glob('stderr-*')))}"
     with errors.open("wb") as stderr:

@@ -22,7 +22,7 @@ class Resident:
         self._has_grown = anyio.Event()
 
     async def keep(self) -> None:
-        """Keep what it says."""
+        """Store its output."""
         assert self.process.stderr
         async for piece in self.process.stderr:
             self.said += piece
@@ -43,7 +43,7 @@ class Resident:
 
 @asynccontextmanager
 async def resident(environment: Mapping[str, str], cwd: Path, *flags: str) -> AsyncGenerator[Resident]:
-    """Start a resident process, and kill it at the end if it still runs."""
+    """Start a resident process, and kill it at the end if it is still running."""
     process = await anyio.open_process(
         [COMMAND, "daemon", "run", *flags],
         stdin=subprocess.DEVNULL,

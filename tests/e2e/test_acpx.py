@@ -153,7 +153,7 @@ async def test_sessions_are_kept_listed_switched_and_cancelled(tmp_path: Path, r
         owner = watch_process(owner_pid)
         closed = await client.run("sessions", "close")
         if "birth identity is unverified" in closed.errors:
-            # On a machine whose clock is adjusted, acpx no longer knows its own process and leaves the ending to us.
+            # On a machine whose clock is adjusted, acpx does not recognise its own process and leaves ending it to us.
             os.kill(owner_pid, signal.SIGTERM)
         else:
             assert session_id in closed.output

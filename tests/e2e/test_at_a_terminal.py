@@ -1,4 +1,4 @@
-"""What somebody sees who types `hermes-acp` and a verb, at a terminal and behind `2>&1`."""
+"""What a person sees who types `hermes-acp` and a command, at a terminal and with `2>&1`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = [
 
 
 class Terminal:
-    """A command and the terminal that all its three ends are."""
+    """A command, with one terminal for all three of its streams."""
 
     def __init__(self, control: int, process: subprocess.Popen[bytes]) -> None:
         self.process = process
@@ -33,7 +33,7 @@ class Terminal:
         self._position = 0
 
     async def wait_for(self, words: str) -> str:
-        """Read until the words are there, or the command has ended; give everything that was shown."""
+        """Read until the words appear, or the command has ended; return all output."""
         with anyio.fail_after(WAIT_S):
             while words.encode() not in self._shown:
                 await anyio.wait_readable(self._control)
@@ -45,7 +45,7 @@ class Terminal:
         return self._shown.decode()
 
     async def wait_for_next(self, words: str) -> None:
-        """Read until the words are there behind what was waited for before."""
+        """Read until the words appear after those of the previous wait."""
         with anyio.fail_after(WAIT_S):
             while (found := self._shown.find(words.encode(), self._position)) < 0:
                 await anyio.wait_readable(self._control)
@@ -53,11 +53,11 @@ class Terminal:
         self._position = found + len(words.encode())
 
     def type(self, words: str) -> None:
-        """Type words, control characters among them."""
+        """Type text, including control characters."""
         os.write(self._control, words.encode())
 
     async def ended(self) -> int:
-        """Wait for the end; give the exit code."""
+        """Wait for the end; return the exit code and all output."""
         with anyio.fail_after(WAIT_S):
             return await anyio.to_thread.run_sync(self.process.wait, abandon_on_cancel=True)
 

@@ -1,4 +1,4 @@
-"""Rollouts for Atropos: attempts are worked on in a batch, scored, and reach its own API server as a group."""
+"""Rollouts for Atropos: attempts run in a batch, are scored, and reach its real API server as a group."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""`session/attach` over pipes, WebSocket and HTTP: several clients at one session, one of them answers."""
+"""`session/attach` over pipes, WebSocket and HTTP: several clients at one session, one of which answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ASK = "session/request_permission"
 
 
 def told(client: Client | RawEditor, kind: str) -> list[Message]:
-    """Return the updates of a kind that a client got about its peers."""
+    """Return the updates of a kind that a client received about the other clients."""
     updates = [m["params"]["update"] for m in client.messages if m.get("method") == "session/update"]
     return [update for update in updates if update.get("type") == kind]
 

@@ -1,7 +1,7 @@
-"""Clients of other people at one session of the resident process: JupyterLab, both official SDKs, Neovim and acpx.
+"""Other projects' clients at one session of the resident process: JupyterLab, official SDKs, Neovim and acpx.
 
-JupyterLab begins the turn, all of them see the question, and acpx answers it. Neovim is represented by the greeting of
-its plugin, as recorded.
+JupyterLab starts the turn, all of them see the question, and acpx answers it. Neovim is represented by its plugin's
+recorded `initialize` request.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment, run_comm
 from tests.e2e.foreign_clients import AFTER, CLIENTS, MODULES, conversation, node_for, python_of
 from tests.e2e.raw_editor import editor
 from tests.e2e.resident_process import resident
-from tests.e2e.test_jupyterlab import furnish, lab, page_of
+from tests.e2e.test_jupyterlab import lab, page_of, set_up
 from tests.e2e.test_python_sdk import Editor
 from tests.model_server import serve
 
@@ -55,7 +55,7 @@ class Watcher(Editor):
 
 
 class TypeScript:
-    """The lines of the client on the TypeScript SDK."""
+    """The client lines for the TypeScript SDK."""
 
     def __init__(self, process: anyio.abc.Process) -> None:
         self.lines: list[dict[str, Any]] = []
@@ -111,7 +111,7 @@ async def python_sdk(
 
 
 def answerers(updates: list[dict[str, Any]]) -> list[str]:
-    """Return who answered, as a client's updates have it."""
+    """Return who answered, according to a client's updates."""
     metas: list[dict[str, Any]] = [update.get("_meta") or {} for update in updates]
     own: list[dict[str, str]] = [meta.get("hermes", {}) for meta in metas]
     return [each["answeredBy"] for each in own if "answeredBy" in each]
@@ -120,7 +120,7 @@ def answerers(updates: list[dict[str, Any]]) -> list[str]:
 async def test_one_of_many_answers(tmp_path: Path, require_all: bool) -> None:
     python_of("jupyterlab", is_required=require_all)
     node = node_for("acpx", is_required=require_all)
-    folder = furnish(tmp_path)
+    folder = set_up(tmp_path)
     greeting = json.loads(NEOVIM.read_text().splitlines()[1])["frame"]["params"]
     async with serve(conversation()) as model:
         environment = agent_environment(tmp_path, model)

@@ -1,4 +1,4 @@
-"""`hermes-acp backends`, and a session that finds its rented sandbox again, against a scripted Daytona."""
+"""`hermes-acp backends`, and a session that reconnects to its cloud sandbox, with a scripted Daytona."""
 
 import json
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""What an editor, or whoever holds the other end, can send wrong: each gets a clear answer, and nothing ends.
+"""Invalid input from an editor or another client: each gets a clear answer, and nothing ends.
 
-Ends that are no fault are in test_ends.
+Input that ends is covered in test_ends.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def workspace(tmp_path: Path) -> Path:
 
 @asynccontextmanager
 async def at_work(tmp_path: Path, *replies: Reply) -> AsyncGenerator[tuple[RawEditor, ModelServer]]:
-    """Yield an agent that was greeted, and its model; at the end it still answers, was quiet and leaves in order."""
+    """Yield an initialized agent and its model; at the end it still answers, has logged nothing and exits normally."""
     async with serve([*replies, Reply("Still here.")]) as server:
         environment = agent_environment(tmp_path, server)
         async with editor(
@@ -51,7 +51,7 @@ async def at_work(tmp_path: Path, *replies: Reply) -> AsyncGenerator[tuple[RawEd
 async def read_once(
     tmp_path: Path, workspace: Path, name: str, content: bytes | None = None
 ) -> dict[str, Any]:
-    """Let the model read one file; give the update that ended the call."""
+    """Have the model read one file; return the update that ended the call."""
     if content is not None:
         (workspace / name).write_bytes(content)
     read = Reply(tool_calls=(ToolCall("read_file", {"path": name}),))

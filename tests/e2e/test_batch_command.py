@@ -32,7 +32,7 @@ def write_lines(workspace: Path, *lines: Mapping[str, Any]) -> Path:
 
 
 def results_in(workspace: Path, name: str = "prompts.results.jsonl") -> Sequence[dict[str, Any]]:
-    """Return the whole lines of the results; there is no torn one."""
+    """Return the whole lines of the results; none is torn."""
     file = workspace / name
     text = file.read_text() if file.exists() else ""
     return [json.loads(line) for line in text.splitlines()]
@@ -66,7 +66,7 @@ async def batch_running(
 
 
 async def until(is_so: Callable[[], bool]) -> None:
-    """Wait for what another process does to a file."""
+    """Wait until another process changes a file."""
     with anyio.fail_after(WAIT_S):
         while not is_so():
             await anyio.sleep(0.01)
@@ -304,7 +304,7 @@ async def test_a_killed_batch_continues_without_losing_or_repeating_a_line(
     assert {each["answer"] for each in results} == {f"About {each}" for each in range(number)}
     noted = Counter((workspace / "log.txt").read_text().split())
     assert set(noted.values()) == {1}, noted.most_common(3)
-    assert len(noted) >= number - CONCURRENCY * kills  # a call that a kill interrupted is not repeated
+    assert len(noted) >= number - CONCURRENCY * kills  # a call interrupted by a kill is not repeated
 
 
 def whole_lines(workspace: Path) -> int:

@@ -46,7 +46,7 @@ async def _fleet_worker(environment: Mapping[str, str], cwd: Path) -> AsyncGener
 async def test_a_batch_in_a_fleet_survives_kills_of_itself_and_of_its_workers(
     home: Path, workspace: Path, servers: FleetServers, workers: int
 ) -> None:
-    """Each line is worked on once, by workers of the fleet or, without any, by the batch's own process."""
+    """Each line is processed once, by workers of the fleet or, without any, by the batch's own process."""
     number = 12
     fleet = {"address": servers.address, "tenant": f"batch{workers}"}
     configure(home, json.dumps({"fleet": fleet, "allow_bypass": True, "mode": "bypass"}))

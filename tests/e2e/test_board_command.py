@@ -1,4 +1,4 @@
-"""`hermes-acp board` and `hermes-acp worker` as a person uses them, with workers and agents killed meanwhile."""
+"""`hermes-acp board` and `hermes-acp worker` as a person uses them, with workers and agents killed in between."""
 
 import json
 import os
@@ -181,7 +181,7 @@ COUNT = ToolCall("terminal", {"command": "echo once >> log.txt; echo pid $PPID; 
 
 @pytest.mark.slow
 async def test_a_card_survives_its_worker_and_its_agent(home: Path, project: Path) -> None:
-    """A worker is killed in a command, then the agent's process: the command ran once, the card gets done."""
+    """A worker is killed during a command, then the agent's process: the command ran once, and the card is done."""
     configure(home, "allow_bypass: true\n")
 
     def choose(request: Recorded) -> Reply:

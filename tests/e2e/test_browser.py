@@ -1,4 +1,4 @@
-"""The browser, driven for real where there is a Chromium, over a web server of the test's own."""
+"""The browser, with a real Chromium where there is one, and a web server of the test."""
 
 import os
 import re
@@ -30,7 +30,7 @@ SHOP = """<title>Shop</title><h1>Hello</h1><input aria-label=Name id=n>
 
 
 class Visit:
-    """One session's browser and the web it sees; what it asked to go to is in `asked`."""
+    """One session's browser and its web server; `asked` has the hosts it wanted to contact."""
 
     def __init__(self, server: WebServer) -> None:
         assert CHROMIUM
@@ -98,7 +98,7 @@ async def test_a_page_is_used_as_a_person_would(visit: Visit) -> None:
 
 
 async def test_a_page_leads_nowhere_that_was_not_allowed(visit: Visit) -> None:
-    """Pictures and scripts do not reach this machine, links and redirects no other host."""
+    """Images and scripts do not reach this machine; links and redirects reach no other host."""
     view = await visit.go("/")
     assert {note.split(" leads to ")[0] for note in view.notes} == {"127.0.0.1", "169.254.169.254"}
     view = await visit.click("Elsewhere")

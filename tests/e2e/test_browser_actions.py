@@ -1,4 +1,4 @@
-"""Everything a page can be used for besides clicking and typing, in a real Chromium over a site of the test's own."""
+"""Everything a page can be used for besides clicking and typing, in a real Chromium on a test site."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ async def test_files_are_uploaded_to_fields_and_to_buttons_that_ask(site: tuple[
 
 
 async def test_a_file_goes_only_to_the_host_that_was_named(site: tuple[WebServer, Session]) -> None:
-    """The frame is another host's: its scripts would get the file, whatever page is around it."""
+    """The frame belongs to another host: its scripts would get the file, whatever page is around it."""
     server, session = site
     view = await go(server, session, "/uploads")
     file = BrowserFile("report.txt", b"figures")
@@ -201,6 +201,6 @@ async def test_a_download_that_nothing_offers_is_an_error(site: tuple[WebServer,
     assert got.trouble == "The page offered no file for download."
     view = await session.look()
     view = await session.click(view, '"Data"')
-    while not view.notes:  # the offer comes after the click
+    while not view.notes:  # the download is offered after the click
         view = await session.look()
     assert view.notes == ("The page offered a download of data.zip, which was refused.",)

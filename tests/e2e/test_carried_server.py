@@ -1,4 +1,4 @@
-"""An MCP server that the editor itself carries: the official TypeScript SDKs of both protocols on the other side."""
+"""An MCP server inside the editor, with the official TypeScript SDKs of both protocols on the other side."""
 
 import json
 import sys

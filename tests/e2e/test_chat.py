@@ -1,4 +1,4 @@
-"""`hermes-acp chat` on a real terminal, its model scripted: what a person sees and does."""
+"""`hermes-acp chat` on a real terminal with a scripted model: what a person sees and does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slash commands and options of the chat, entered as people enter them, also at the very start."""
+"""Slash commands and options of the chat, as people enter them, including right at the start."""
 
 from __future__ import annotations
 

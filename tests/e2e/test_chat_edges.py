@@ -1,4 +1,4 @@
-"""`hermes-acp chat` where things are narrow, long, foreign or hurried, and edits that are judged later."""
+"""`hermes-acp chat` with narrow windows, long and foreign text and fast typing, and edits that are reviewed later."""
 
 from __future__ import annotations
 

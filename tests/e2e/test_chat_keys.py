@@ -1,4 +1,4 @@
-"""The keys of the chat's input line, pressed as people press them."""
+"""The keys of the chat's input line, as people press them."""
 
 from __future__ import annotations
 
@@ -169,12 +169,12 @@ async def test_the_hint_to_quit_goes_with_the_next_key(place: Place) -> None:
 
 
 def turns_on(terminal: Terminal) -> list[str]:
-    """Return the first lines of the prompts and answers, and what was said of stopping, in the order of the screen."""
+    """Return the first lines of the prompts and answers, and messages about stopping, in screen order."""
     return [line for line in terminal.text.splitlines() if line.startswith(("❯ ", "ANSWER", "· "))]
 
 
 def input_line(terminal: Terminal) -> str:
-    """Return what is in the input line, with the status line below it."""
+    """Return the text of the input line, with the status line below it."""
     lines = terminal.lines
     return "\n".join(lines[max(at for at, line in enumerate(lines) if line.startswith("❯")) :])
 
@@ -185,7 +185,7 @@ async def test_a_prompt_is_either_sent_or_comes_back_when_the_queue_moves(place:
     replies = [slow, *(Reply(f"ANSWER-{number}.") for number in range(1, 10))]
     replies[6] = Reply(
         text=("ANSWER-6", "."), holds=(Hold(never, after=1),)
-    )  # the queue is never through before
+    )  # the queue never finishes before
     prompts = [f"zq{number}" for number in range(1, 9)]
     async with serve(replies) as server, place.chat(server) as terminal:
         await terminal.see("scripted-large")
@@ -208,7 +208,7 @@ async def test_a_prompt_is_either_sent_or_comes_back_when_the_queue_moves(place:
         await terminal.until(lambda: turns_on(terminal)[-2].startswith("ANSWER"), "the last answer")
         *said, _ = turns_on(terminal)
         said = said[said.index("❯ zq1") :]
-        # Ctrl+C may come between an answer's last word and the end of its turn.
+        # Ctrl+C may arrive between an answer's last word and the end of its turn.
         said = [line for at, line in enumerate(said) if line[0] != "·" or said[at - 1][0] == "❯"]
         assert all(line.startswith("❯ ") for line in said[::2]), said
         assert not any(line.startswith("❯ ") for line in said[1::2]), said

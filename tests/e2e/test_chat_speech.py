@@ -1,4 +1,4 @@
-"""Speech in the chat: a program records it, the agent turns it into text, and the text waits in the input line."""
+"""Speech in the chat: a program records it, the agent transcribes it, and the text waits in the input line."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ BROKEN = "#!/bin/sh\necho 'cannot open audio device default' >&2\nexit 1\n"
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Callable[..., str]:
-    """Return what makes a folder with programs, by their scripts, and returns its path."""
+    """Return a function that creates a folder with programs from their scripts, and returns its path."""
     voice = tmp_path / "voice.wav"
     voice.write_bytes(VOICE)
 

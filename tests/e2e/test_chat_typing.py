@@ -1,4 +1,4 @@
-"""What a person types while a question appears: it never answers it, and it is not lost."""
+"""What a person types while a question appears: it never answers the question, and it is not lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hermes-acp checkpoints` and `hermes-acp undo`, on what a real process kept."""
+"""`hermes-acp checkpoints` and `hermes-acp undo`, on checkpoints of a real process."""
 
 from __future__ import annotations
 

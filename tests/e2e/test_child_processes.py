@@ -1,4 +1,4 @@
-"""Child agents in processes of their own: asked about, narrowed, cancelled, killed, and in git worktrees."""
+"""Child agents in separate processes: asking, restricted, cancelled, killed, and in git worktrees."""
 
 import json
 import os
@@ -32,7 +32,7 @@ RUN = Reply("I run it.", tool_calls=(ToolCall("terminal", {"command": SLEEPER}),
 
 
 def rules(*child: Reply, before: tuple[Reply, ...] = ()) -> list[Rule]:
-    """Let the agent delegate once, after what it does `before`, and its child play these replies."""
+    """Have the agent delegate once, after the replies in `before`, and its child play these replies."""
     hand_over = Reply("I delegate.", tool_calls=(ToolCall("delegate", {"tasks": [TASK]}),))
     return [
         Rule("work on it", child, pick="step"),
@@ -55,7 +55,7 @@ async def delegating(
 
 
 def card(one: RawEditor) -> dict[str, Any]:
-    """Return the last state of the call that delegated."""
+    """Return the last state of the delegating call."""
     opened = next(u for u in one.updates("tool_call") if u.get("title", "").startswith("Delegate: "))
     return [u for u in one.updates("tool_call_update") if u["toolCallId"] == opened["toolCallId"]][-1]
 

@@ -1,4 +1,4 @@
-"""What a child agent in a process of its own may do: as much as its parent at that moment, within its share."""
+"""What a child agent in a separate process may do: as much as its parent at that moment, within its share."""
 
 import json
 import sys
@@ -17,9 +17,9 @@ pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", rea
 
 
 def by_prompt(**played: Sequence[Reply]) -> Script:
-    """Choose by the first word of a session's prompt and by what its model has answered so far.
+    """Choose by the first word of a session's prompt and by the number of its model's answers.
 
-    Notes about the mode come as words of the user's, so rules that look at the last of them do not match.
+    Mode notes come as user messages, so rules that check the last of these do not match.
     """
 
     def choose(request: Recorded) -> Reply | None:
@@ -32,7 +32,7 @@ def by_prompt(**played: Sequence[Reply]) -> Script:
 
 
 def hand_over(*tasks: str) -> Reply:
-    """Delegate tasks whose instructions are one word."""
+    """Delegate tasks whose instructions are one word each."""
     named = [{"title": each.title(), "instructions": each} for each in tasks]
     return Reply("I delegate.", tool_calls=(ToolCall("delegate", {"tasks": named}),))
 
@@ -42,7 +42,7 @@ def records_of_children(home: Path) -> list[list[dict[str, Any]]]:
 
 
 async def recorded_by_children(home: Path, kind: str, value: str, count: int = 1) -> None:
-    """Wait until children have recorded so many events of a kind that contain a value."""
+    """Wait until children have recorded that many events of a kind that contain a value."""
     with anyio.fail_after(WAIT_S):
         while count > sum(
             event["type"] == kind and value in event.values()
@@ -53,7 +53,7 @@ async def recorded_by_children(home: Path, kind: str, value: str, count: int = 1
 
 
 async def test_a_change_of_its_parents_mode_reaches_it_at_work(home: Path, workspace: Path) -> None:
-    """A parent that is put into `plan` takes the right to write away from its child, and gives it back."""
+    """A parent that switches to `plan` takes the right to write from its child, and later gives it back."""
     planned, freed, first_asked, second_asked = (anyio.Event() for _ in range(4))
 
     def write(name: str, gate: anyio.Event, reached: anyio.Event) -> Reply:
@@ -104,7 +104,7 @@ async def test_a_change_of_mode_reaches_the_child_of_a_child(home: Path, workspa
 async def test_an_answer_for_the_session_holds_for_a_child_that_works_already(
     home: Path, workspace: Path
 ) -> None:
-    """One child's question is answered for the whole session while another one's model still thinks."""
+    """One child's question is answered for the whole session while another child's model is still working."""
     go, reached = anyio.Event(), anyio.Event()
     later = Reply(tool_calls=WRITE.tool_calls, holds=(Hold(go, reached=reached),))
     played = by_prompt(

@@ -1,4 +1,4 @@
-"""Agents killed in the middle of their work: nothing is lost, half done or done twice, and the work goes on.
+"""Agents killed in the middle of their work: nothing is lost, half done or done twice, and the work continues.
 
 The first is a small `bench.crash`, which does hundreds.
 """
@@ -30,7 +30,7 @@ pytestmark = [
 
 
 def test_killed_again_and_again_a_session_goes_on() -> None:
-    for seed in range(3, 9):  # on some machine all kills of one may come before there was something to lose
+    for seed in range(3, 9):  # on some machines, all kills of one may come before there was something to lose
         bench = Bench(kills=8, seed=seed)
         bench.run()
         assert bench.faults == []

@@ -1,4 +1,4 @@
-"""The resident process with real editors' processes: handed over, lost, killed, stopped and continued."""
+"""The resident process with real editor processes: handed over, lost, killed, stopped and resumed."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ async def test_a_question_survives_a_killed_resident_process_as_the_same_questio
             asked = await question_of(first)
             killed.process.kill()
             await first.process.wait()
-        for _ in range(3):  # more often than a turn is started that ends its process
+        for _ in range(3):  # more often than a turn that ends its process is started
             async with resident(environment, tmp_path) as killed:
                 with anyio.fail_after(WAIT_S):
                     while not (await status(environment, tmp_path))["openQuestions"]:

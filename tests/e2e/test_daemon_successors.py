@@ -1,4 +1,4 @@
-"""Resident processes that are killed, replaced or started on demand, and the clients that find the next one."""
+"""Resident processes that are killed, replaced or started on demand, and clients that find the next one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Child agents in real processes: headless, and killed in mid-delegation."""
+"""Child agents in real processes: headless, and killed during delegation."""
 
 import json
 import re
@@ -68,7 +68,7 @@ async def test_kill_9_in_mid_delegation(tmp_path: Path) -> None:
 
     def board(one: RawEditor) -> str:
         told = json.dumps(one.updates("tool_call_update"))
-        # Both are at work, or done: a child that has not begun when everything is killed leaves no record.
+        # Both are running or done: a child that had not started when everything was killed leaves no record.
         return told if re.search(r"pid \d", told) and "Name: done" in told else ""
 
     async with serve(Script(rules=rules)) as server:

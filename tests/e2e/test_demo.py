@@ -1,4 +1,4 @@
-"""The demo for real: what it shows did happen, and it says so when it did not."""
+"""The demo for real: what it shows did happen, and it says so if it did not."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ from tests.model_server import Reply, ToolCall, serve
 
 pytestmark = pytest.mark.slow
 
-LONGEST_RUN_S = 170
+MAX_RUN_S = 170
 FIX = ToolCall(
     "edit_file",
     {
@@ -27,10 +27,10 @@ TEST_RUN = ToolCall("terminal", {"command": "python3 -m unittest"})
 
 
 async def run_demo(home: Path, *flags: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
-    """Run it with nothing but PATH, HOME and what is given."""
+    """Run it with only PATH, HOME and the given variables."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "LC_ALL": "C.UTF-8", **variables}
     command = [sys.executable, str(ROOT / "examples" / "demo"), *flags]
-    with anyio.fail_after(LONGEST_RUN_S):
+    with anyio.fail_after(MAX_RUN_S):
         return await anyio.run_process(command, env=environment, cwd=home, check=False)
 
 

@@ -1,4 +1,4 @@
-"""Every fault that `hermes-acp doctor` is for, made for real: what it says, and the way out it names."""
+"""Every fault that `hermes-acp doctor` detects, caused for real: its finding, and the fix that it names."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def said(findings: list[dict[str, Any]], check: str) -> list[tuple[str, str]]:
 
 
 def foreign_environment(folder: Path, name: str) -> Path:
-    """Make an environment in which another project's command has our name."""
+    """Create an environment in which another project's command has our name."""
     (folder / "bin").mkdir(parents=True)
     command = folder / "bin" / "hermes-acp"
     command.write_text("#!/bin/sh\n")
@@ -205,7 +205,7 @@ async def test_a_clock_that_is_wrong(tmp_path: Path) -> None:
 
 
 async def test_a_disk_without_space(tmp_path: Path) -> None:
-    """A file system in memory, in a namespace of its own, stands for the disk."""
+    """A file system in memory, in its own namespace, acts as the disk."""
     home = tmp_path / ".hermes"
     home.mkdir(mode=0o700)
     mounted = f'mount -t tmpfs -o size=2m,nr_inodes=5000 none "{home}" && exec "{COMMAND}" doctor --json'

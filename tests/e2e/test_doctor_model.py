@@ -1,4 +1,4 @@
-"""What `hermes-acp doctor` says about the model, for somebody whose first prompt failed."""
+"""What `hermes-acp doctor` says about the model to a user whose first prompt failed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`editor-clients/check.py` as a user runs it, and what else is kept for editors there."""
+"""`editor-clients/check.py` as a user runs it, and the other files for editors there."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EDITORS = ["acpx", "emacs", "jetbrains", "jupyter", "marimo", "neovim", "toad", 
 
 
 async def check(place: Path, *arguments: str, command: str = COMMAND) -> Finished:
-    """Run the check in an environment without anything of a model."""
+    """Run the check in an environment without any model settings."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(place)}
     return await run_command(
         "-I", "-c", RUN, "--command", command, *arguments,

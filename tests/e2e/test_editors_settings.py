@@ -1,4 +1,4 @@
-"""The command started the way each editor starts it: stripped environments, foreign folders, odd greetings and ids."""
+"""The command started as each editor starts it: minimal environments, foreign folders, unusual requests and IDs."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ EDITORS: dict[str, Message] = {
 
 
 class Buffers:
-    """An editor's files and terminals: one file is open with a change that is not saved."""
+    """An editor's files and terminals: one file is open with an unsaved change."""
 
     def __init__(self, workspace: Path) -> None:
         self.calls: list[str] = []
@@ -126,7 +126,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 async def work(one: RawEditor, workspace: Path, *, string_ids: bool = False) -> list[Message]:
-    """Hold the usual conversation; give the ends of its edit and its command."""
+    """Hold the usual conversation; return how its edit and its command ended."""
 
     def fresh() -> str | None:
         return str(uuid.uuid4()) if string_ids else None
@@ -191,7 +191,7 @@ async def test_home_unset_and_a_home_named(tmp_path: Path, workspace: Path) -> N
 
 
 async def test_the_path_does_not_lead_to_any_tool(tmp_path: Path, workspace: Path) -> None:
-    """An editor started from a desktop may hand down a PATH without git, rg or Python."""
+    """An editor started from a desktop may pass on a PATH without git, rg or Python."""
     search = ToolCall("search", {"pattern": "x = "})
     async with serve([Reply("I search.", tool_calls=(search,)), Reply("Found.")]) as server:
         environment = agent_environment(tmp_path, server, PATH="/nowhere")

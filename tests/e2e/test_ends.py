@@ -1,4 +1,4 @@
-"""How a process comes to its end, and what is found afterwards: closed input, kill -9, two at once, a full disk."""
+"""How a process ends, and what remains: closed input, kill -9, two at once, a full disk."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def has_pid(update: dict[str, Any]) -> bool:
 
 
 async def start_sleeper(one: RawEditor, session_id: str) -> int:
-    """Prompt, wait until the command runs, give its number."""
+    """Prompt, wait until the command runs, return its process ID."""
     await one.begin_prompt(session_id, "start it")
     return pid_in(str((await one.wait_for_update(has_pid))["content"]))
 

@@ -18,7 +18,7 @@ from tests.model_server import Fault, Reply, ToolCall, serve
 pytestmark = pytest.mark.slow
 
 EXAMPLES = ROOT / "examples"
-LONGEST_RUN_S = 60
+MAX_RUN_S = 60
 READ = ToolCall("read_file", {"path": "a.py"})
 EDIT = ToolCall("edit_file", {"path": "a.py", "old_text": "x = 1", "new_text": "x = 5"})
 COMMAND = ToolCall("terminal", {"command": "sh -c true"})
@@ -52,7 +52,7 @@ async def run(
         "HERMES_MODEL": "m",
         **(variables or {}),
     }
-    with anyio.fail_after(LONGEST_RUN_S):
+    with anyio.fail_after(MAX_RUN_S):
         return await anyio.run_process(command, input=stdin, env=environment, cwd=project, check=False)
 
 
@@ -98,8 +98,8 @@ async def test_the_workflow_runs_its_steps(project: Path) -> None:
     temporary = project.parent / "runner"
     temporary.mkdir()
     variables = {"RUNNER_TEMP": str(temporary), "PROMPT": "Set x to 5."}
-    subprocess.run(["git", "init", "-q"], cwd=project, check=True, timeout=LONGEST_RUN_S)
-    subprocess.run(["git", "add", "-A"], cwd=project, check=True, timeout=LONGEST_RUN_S)
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True, timeout=MAX_RUN_S)
+    subprocess.run(["git", "add", "-A"], cwd=project, check=True, timeout=MAX_RUN_S)
     async with serve([Reply(tool_calls=(READ, EDIT)), Reply("Done.")]) as server:
         for name in ("Run the agent", "Keep what changed"):
             command = ["bash", "-eo", "pipefail", "-c", steps[name]["run"]]

@@ -1,4 +1,4 @@
-"""Disks that fail under a running agent: the session says so, the process lives, and it works again afterwards."""
+"""Disks that fail under a running agent: the session says so, the process survives, and it works again afterwards."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def failing_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the library, made from its source."""
+    """Return the library, built from its source."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("there is no C compiler")

@@ -1,4 +1,4 @@
-"""`make fleet-demo` as a newcomer runs it: real Postgres, Temporal and workers, one of them killed."""
+"""`make fleet-demo` as a newcomer runs it: real Postgres, Temporal and workers, one of which is killed."""
 
 import sys
 from pathlib import Path

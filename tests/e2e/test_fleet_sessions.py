@@ -1,4 +1,4 @@
-"""Sessions of one profile on two machines, each with a home folder of its own, as their users see them."""
+"""Sessions of one profile on two machines, each with its own home folder, as their users see them."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ async def test_a_worker_of_a_profile_without_a_fleet_says_what_is_missing(
 async def test_another_machine_continues_a_killed_ones_run_in_a_rebuilt_folder(
     tmp_path: Path, servers: FleetServers
 ) -> None:
-    """Two homes are two machines. The first is killed, with its folder, while its run waits for an answer."""
+    """Two homes act as two machines. The first is killed, along with its folder, while its run waits for an answer."""
     project = tmp_path / "project"
     project.mkdir()
     for words in (["init", "-q", "--bare", str(tmp_path / "store.git")], ["init", "-q", "-b", "main"]):

@@ -1,4 +1,4 @@
-"""The full-screen chat, with the real agent behind it and textual's pilot at its keys."""
+"""The full-screen chat with the real agent; textual's pilot presses the keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gateway as the resident process runs it: started with it, ended with it, told about by commands."""
+"""The gateway in the resident process: started and ended with it, and reported by commands."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ async def test_a_running_gateway_is_no_riddle_for_the_doctor(home: Path, workspa
     assert "The gateway for chat platforms is running." in texts
     assert not [text for text in texts if "gateway.lock" in text]
     assert [text for text in texts if text.startswith("matrix: The server cannot be reached")]
-    assert "last ended" not in status.output  # an earlier error is of no interest while it runs
+    assert "last ended" not in status.output  # an earlier error does not matter while it runs
 
 
 async def test_hints_name_the_profile(home: Path, workspace: Path) -> None:

@@ -1,4 +1,4 @@
-"""`hermes-acp gateway setup` at a terminal: what is asked, what is written, and what a mistake costs."""
+"""`hermes-acp gateway setup` at a terminal: its questions, what it writes, and what a mistake costs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OWN_TEXT = "# mine\nmodel: scripted-large  # the large one\n"
 
 
 async def answer(place: Place, platform: str, *answers: tuple[str, str]) -> str:
-    """Set up a platform; wait for each prompt before its answer is typed. Return what was on the terminal."""
+    """Set up a platform; wait for each prompt before typing its answer. Return the terminal's text."""
     command = (COMMAND, "gateway", "setup", platform)
     variables = agent_environment(place.home)
     async with chat_on_terminal(environment=variables, cwd=place.project, command=command) as terminal:

@@ -1,6 +1,6 @@
-"""Every golden transcript, held again with real processes by Node, every frame read with the official SDK's schemas.
+"""Every golden transcript, replayed with real processes by Node; every frame is read with the official SDK's schemas.
 
-Python holds them again in one process (test_golden_transcripts).
+`test_golden_transcripts` replays them in one process with Python.
 """
 
 import json

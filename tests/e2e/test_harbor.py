@@ -30,7 +30,7 @@ pytestmark = [
 
 
 def launcher(folder: Path) -> Path:
-    """Write the script with which Harbor starts an agent that is installed already."""
+    """Write the script with which Harbor starts an installed agent."""
     local = json.loads(RECORD.read_text())["distribution"]["local"]
     assert local["cmd"] == Path(COMMAND).name
     script = folder / "acp-launch.sh"

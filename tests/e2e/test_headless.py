@@ -1,6 +1,6 @@
-"""`hermes-acp run` as scripts and CI use it: every flag, every format, every exit code but those of failures.
+"""`hermes-acp run` in scripts and CI: every flag, every format, every exit code except those of failures.
 
-Failures are in test_headless_failures.
+Failures are covered in test_headless_failures.
 """
 
 import json
@@ -161,7 +161,7 @@ async def test_timeout_ends_the_run_and_its_command(home: Path, workspace: Path)
     start = ToolCall("terminal", {"command": 'sleep 300 & echo "pid $!" > pid.new; mv pid.new pid.txt; wait'})
     pid, timeout_s = workspace / "pid.txt", 3
     async with serve(Script([Reply(tool_calls=(start,))], pick="cycle")) as server:
-        while not pid.exists():  # a slow machine needs longer to come as far as that
+        while not pid.exists():  # a slow machine needs longer to get this far
             arguments = (*UNCONFINED, "--timeout", str(timeout_s), "--output-format", "json", "-p", "go")
             done = await run_headless(*arguments, environment=agent_environment(home, server), cwd=workspace)
             assert (done.code, done.report["reason"]) == (124, "out_of_time")
@@ -239,7 +239,7 @@ async def test_a_signal_while_the_prompt_is_still_being_piped_in(home: Path, wor
             assert process.stderr
             await process.stdin.send(
                 b"x" * 500_000
-            )  # more than a pipe holds: when it is sent, it is being read
+            )  # more than a pipe holds: when it has been sent, it is being read
             process.send_signal(signal.SIGTERM)
             errors = b"".join([piece async for piece in process.stderr])
             assert (await process.wait(), errors) == (130, b"hermes-acp: Interrupted.\n")

@@ -1,4 +1,4 @@
-"""What bounds a run: steps, tokens, money and time, each ended with its exit code and a last answer."""
+"""The limits of a run: steps, tokens, money and time, each with its exit code and a final answer."""
 
 from pathlib import Path
 
@@ -44,7 +44,7 @@ async def test_a_command_that_takes_all_the_time_leaves_enough_for_a_last_answer
     home: Path, workspace: Path
 ) -> None:
     start = ToolCall("terminal", {"command": "echo begun; sleep 300"})
-    for timeout_s in ("5", "25"):  # a slow machine needs longer to begin the command
+    for timeout_s in ("5", "25"):  # a slow machine needs longer to start the command
         async with serve([Reply(tool_calls=(start,)), Reply("As far as I came.")]) as server:
             arguments = ("--mode", "auto", "--timeout", timeout_s, "--output-format", "json", "-p", "go")
             done = await run_headless(*arguments, environment=agent_environment(home, server), cwd=workspace)

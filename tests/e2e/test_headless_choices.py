@@ -1,4 +1,4 @@
-"""What the flags of `hermes-acp run` choose for one run: the model, its effort, the session, folders, permissions."""
+"""What the flags of `hermes-acp run` select for one run: the model, its effort, the session, folders, permissions."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", rea
 
 
 def asked(server: ModelServer) -> list[Recorded]:
-    """Return the requests for generation."""
+    """Return the generation requests."""
     return [request for request in server.requests if request.asked.model]
 
 

@@ -1,4 +1,4 @@
-"""A headless run that outgrows the endpoint's window: the real wire, a real process, and every vendor's own refusal."""
+"""A headless run that outgrows the endpoint's window: the real wire, a real process, and each vendor's own error."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""What is piped into `hermes-acp run`, with and without a prompt of its own: real pipes, files and terminals."""
+"""Input piped into `hermes-acp run`, with and without a prompt: real pipes, files and terminals."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", rea
 
 
 async def run_on(stdin: int, *arguments: str, environment: Mapping[str, str], cwd: Path) -> tuple[int, str]:
-    """Run with a descriptor as standard input; give the exit code and what was noted."""
+    """Run with a descriptor as standard input; return the exit code and what was recorded."""
     with anyio.fail_after(WAIT_S):
         done = await anyio.run_process(
             [COMMAND, "run", *arguments], stdin=stdin, check=False, cwd=cwd, env=dict(environment)
@@ -88,7 +88,7 @@ async def test_a_terminal_is_not_read(home: Path, workspace: Path) -> None:
 
 @pytest.mark.slow
 async def test_an_open_pipe_that_sends_nothing_holds_up_no_run(home: Path, workspace: Path) -> None:
-    """As CI systems and programs leave it: nobody writes, and nobody closes it."""
+    """As CI systems and programs leave it: nobody writes to it, and nobody closes it."""
     reading, writing = os.pipe()
     try:
         async with serve([Reply("ok")]) as server:
@@ -101,7 +101,7 @@ async def test_an_open_pipe_that_sends_nothing_holds_up_no_run(home: Path, works
 
 
 async def test_a_slow_writer_is_waited_for(home: Path, workspace: Path) -> None:
-    """It has begun, so its end is waited for."""
+    """Input has started, so its end is awaited."""
     reading, writing = os.pipe()
     ends: list[tuple[int, str]] = []
     async with serve([Reply("ok")]) as server, anyio.create_task_group() as tasks:
@@ -130,7 +130,7 @@ def _is_unread(reading: int) -> bool:
 
 
 async def test_json_is_printed_whatever_happens(home: Path, workspace: Path) -> None:
-    """A program reads one object, with the exit code of the process in it."""
+    """A program reads one object, which contains the exit code of the process."""
     async with serve([]) as server:
         environment = agent_environment(home, server)
         for arguments, code in (

@@ -1,4 +1,4 @@
-"""What the agent keeps and learns in runs without an editor: only what its user wants there."""
+"""What the agent keeps and learns in runs without an editor: only what its user wants."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A file name with line breaks, as both screens of the real chat show it: nothing in it can pass for an answer."""
+"""A file name with line breaks, as both screens of the real chat show it: no part of it can look like an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections whose client is not there: how long they stay, and what waits for it."""
+"""Connections whose client is gone: how long they are kept, and what waits for it."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

@@ -33,7 +33,7 @@ KINDS = ["http", "http2", "websocket"]
 
 @asynccontextmanager
 async def at_work(tmp_path: Path, *replies: Reply) -> AsyncGenerator[tuple[Serving, ModelServer, Path]]:
-    """Yield a server, its model and a workspace; the server then ends in order and had nothing to complain about."""
+    """Yield a server, its model and a workspace; the server then exits normally and has logged nothing."""
     workspace, home = tmp_path / "workspace", tmp_path / "home"
     workspace.mkdir()
     home.mkdir()
@@ -198,7 +198,7 @@ async def test_delete_ends_the_connection(tmp_path: Path) -> None:
             while client.ended != {None, session_id}:
                 await anyio.lowlevel.checkpoint()
         assert (await client.http.delete(server.url, headers=client.connection)).status_code == 404
-        gate.set()  # the turn outlives its client, and the server waits for it when it ends
+        gate.set()  # the turn outlives its client, and the server waits for it before it exits
 
 
 async def test_twenty_connections_at_once(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ async def begin_held_turn(client: SocketClient, workspace: Path) -> tuple[str, i
 
 
 async def refused_client(server: Serving) -> str:
-    """Connect until that is refused; return why."""
+    """Connect until that is refused; return the reason."""
     hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": GREETING}
     async with httpx2.AsyncClient(timeout=WAIT_S) as http:
         while (answer := await http.post(server.url, json=hello, headers=BEARER)).status_code == 200:
@@ -87,4 +87,4 @@ async def test_a_turn_that_does_not_end_is_cut_off_and_continued_at_the_next_sta
 async def send_all(server: Serving, signals: tuple[signal.Signals, ...]) -> None:
     for number in signals:
         server.process.send_signal(number)
-        await anyio.sleep(0.05)  # two of the same signal that are pending at once are one
+        await anyio.sleep(0.05)  # two pending signals of the same kind are one

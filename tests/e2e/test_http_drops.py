@@ -1,4 +1,4 @@
-"""A client that is lost again and again during a turn: the turn is done, and every message arrives once, in order."""
+"""A client that is lost again and again during a turn: the turn ends, and every message arrives once, in order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REPLIES = (Reply(WORDS[:120], tool_calls=(WRITE,), delay_s=0.008), Reply(WORDS[1
 
 
 async def more_of(client: Client, rolls: random.Random) -> bool:
-    """Wait until a few more messages have arrived; return False once the turn is over."""
+    """Wait until a few more messages have arrived; return False once the turn has ended."""
     wanted = len(client.messages) + rolls.randint(0, 2)
     await client.wait_for(lambda _: len(client.messages) >= wanted or is_over(client))
     return not is_over(client)

@@ -60,7 +60,7 @@ async def test_the_typescript_sdk(tmp_path: Path, transport: str, require_all: b
 
 
 class Listener:
-    """Keeps what is said and allows everything."""
+    """Records the updates and allows everything."""
 
     def __init__(self) -> None:
         self.words = ""

@@ -1,4 +1,4 @@
-"""Health checks and metrics of a real server, for programs that have no token."""
+"""Health checks and metrics of a real server, for programs without a token."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -21,7 +21,7 @@ async def get(server: Serving, path: str, headers: Mapping[str, str] | None = No
 
 
 async def ready_status(server: Serving, wanted: int) -> object:
-    """Ask until the status is as wanted; return the answer."""
+    """Poll until the status is as expected; return the answer."""
     with anyio.fail_after(WAIT_S):
         while (answer := await get(server, "/readyz")).status_code != wanted:
             pass

@@ -1,4 +1,4 @@
-"""Who is not let in, what is not taken, and that neither does any harm.
+"""Which clients and requests are refused, and that refusals do no harm.
 
 Each refusal is followed by a request that is served.
 """
@@ -32,7 +32,7 @@ ORIGIN = "https://app.example"
 
 @asynccontextmanager
 async def door(tmp_path: Path, *flags: str) -> AsyncGenerator[tuple[Serving, httpx2.AsyncClient]]:
-    """Yield a server and a client that has the token; the server then still greets."""
+    """Yield a server and a client with the token; afterwards, the server still answers."""
     async with (
         serving(agent_environment(tmp_path), tmp_path, *flags) as server,
         httpx2.AsyncClient(timeout=WAIT_S) as http,

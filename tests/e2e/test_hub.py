@@ -1,4 +1,4 @@
-"""Several users at one hub: each is served by a process of their own profile, and reaches nobody else's."""
+"""Several users at one hub: each is served by a process of their own profile, and cannot reach anybody else's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A hub under attack: by a user who wants what is another user's, and by somebody who is no user at all."""
+"""A hub under attack: by a user who wants another user's data, and by somebody who is not a user."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def request(line: str, *headers: str, body: str = "", host: str = "Host: localho
 
 
 async def exchange(port: int, sent: bytes) -> str:
-    """Send bytes, and return everything that comes back until the server closes."""
+    """Send bytes, and return everything received until the server closes."""
     received = b""
     with anyio.fail_after(WAIT_S):
         async with await anyio.connect_tcp("127.0.0.1", port) as stream:
@@ -56,7 +56,7 @@ async def exchange(port: int, sent: bytes) -> str:
 
 
 def attempts(ben: str, connection: str, session: str) -> dict[str, bytes]:
-    """Return requests with one user's token that aim at another user's connection and session."""
+    """Return requests with one user's token that target another user's connection and session."""
     own = (
         f"Authorization: Bearer {ben}",
         "Content-Type: application/json",
@@ -72,7 +72,7 @@ def attempts(ben: str, connection: str, session: str) -> dict[str, bytes]:
 
 
 def with_other_names(theirs: Sequence[str]) -> dict[str, bytes]:
-    """Return requests whose paths and hosts are written in other ways."""
+    """Return requests with unusual spellings of paths and hosts."""
     return {
         "absolute target": request("POST http://localhost/acp HTTP/1.1", *theirs, body=LIST),
         "absolute target elsewhere": request("POST http://evil.example/acp HTTP/1.1", *theirs, body=LIST),
@@ -93,7 +93,7 @@ def with_other_names(theirs: Sequence[str]) -> dict[str, bytes]:
 
 
 def with_other_headers(ben: str, own: Sequence[str], theirs: Sequence[str]) -> dict[str, bytes]:
-    """Return requests whose headers claim to be from somebody else, or from elsewhere."""
+    """Return requests whose headers claim to come from somebody else, or from elsewhere."""
     web = base64.urlsafe_b64encode(b"hermes_web_" + b"A" * 43).decode().rstrip("=")
     return {
         "old version": request("POST /acp HTTP/1.0", *theirs, body=LIST),
@@ -127,7 +127,7 @@ def with_other_headers(ben: str, own: Sequence[str], theirs: Sequence[str]) -> d
 
 
 def framed_otherwise(connection: str, theirs: Sequence[str]) -> dict[str, bytes]:
-    """Return requests whose ends two servers could see at different places."""
+    """Return requests whose end two servers could see in different places."""
     smuggled = f"POST /acp HTTP/1.1\r\nHost: localhost\r\nAcp-Connection-Id: {connection}\r\n\r\n"
     chunked = f"{len(LIST):x}\r\n{LIST}\r\n0\r\n\r\n"
     return {
@@ -204,7 +204,7 @@ async def test_no_request_reaches_what_is_another_users(tmp_path: Path) -> None:
 
 
 def http2(upgraded: bytes = b"") -> tuple[h2.connection.H2Connection, bytes]:
-    """Return a client of HTTP/2 and what it sends first."""
+    """Return an HTTP/2 client and the first bytes it sends."""
     connection = h2.connection.H2Connection(h2.config.H2Configuration())
     if upgraded:
         connection.initiate_upgrade_connection()
@@ -244,7 +244,7 @@ async def statuses_over_http2(port: int, sent_before: bytes, headers: dict[str, 
 
 @pytest.mark.parametrize("way", ["upgrade", "prior knowledge"])
 async def test_http2_without_encryption_does_not_get_past_a_proxy(tmp_path: Path, way: str) -> None:
-    """A proxy that passes on any upgrade would let a client speak to the hub directly, under the proxy's address."""
+    """A proxy that passes on every upgrade would let a client talk to the hub directly, from the proxy's address."""
     async with at_work(tmp_path, rates=FREE, trusted_proxies=["127.0.0.1"]) as (hub, _):
         await hub.start()
         port = hub.process_port()
@@ -267,7 +267,7 @@ async def test_http2_without_encryption_does_not_get_past_a_proxy(tmp_path: Path
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="descriptors of others are files on Linux")
 async def test_an_absurd_report_of_usage_ends_one_process_and_not_the_hub(tmp_path: Path) -> None:
-    """A user's commands run as the same user as the process, so they can write whatever it can."""
+    """A user's commands run as the same operating system user as the process, so they can write whatever it can."""
     line = '{"number":1,"tokens":1000000000000000000000000}'
     async with at_work(tmp_path) as (hub, _):
         anna, ben = await hub.add_user("anna"), await hub.add_user("ben")
@@ -334,7 +334,7 @@ async def test_limits_hold_for_requests_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 async def test_half_requests_of_strangers_keep_nobody_out(tmp_path: Path) -> None:
-    """Strangers open more connections than are allowed, each with half a request, and users are served meanwhile."""
+    """Strangers open more connections than allowed, each with half a request, while users are served."""
     halves = (
         b"GET / HTTP/1.1\r\nHost: loc",
         b"POST /acp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n{",

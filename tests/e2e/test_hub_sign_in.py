@@ -1,4 +1,4 @@
-"""Sign in at a hub with a real OpenID provider, behind a real proxy with TLS."""
+"""Sign-in at a hub with a real OpenID provider, behind a real proxy with TLS."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def free_port() -> int:
 
 @asynccontextmanager
 async def identity_provider(node: str, redirect_uri: str) -> AsyncGenerator[str]:
-    """Yield the issuer of a provider that knows everybody."""
+    """Yield the issuer of a provider that accepts everybody."""
     process = await anyio.open_process(
         [node, str(CLIENTS / "identity_provider.mjs"), redirect_uri], stderr=subprocess.DEVNULL
     )

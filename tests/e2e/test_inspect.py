@@ -1,4 +1,4 @@
-"""The task for inspect-ai: two agents get the same tasks, answers and budget, and its log has what they did."""
+"""The task for inspect-ai: two agents get the same tasks, answers and budget, and its log records what they did."""
 
 import json
 import shlex

@@ -1,4 +1,4 @@
-"""isaac's client as it comes from PyPI: its terminals, our files, a permission, and a question in a form."""
+"""isaac's client as it comes from PyPI: its terminals, our files, a permission request, and a form."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Terminal:
         await self._sink.send(line.encode() + b"\n")
 
     async def see(self, words: str) -> None:
-        """Read on until these words have come; what was before them is not looked at again."""
+        """Read on until these words appear; earlier text is not searched again."""
         while words not in self._shown:
             self._shown += (await self._source.receive()).decode(errors="replace")
         self._shown = self._shown.partition(words)[2]
@@ -53,7 +53,7 @@ async def isaac(home: Path, *rules: Rule, is_required: bool) -> AsyncGenerator[T
     async with serve(conversation(*rules)) as server:
         environment = agent_environment(home, server, TERM="dumb", PYTHONUNBUFFERED="1")
         client = [python, "-m", "isaac.client", COMMAND]
-        if rules:  # Without a terminal it fills in no form; script(1) lends it one.
+        if rules:  # Without a terminal, it fills in no forms; script(1) gives it one.
             client = ["script", "-qfec", shlex.join(client), "/dev/null"]
         process = await anyio.open_process(client, env=environment, cwd=workspace, stderr=subprocess.STDOUT)
         async with process:

@@ -1,4 +1,4 @@
-"""JupyterLab as it comes from PyPI, driven through its page: our persona, the pickers, a diff approved in the chat."""
+"""JupyterLab as it comes from PyPI, used through its page: our persona, the pickers, a diff approved in the chat."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ QUIET = (
 BROWSER = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking")
 
 
-def furnish(home: Path) -> Path:
-    """Make a folder with our persona in it, an empty chat, and a file to change."""
+def set_up(home: Path) -> Path:
+    """Create a folder with our persona, an empty chat, and a file to change."""
     folder = home / "notebooks"
     personas = folder / ".jupyter" / "personas"
     personas.mkdir(parents=True)
@@ -47,7 +47,7 @@ def furnish(home: Path) -> Path:
 
 @asynccontextmanager
 async def lab(folder: Path, environment: dict[str, str]) -> AsyncGenerator[str]:
-    """Start JupyterLab; give the address of the chat."""
+    """Start JupyterLab; return the address of the chat."""
     variables = environment | {
         "PATH": f"{Path(COMMAND).parent}:{environment['PATH']}",
         "PYTHONUNBUFFERED": "1",
@@ -94,7 +94,7 @@ async def page_of(address: str) -> AsyncGenerator[Page]:
 
 async def test_an_edit_is_shown_approved_and_made(tmp_path: Path, require_all: bool) -> None:
     python_of("jupyterlab", is_required=require_all)
-    folder = furnish(tmp_path)
+    folder = set_up(tmp_path)
     with anyio.fail_after(4 * WAIT_S):
         async with serve(conversation()) as server:
             environment = agent_environment(tmp_path, server)

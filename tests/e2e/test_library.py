@@ -79,7 +79,7 @@ async def test_the_first_example_runs_and_its_history_survives(tmp_path: Path) -
 
 
 async def fetch_and_return(place: Path, server: ModelServer) -> ToolRecord:
-    """Run the example, and return its call as a later process finds it."""
+    """Run the example, and return its call as a later process sees it."""
     with Agent("reader", **options(place, server)) as agent:
         agent.register_tool(
             Tool(
@@ -225,7 +225,7 @@ async def test_failures_of_a_function_are_outcomes(tmp_path: Path) -> None:
         raise ValueError("no such thing")
 
     async def again() -> str:
-        """Run a prompt within a prompt."""
+        """Run a prompt inside a prompt."""
         return (await agent.run_async("inner")).text
 
     replies = [
@@ -276,7 +276,7 @@ async def test_an_agent_that_is_dropped_releases_its_session(tmp_path: Path) -> 
         def run_cells() -> list[str]:
             agent = Agent("analyst", **options(tmp_path, server))
             texts = [agent.run("hi").text]
-            # As a notebook does: the name is bound to a new agent while the old one still has the session.
+            # As in a notebook: the name is bound to a new agent while the old one still has the session.
             agent = Agent("analyst", **options(tmp_path, server))
             texts.append(agent.run("hi").text)
             cycle: list[object] = [agent]
@@ -336,7 +336,7 @@ def test_wrong_agents_and_tools_are_explained(tmp_path: Path) -> None:
     misspelt: Any = {"modle": "m"}
 
     def untyped(value: str) -> str:
-        """Take anything."""
+        """Take a value of any type."""
         return value
 
     del untyped.__annotations__["value"]

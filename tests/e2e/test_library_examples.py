@@ -1,4 +1,4 @@
-"""The examples of the library run as they are printed in its guide."""
+"""The examples of the library run as printed in its guide."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def calls(name: str, **arguments: object) -> Reply:
 
 
 async def run(command: Sequence[str], place: Path, server: ModelServer) -> str:
-    """Run a program beside the examples, and return what it prints."""
+    """Run a program beside the examples, and return its output."""
     (place / "home").mkdir(exist_ok=True)
     variables = {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",

@@ -1,4 +1,4 @@
-"""The embedded model for real: it loads, streams, refuses strangers, and never outlives its agent."""
+"""The real embedded model: it loads, streams, refuses strangers, and never outlives its agent."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ else:
 pytestmark = pytest.mark.slow
 
 TOKENS = 20
-LONGEST_WAIT_S = 120
+MAX_WAIT_S = 120
 
 AGENT_SOURCE = """
 import sys
@@ -50,7 +50,7 @@ anyio.run(main)
 
 @pytest.fixture
 def local_model(require_all: bool) -> LocalModelFiles:
-    """Return the installed model's files; skip, or fail where everything is required, when there are none."""
+    """Return the installed model's files; if there are none, skip, or fail where everything is required."""
     files = find_local_model()
     if files is not None:
         return files
@@ -63,7 +63,7 @@ def local_model(require_all: bool) -> LocalModelFiles:
 async def wait_for_process_end(pidfd: int) -> None:
     """Wait until the process behind the descriptor has ended, then close the descriptor."""
     try:
-        with anyio.fail_after(LONGEST_WAIT_S):
+        with anyio.fail_after(MAX_WAIT_S):
             await anyio.wait_readable(pidfd)
     finally:
         os.close(pidfd)
@@ -77,7 +77,7 @@ def connect(server: LocalModelServer, api_key: str) -> openai.AsyncOpenAI:
 async def test_streams_twenty_tokens_one_by_one_and_ends_with_its_block(local_model: LocalModelFiles) -> None:
     pieces: list[str] = []
     completion_tokens, finish_reason = 0, ""
-    with anyio.fail_after(LONGEST_WAIT_S):
+    with anyio.fail_after(MAX_WAIT_S):
         async with local_model_server(local_model) as server, connect(server, server.api_key) as client:
             pidfd = os.pidfd_open(server.pid)
             stream = await client.chat.completions.create(
@@ -104,7 +104,7 @@ async def test_streams_twenty_tokens_one_by_one_and_ends_with_its_block(local_mo
 
 @pytest.mark.anyio
 async def test_names_its_model_and_refuses_a_request_without_its_key(local_model: LocalModelFiles) -> None:
-    with anyio.fail_after(LONGEST_WAIT_S):
+    with anyio.fail_after(MAX_WAIT_S):
         async with local_model_server(local_model) as server:
             async with connect(server, server.api_key) as client:
                 models = await client.models.list()
@@ -118,7 +118,7 @@ async def test_names_its_model_and_refuses_a_request_without_its_key(local_model
 async def test_tells_why_broken_weights_did_not_load(local_model: LocalModelFiles, tmp_path: Path) -> None:
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"these are no weights")
-    with anyio.fail_after(LONGEST_WAIT_S), pytest.raises(ModelError) as caught:
+    with anyio.fail_after(MAX_WAIT_S), pytest.raises(ModelError) as caught:
         async with local_model_server(LocalModelFiles(broken, local_model.model_id)):
             pass
     assert "ended while loading" in caught.value.message
@@ -128,7 +128,7 @@ async def test_tells_why_broken_weights_did_not_load(local_model: LocalModelFile
 
 @pytest.mark.anyio
 async def test_gives_up_and_ends_the_child_when_its_time_is_over(local_model: LocalModelFiles) -> None:
-    with anyio.fail_after(LONGEST_WAIT_S), pytest.raises(ModelError, match=r"not ready within 0\.001 s"):
+    with anyio.fail_after(MAX_WAIT_S), pytest.raises(ModelError, match=r"not ready within 0\.001 s"):
         async with local_model_server(local_model, start_timeout_s=0.001):
             pass
 
@@ -142,7 +142,7 @@ async def test_leaves_an_error_of_its_block_as_it_is(local_model: LocalModelFile
             pidfds.append(os.pidfd_open(server.pid))
             raise LookupError("mine")
 
-    with anyio.fail_after(LONGEST_WAIT_S), pytest.raises(LookupError, match="mine"):
+    with anyio.fail_after(MAX_WAIT_S), pytest.raises(LookupError, match="mine"):
         await fail_inside()
     await wait_for_process_end(pidfds[0])
 
@@ -154,12 +154,12 @@ async def test_dies_with_an_agent_that_is_killed(local_model: LocalModelFiles) -
     agent = await anyio.open_process(command, cwd=ROOT, stderr=None)
     async with agent:
         assert agent.stdout is not None
-        with anyio.fail_after(LONGEST_WAIT_S):
+        with anyio.fail_after(MAX_WAIT_S):
             announced = b""
             while not announced.endswith(b"\n"):
                 announced += await agent.stdout.receive()
         pidfd = os.pidfd_open(int(announced))
         agent.kill()
         await wait_for_process_end(pidfd)
-        with anyio.fail_after(LONGEST_WAIT_S):
+        with anyio.fail_after(MAX_WAIT_S):
             assert await agent.wait() == -signal.SIGKILL

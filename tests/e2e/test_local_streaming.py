@@ -1,4 +1,4 @@
-"""A whole turn with the embedded model: its words reach the editor while it still speaks."""
+"""A whole turn with the embedded model: its words reach the editor while it is still generating."""
 
 import sys
 from pathlib import Path
@@ -21,12 +21,12 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="the command is POSIX"),
 ]
 
-LONGEST_TURN_S = 120
+MAX_TURN_S = 120
 
 
 @pytest.fixture
 def local_model(require_all: bool) -> LocalModelFiles:
-    """Return the installed model's files; skip, or fail where everything is required, when there are none."""
+    """Return the installed model's files; if there are none, skip, or fail where everything is required."""
     if files := find_local_model():
         return files
     complaint = f"the local model is not installed: {', '.join(list_missing_packages()) or 'no GGUF file'}"
@@ -37,7 +37,7 @@ def local_model(require_all: bool) -> LocalModelFiles:
 
 async def test_a_prompt_streams(local_model: LocalModelFiles, tmp_path: Path) -> None:
     configure(tmp_path, "max_output_tokens: 48\n")
-    with anyio.fail_after(LONGEST_TURN_S):
+    with anyio.fail_after(MAX_TURN_S):
         async with local_model_server(local_model) as model:
             environment = agent_environment(
                 tmp_path,

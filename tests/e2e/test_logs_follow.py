@@ -1,4 +1,4 @@
-"""`hermes-acp logs --follow` beside a process that works."""
+"""`hermes-acp logs --follow` beside a working process."""
 
 import json
 import subprocess

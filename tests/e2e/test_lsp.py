@@ -1,4 +1,4 @@
-"""`hermes-acp lsp` as a real process: actions, edits that wait for their user, what is unsaved, cancelling."""
+"""`hermes-acp lsp` as a real process: actions, edits that wait for their user, unsaved documents, cancelling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hermes-acp lsp` where documents close, folders come and go, lines end otherwise, and the server is killed."""
+"""`hermes-acp lsp` when documents close, folders change, line endings differ, and the server is killed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def edit(path: Path, old: str, new: str) -> Reply:
 
 
 def make_folder(home: Path, name: str, text: str) -> Path:
-    """Make a project with one file; give the file."""
+    """Create a project with one file; return the file."""
     folder = (home / name).resolve()
     folder.mkdir()
     path = folder / "a.py"
@@ -50,7 +50,7 @@ def last_outcome(server: ModelServer) -> str:
 
 
 async def requested(server: ModelServer, count: int) -> None:
-    """Wait until the model was asked so often."""
+    """Wait until the model has received that many requests."""
     with anyio.fail_after(WAIT_S):
         while len(server.requests) < count:
             await anyio.sleep(0.01)

@@ -1,4 +1,4 @@
-"""The LSP face in editors that nobody here wrote: Neovim and Emacs, each with the small file that users are given."""
+"""The LSP frontend in Neovim and Emacs, each with the small file that users get."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REPLIES = [
 
 
 def program(name: str, *, is_required: bool) -> str:
-    """Return the path of an editor, beside this Python's own programs or anywhere; skip where there is none."""
+    """Return the path of an editor, beside this Python's programs or on the PATH; skip if there is none."""
     found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
     if not found:
         (pytest.fail if is_required else pytest.skip)(f"{name} is not installed; see tests/install.sh")

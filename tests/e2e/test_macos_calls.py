@@ -1,6 +1,6 @@
-"""The product without the calls that only Linux has, as Python on macOS offers them (`macos_machine`).
+"""The product without Linux-only calls, as Python on macOS offers them (`macos_machine`).
 
-It has not run on macOS itself. What is shown here: no call that is missing there is made without another way.
+It has not run on macOS itself. This shows that no call missing there is made without an alternative.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ async def test_doctor_says_what_is_missing(home: Path, workspace: Path) -> None:
 
 
 async def test_new_skills_are_noticed(home: Path, workspace: Path) -> None:
-    """There is no inotify: folders are looked at again instead."""
+    """There is no inotify: folders are polled instead."""
     async with (
         serve([Reply("Hello.")]) as server,
         editor(macos_environment(home, server), home) as one,

@@ -1,4 +1,4 @@
-"""marimo as it comes from PyPI, driven through its page: the agent panel, an edit approved in it."""
+"""marimo as it comes from PyPI, used through its page: the agent panel, an edit approved in it."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ PICTURES = Path(__file__).parents[2] / "build" / "marimo-pictures"
 NOTEBOOK = "import marimo\n\napp = marimo.App()\n\n\n@app.cell\ndef _():\n    x = 1\n    return\n"
 
 
-def furnish(home: Path) -> Path:
-    """Make a folder with a notebook and a file to change; the user has marimo's agents switched on."""
+def set_up(home: Path) -> Path:
+    """Create a folder with a notebook and a file to change; the user has enabled marimo's agents."""
     settings = home / ".config" / "marimo"
     settings.mkdir(parents=True)
     (settings / "marimo.toml").write_text("[experimental]\nexternal_agents = true\n")
@@ -50,7 +50,7 @@ def furnish(home: Path) -> Path:
 async def running(
     command: list[str], until: bytes, environment: dict[str, str], cwd: Path
 ) -> AsyncGenerator[str]:
-    """Run a program until the end of the block; give what it said before it was ready."""
+    """Run a program until the end of the block; yield its output before it was ready."""
     process = await anyio.open_process(
         command,
         stdin=subprocess.DEVNULL,
@@ -82,14 +82,14 @@ async def _drain(source: anyio.abc.ByteReceiveStream) -> None:
 
 
 def require_port() -> None:
-    """Skip the test where another program has the port; marimo knows no other."""
+    """Skip the test if another program has the port; marimo supports no other."""
     with socket.socket() as probe:
         if probe.connect_ex(("127.0.0.1", PORT)) == 0:
             pytest.skip(f"another program listens at port {PORT}, which marimo expects the agent at")
 
 
 async def begin_session(page: Page) -> None:
-    """Open the panel's tab of agents and have a session with the agent at our port."""
+    """Open the panel's tab of agents and start a session with the agent on our port."""
     await page.locator("svg.lucide-bot").first.click()
     tab = page.get_by_role("tab", name="Agents")
     await expect(tab).to_be_visible()
@@ -104,7 +104,7 @@ async def test_an_edit_is_shown_approved_and_made(tmp_path: Path, require_all: b
     python_of("marimo", is_required=require_all)
     node = node_for("stdio-to-ws", is_required=require_all)
     require_port()
-    folder = furnish(tmp_path)
+    folder = set_up(tmp_path)
     with anyio.fail_after(4 * WAIT_S):
         async with serve(conversation()) as server:
             environment = agent_environment(tmp_path, server)

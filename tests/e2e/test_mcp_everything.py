@@ -1,4 +1,4 @@
-"""The reference MCP server, `server-everything`, as an editor names it: started with the session, gone with it."""
+"""The reference MCP server, `server-everything`, as an editor configures it: started and stopped with the session."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def node(*, is_required: bool) -> str:
 
 
 def marked_processes(mark: str) -> list[str]:
-    """List the processes that carry the variable which the server was given."""
+    """List the processes that have the variable given to the server."""
     found: list[str] = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -55,7 +55,7 @@ def marked_processes(mark: str) -> list[str]:
 
 @asynccontextmanager
 async def over_http(program: str) -> AsyncGenerator[str]:
-    """Run the server over HTTP on a free port and give its address once it listens."""
+    """Run the server over HTTP on a free port and return its address once it listens."""
     port = quiet_port()
     process = await anyio.open_process(
         [program, str(EVERYTHING), "streamableHttp"],
@@ -80,7 +80,7 @@ def offers_its_prompts(update: dict[str, Any]) -> bool:
 
 
 async def converse(tmp_path: Path, server: dict[str, Any]) -> None:
-    """Greet and open a session in one breath, let the model call two tools, and leave."""
+    """Initialize and open a session at once, have the model call two tools, and leave."""
     calls = (
         ToolCall("mcp__everything__echo", {"message": "hello out there"}, id="c1"),
         ToolCall("mcp__everything__get-sum", {"a": 2, "b": 40}, id="c2"),

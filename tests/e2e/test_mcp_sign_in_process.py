@@ -1,4 +1,4 @@
-"""A whole agent and an MCP server that wants to know its users: the editor leads there, the terminal does too."""
+"""A whole agent and an MCP server that requires a sign-in, through the editor and through the terminal."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def kept_secrets(place: Path) -> list[str]:
 
 
 def written(place: Path) -> str:
-    """Return everything at home but the tokens themselves."""
+    """Return everything in the home except the tokens themselves."""
     files = [
         path for path in (place / ".hermes").rglob("*") if path.is_file() and "mcp-tokens" not in path.parts
     ]
@@ -52,7 +52,7 @@ def written(place: Path) -> str:
 
 
 async def call_it(one: RawEditor, session: str) -> str:
-    """Prompt until the tool is there and was called; give what it said."""
+    """Prompt until the tool was available and was called; return the answer."""
     while True:
         assert (await one.prompt(session, "call it"))["result"]["stopReason"] == "end_turn"
         if ends := [u for u in one.updates("tool_call_update") if u.get("status") == "completed"]:
@@ -99,7 +99,7 @@ async def test_an_editor_that_opens_none_shows_the_link(tmp_path: Path) -> None:
 
 
 async def log_in(environment: dict[str, str], name: str) -> tuple[int, str]:
-    """Run `mcp login` as a person does who follows the link it prints."""
+    """Run `mcp login` as a person does who follows the printed link."""
     command = [COMMAND, "mcp", "login", name, "--no-browser"]
     async with await anyio.open_process(command, env=environment, stderr=subprocess.STDOUT) as process:
         assert process.stdout

@@ -24,7 +24,7 @@ async def run(home: Path, *arguments: str, **variables: str) -> subprocess.Compl
 
 
 def configure(home: Path, server: ModelServer) -> Path:
-    """Write settings with an endpoint of the user's own."""
+    """Write settings with an endpoint of the user."""
     file = home / "config.yaml"
     file.write_text(
         f"# mine\nprovider: lab\nmodel: scripted-small\nproviders:\n  lab: {{base_url: {server.openai_base_url}}}\n",

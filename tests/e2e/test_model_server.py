@@ -1,4 +1,4 @@
-"""The scripted model server, judged by the vendors' own client packages."""
+"""The scripted model server, checked by the vendors' own client packages."""
 
 from __future__ import annotations
 

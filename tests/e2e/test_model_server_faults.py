@@ -1,4 +1,4 @@
-"""The faults of the scripted model server, seen through the vendors' own client packages."""
+"""The faults of the scripted model server, as the vendors' own client packages see them."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ async def test_cut_stream_raises_in_both_clients(is_reset: bool, raised: type[Ex
     async with serve([cut, cut]) as server:
         with pytest.raises(openai.APIConnectionError) as of_openai:
             await stream_openai(server)
-        # A reset may overtake the bytes sent before it; then the client has no stream yet.
+        # A connection reset may overtake the bytes sent before it; then the client has no stream yet.
         with pytest.raises((raised, anthropic.APIConnectionError)):
             await stream_anthropic(server)
     assert isinstance(of_openai.value.__cause__, raised)

@@ -1,4 +1,4 @@
-"""The file that `setup --editor neovim` writes, in a real Neovim with stand-ins for the three plugins."""
+"""The file that `setup --editor neovim` writes, in a real Neovim with substitutes for the three plugins."""
 
 from __future__ import annotations
 

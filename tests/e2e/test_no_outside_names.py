@@ -1,4 +1,4 @@
-"""No name outside this machine is asked for, and nothing outside is called, before the user's own model is."""
+"""Before the user's own model is contacted, no outside name is looked up and nothing outside is contacted."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ except OSError:
 
 
 class Audit:
-    """What the processes of one environment asked of the network and of other programs."""
+    """Network requests and program starts of the processes in one environment."""
 
     def __init__(self, folder: Path) -> None:
         site = folder / "site"
@@ -75,7 +75,7 @@ class Audit:
         return {arguments[1][1] for name, arguments in self.events() if name == "socket.connect"}
 
     def outside(self) -> list[tuple[str, list[Any]]]:
-        """Return the events that reach beyond this machine, and the programs started, which could."""
+        """Return the events that reach beyond this machine, and the programs started, which could do so."""
         return [(name, arguments) for name, arguments in self.events() if not is_inside(name, arguments)]
 
 
@@ -94,7 +94,7 @@ def is_inside(name: str, arguments: list[Any]) -> bool:
 
 
 def is_trial_of_the_sandbox(event: tuple[str, list[Any]]) -> bool:
-    """Return whether bubblewrap was tried out, with no network and no command but `true`."""
+    """Return whether bubblewrap was tried, with no network and no command but `true`."""
     name, (program, words, *_) = event
     return name == "subprocess.Popen" and program.endswith("/bwrap") and "--unshare-all" in words
 

@@ -1,4 +1,4 @@
-"""A real backend takes the traces of real sessions, and shows them by its own API."""
+"""A real backend receives the traces of real sessions, and shows them through its own API."""
 
 import json
 import random
@@ -41,7 +41,7 @@ def exporting(home: Path, server: ModelServer, backend: Phoenix, project: str, *
 
 
 async def export_again(home: Path, environment: dict[str, str], cwd: Path) -> None:
-    """Send what the process had no time left for at its end; what arrived already must not appear twice."""
+    """Send what the process had no time to send before it ended; what arrived already must not appear twice."""
     for record in (home / ".hermes" / "sessions").glob("ses_????????????????.jsonl"):
         done = await run_command("sessions", "export-traces", record.stem, environment=environment, cwd=cwd)
         assert done.code == 0, done.errors

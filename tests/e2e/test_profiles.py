@@ -1,4 +1,4 @@
-"""Profiles as people start them: every command takes the flag, and a missing profile is explained."""
+"""Profiles as people use them: every command takes the flag, and a missing profile is explained."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def test_an_editor_and_a_chat_work_in_the_profile_they_name(place: Place, 
             await agent.prompt(session, "hello from work")
             assert await agent.leave() == 0
         async with place.chat(server, "--profile", "work") as terminal:
-            # the line is broken wherever the path of the folder fills it
+            # the line is broken wherever the folder's path fills it
             await terminal.until(
                 lambda: "profile work /help" in " ".join(terminal.text.split()), "the profile in the greeting"
             )

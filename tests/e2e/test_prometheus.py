@@ -33,7 +33,7 @@ def programs(require_all: bool) -> None:
 
 
 def documented_configuration(server: Serving, token_file: Path) -> str:
-    """Return the configuration of the documentation with the address and the file of this test, and short intervals."""
+    """Return the documented configuration with the address and the file of this test, and short intervals."""
     shown = re.search(r"```yaml\n( *scrape_configs:.*?)```", DOCS.read_text(), re.DOTALL)
     assert shown, f"{DOCS} shows no scrape_configs"
     text = shown[1]
@@ -77,7 +77,7 @@ class Prometheus:
                 await anyio.sleep(POLL_S)
 
     async def value(self, query: str) -> float | None:
-        """Return what a query with one result gives, None without a result."""
+        """Return the value of a query with one result, None without a result."""
         answer = (await self._http.get("/api/v1/query", params={"query": query})).json()
         assert answer["status"] == "success", answer
         found = answer["data"]["result"]
@@ -85,7 +85,7 @@ class Prometheus:
         return float(found[0]["value"][1]) if found else None
 
     async def wait_for(self, query: str, wanted: float) -> None:
-        """Wait until a query gives this value."""
+        """Wait until a query has this value."""
         with anyio.fail_after(WAIT_S):
             while await self.value(query) != wanted:
                 await anyio.sleep(POLL_S)

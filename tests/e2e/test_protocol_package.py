@@ -1,4 +1,4 @@
-"""The protocol as a package of its own: it is installed, and its examples talk to each other and to others."""
+"""The protocol as a separate package: it can be installed, and its examples talk to each other and to others."""
 
 import os
 import subprocess
@@ -81,7 +81,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(command: Sequence[str], installed: Path, said: str = "", cwd: Path = EXAMPLES) -> str:
-    """Run a program with the installed package, and return what it prints."""
+    """Run a program with the installed package, and return its output."""
     variables = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": f"{installed}{os.pathsep}{EXAMPLES}",

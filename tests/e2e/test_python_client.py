@@ -1,4 +1,4 @@
-"""The bundled Python client: its documents' examples as they are printed, and agents that go wrong."""
+"""The bundled Python client: its documented examples as printed, and agents that misbehave."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def printed(document: Path) -> list[str]:
 
 
 def agent(*says: str) -> list[str]:
-    """Return a command that reads a line and then does what it is told."""
+    """Return a command that reads a line and then follows the given script."""
     return [sys.executable, "-c", "\n".join(("import json, os, sys", "call = sys.stdin.readline()", *says))]
 
 
 def answering(result: str) -> list[str]:
-    """Return an agent with one answer to its greeting, which then waits for its end."""
+    """Return an agent that answers `initialize` and then waits for its end."""
     answer = f'print(json.dumps({{"jsonrpc": "2.0", "id": json.loads(call)["id"], "result": {result}}}))'
     return agent(answer, "sys.stdout.flush()", "sys.stdin.read()")
 

@@ -1,4 +1,4 @@
-"""The official Python SDK as the client, in this very process, with and without a terminal of its own."""
+"""The official Python SDK as the client, in this process, with and without a terminal of its own."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = [
 
 
 class Shell:
-    """One terminal of the editor's."""
+    """One terminal of the editor."""
 
     def __init__(self, process: anyio.abc.Process) -> None:
         self.process = process
@@ -46,7 +46,7 @@ class Shell:
 
 
 class Editor:
-    """Keeps what it is shown, answers permission requests, has files and terminals."""
+    """Records what it is shown, answers permission requests, has files and terminals."""
 
     def __init__(self, workspace: Path, tasks: anyio.abc.TaskGroup) -> None:
         self.updates: list[Any] = []
@@ -128,7 +128,7 @@ class Editor:
         return "".join(update.content.text for update in self.updates if update.session_update == kind)
 
     def output(self) -> str:
-        """Return whatever commands printed so far, in terminals of the editor's or in their cards."""
+        """Return everything that commands printed so far, in the editor's terminals or on their cards."""
         cards = [
             repr(update.content) for update in self.updates if update.session_update == "tool_call_update"
         ]

@@ -26,7 +26,7 @@ def outcomes_in(request: Recorded) -> list[str]:
 
 
 def next_step(request: Recorded) -> Reply:
-    """Make the next call; one that did not happen is made again."""
+    """Make the next call; a call that did not happen is made again."""
     outcomes = [text for text in outcomes_in(request) if "nothing happened" not in text]
     if len(outcomes) == STEPS:
         return Reply("All done.")

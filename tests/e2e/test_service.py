@@ -1,4 +1,4 @@
-"""`hermes-acp service` where no service manager runs, and what a resident process tells a service manager."""
+"""`hermes-acp service` without a service manager, and what a resident process reports to a service manager."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ pytestmark = [
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """The variables of a person at whose place no service manager runs, whose home has an odd name."""
+    """The variables of a person without a service manager, whose home has an unusual name."""
     home = tmp_path / "o'dd home 50%"
     home.mkdir()
     return agent_environment(home, XDG_RUNTIME_DIR=str(tmp_path))

@@ -1,4 +1,4 @@
-"""The unit of a user's own service, in a real user manager of systemd: it starts, is confined, works and stops."""
+"""The unit of a user's own service, in a real systemd user manager: it starts, is confined, works and stops."""
 
 from __future__ import annotations
 

@@ -41,14 +41,14 @@ async def answer(person: Terminal, *pairs: tuple[str, str]) -> None:
 
 
 async def custom_number(person: Terminal) -> str:
-    """Return the number of the provider that stands for any other endpoint."""
+    """Return the number of the provider entry for any other endpoint."""
     shown = await person.wait_for("Number")
     (line,) = [line for line in shown.splitlines() if "OpenAI's chat completions" in line]
     return line.split(".")[0].strip()
 
 
 async def leave_editors_out(person: Terminal) -> str:
-    """Set up no editor; return everything that was shown, which ends with what to do next."""
+    """Set up no editor; return the text shown, which ends with the next steps."""
     await answer(person, ("Set up an editor too?", ""))
     shown = await person.wait_for("hermes-acp chat")
     assert await person.ended() == 0
@@ -96,7 +96,7 @@ async def test_an_interruption_after_the_model_was_saved_says_so(tmp_path: Path)
 
 
 async def test_no_interruption_is_lost_at_the_moment_a_question_appears(tmp_path: Path) -> None:
-    """Reading a terminal forgets about one in 500 signals that arrive just before it starts to read."""
+    """A terminal read loses about one in 500 signals that arrive just before it starts."""
     with terminal("-c", ASKING, home=tmp_path, command=sys.executable) as person:
         for _ in range(INTERRUPTIONS):
             await person.wait_for_next("Which?")

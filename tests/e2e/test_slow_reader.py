@@ -1,4 +1,4 @@
-"""An editor that stops reading while the model streams on: nothing is lost, and the agent's memory stays flat."""
+"""An editor that stops reading while the model streams: nothing is lost, and the agent's memory stays flat."""
 
 from __future__ import annotations
 

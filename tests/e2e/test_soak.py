@@ -1,4 +1,4 @@
-"""A short day of one agent: what a long one costs is measured by `python -m bench.soak`."""
+"""A short day of one agent; `python -m bench.soak` measures the cost of a long one."""
 
 from pathlib import Path
 

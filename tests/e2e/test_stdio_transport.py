@@ -86,7 +86,7 @@ class Child:
         return json.loads(line)
 
     async def finish(self) -> tuple[int, bytes]:
-        """Close the child's input and give its exit code and its standard error."""
+        """Close the child's input and return its exit code and its standard error."""
         assert self.process.stdin
         await self.process.stdin.aclose()
         errors = b""

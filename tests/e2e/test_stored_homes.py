@@ -1,4 +1,4 @@
-"""A home that is read-only or full by now: what is stored there is still listed, searched, shown and opened."""
+"""A home that has become read-only or full: what is stored there is still listed, searched, shown and opened."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Spans and metrics as a real collector gets them from real processes."""
+"""Spans and metrics as a real collector receives them from real processes."""
 
 import json
 import random
@@ -125,7 +125,7 @@ async def test_a_trace_goes_from_the_caller_through_turn_call_child_and_server(
 
 @pytest.mark.slow
 async def test_the_model_servers_own_clock_says_the_same(home: Path, workspace: Path) -> None:
-    """Each span encloses its request; the closest shows what is measured besides, as others share the machine."""
+    """Each span encloses its request; the closest shows the overhead, since others share the machine."""
     steps = [
         Reply("", tool_calls=(ToolCall("read_file", {"path": "a.py", "limit": n + 1}),)) for n in range(12)
     ]
@@ -167,7 +167,7 @@ async def test_a_worker_continues_the_trace_of_who_started_the_run(home: Path, w
 
 
 async def test_two_hundred_secrets_are_in_no_export(home: Path, workspace: Path) -> None:
-    """In what people say, what tools read and get, what the model says, in names, and in headers for the collector."""
+    """In prompts, in what tools read and get, in answers, in names, and in headers for the collector."""
     dice = random.Random(20)
     planted = list({secret for _ in range(20) for _, secret in tokens(dice)})[:198]
     own, header = f"own-{dice.getrandbits(80):x}", f"header-{dice.getrandbits(80):x}"
@@ -219,7 +219,7 @@ async def test_contents_are_not_exported_unless_wanted(home: Path, workspace: Pa
 
 
 async def test_a_collector_that_never_answers_delays_nobody(home: Path, workspace: Path) -> None:
-    """The library itself would wait for it for half a minute."""
+    """The library itself would wait half a minute for it."""
     with socket.create_server(("127.0.0.1", 0), backlog=50) as deaf:
         endpoint = f"http://127.0.0.1:{deaf.getsockname()[1]}"
         async with serve([Reply("Done.")]) as server:

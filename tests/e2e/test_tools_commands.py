@@ -19,7 +19,7 @@ class Terminal:
         self.file = self.home / "tools" / "greet.py"
 
     def tools(self, *words: str, code: int = 0) -> str:
-        """Run a command, and give what it said."""
+        """Run a command, and return its output."""
         done = subprocess.run(
             (sys.executable, "-m", "hermes_acp", "tools", *words),
             env={"HERMES_HOME": str(self.home), "PATH": "/usr/bin:/bin"},

@@ -1,4 +1,4 @@
-"""The official TypeScript SDK as the client of a whole conversation, with and without terminals of its own."""
+"""The official TypeScript SDK as the client of a whole conversation, with and without its own terminals."""
 
 import json
 import sys

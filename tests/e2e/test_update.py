@@ -1,4 +1,4 @@
-"""`hermes-acp update` in a real environment: a local index, faults on the way, and a session that stays open.
+"""`hermes-acp update` in a real environment: a local index, faults during the update, and a session that stays open.
 
 `bench/update_faults.py` breaks many more updates, at random points.
 """
@@ -43,7 +43,7 @@ def changed_skill(name: str) -> bytes:
 
 
 class Place:
-    """One installation with an index of its own."""
+    """One installation with its own index."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -97,7 +97,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Generator[Place]:
 
 
 def worker_of(root: Path) -> int:
-    """Return the process that carries an update out, which leads a group of its own; 0 if there is none."""
+    """Return the process that runs an update, which leads its own process group; 0 if there is none."""
     for name in os.listdir("/proc"):
         if name.isdigit():
             with suppress(OSError):
@@ -108,7 +108,7 @@ def worker_of(root: Path) -> int:
 
 
 async def read_until(process: anyio.abc.Process, pattern: bytes) -> bytes:
-    """Read the output of an update until a step begins."""
+    """Read the output of an update until a step starts."""
     assert process.stdout
     output = b""
     with anyio.fail_after(WAIT_S):
@@ -175,7 +175,7 @@ async def _install_skills(place: Place) -> None:
 
 
 async def _check_skills(place: Place, output: str) -> None:
-    """Edited and installed skills are as they were, the unedited copy and the built-in ones are new."""
+    """Edited and installed skills are unchanged; the unedited copy and the built-in ones are new."""
     assert "Built-in skills: new: coming; changed: review-changes, write-a-skill." in output
     assert place.own_skill("review-changes").read_text().endswith("\nMy own line.\n")
     assert "used instead of built-in ones that changed: review-changes." in output

@@ -1,4 +1,4 @@
-"""The draft of version 2 with a real process: greeted behind the event loop, served, and left."""
+"""The draft of version 2 with a real process: initialized inside the event loop, used, and left."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ HELLO: Message = {"protocolVersion": 2, "info": {"name": "drafter", "version": "
 
 
 async def converse(agent: RawEditor, project: Path) -> Message:
-    """Take one turn; give the state it ended with."""
+    """Run one turn; return its final state."""
     session = (await agent.call("session/new", {"cwd": str(project)}))["result"]["sessionId"]
     reply = await agent.call("session/prompt", prompt_params(session, "Hello"))
     assert reply["result"].keys() == {"messageId"}

@@ -1,4 +1,4 @@
-"""The extension where nothing is set up: the panel leads to a server, a provider and a first answer; then its pages.
+"""The extension before any setup: the panel leads to a server, a provider and a first answer; then its pages.
 
 The steps are in `vscode/first_run.mjs`.
 """

@@ -1,6 +1,6 @@
-"""The extension where no server is installed: its own wheel is run by uvx or installed by a button; old ones are named.
+"""The extension without an installed server: uvx runs its wheel, or a button installs it; old servers are named.
 
-The steps are in `vscode/install.mjs`. What the wheel depends on comes from the package index, as it does for people.
+The steps are in `vscode/install.mjs`. The wheel's dependencies come from the package index, as they do for people.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def pip(*arguments: str) -> None:
 
 
 def find_uvx(folder: Path) -> Path:
-    """Return the folder with uv and uvx: those of the machine, else fetched from the index."""
+    """Return the folder with uv and uvx: the machine's, else fetched from the index."""
     if found := shutil.which("uvx"):
         return Path(found).resolve().parent
     pip("install", "--target", str(folder), "uv")

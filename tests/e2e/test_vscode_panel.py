@@ -1,4 +1,4 @@
-"""The panel's and the pages' own documents in a browser, without an editor: keys, widths, what each says to its host.
+"""The panel and the pages in a browser, without an editor: keys, widths, and messages to the host.
 
 The checks are in `vscode/panel_checks.mjs`; all are made in one browser.
 """

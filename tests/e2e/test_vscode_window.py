@@ -1,6 +1,6 @@
-"""The extension in the window of a real VS Code, as people use it: by its labels, its keys, its pictures.
+"""The extension in the window of a real VS Code, as people use it: by its labels, keys and pictures.
 
-The scenarios are in `vscode/scenarios.mjs`, played once, in one window, in their order; pictures are left in
+The scenarios are in `vscode/scenarios.mjs`. They are played once, in one window, in order; pictures are left in
 `build/vscode-pictures`.
 """
 

@@ -31,7 +31,7 @@ async def load(agent: RawEditor, session_id: str, workspace: Path) -> None:
 
 
 async def ask(environment: Mapping[str, str], workspace: Path, *, kill: bool) -> tuple[str, Any]:
-    """Let the agent ask, and end its process while it waits; return the session and what was asked."""
+    """Have the agent ask, and end its process while it waits; return the session and the question."""
     async with editor(environment, workspace) as agent:
         session_id = await agent.open_session(workspace)
         await agent.begin_prompt(session_id, "write")
@@ -52,7 +52,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def told(agent: RawEditor, what: str) -> list[Message]:
-    """Return what the agent told in session_info_updates of its own, in order."""
+    """Return what the agent sent in its own session_info_updates, in order."""
     marks = [update.get("_meta", {}).get("hermes", {}) for update in agent.updates("session_info_update")]
     return [mark[what] for mark in marks if what in mark]
 

@@ -1,4 +1,4 @@
-"""A person's ways through the web page: in a real Chromium, with a real server, the model scripted."""
+"""How a person uses the web page: in a real Chromium, with a real server and a scripted model."""
 
 from __future__ import annotations
 

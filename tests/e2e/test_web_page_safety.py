@@ -1,4 +1,4 @@
-"""What the web page lets nobody do: run script, load from elsewhere, act; and that everybody can use it."""
+"""What the web page prevents: running script, loading from elsewhere, acting; and that it is accessible."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def browser(require_all: bool) -> str:
 
 
 async def open_cards(page: Page) -> None:
-    """Open every card, so that all it holds is drawn."""
+    """Open every card, so that all its contents are drawn."""
     for card in await page.locator(".card-head[aria-expanded=false]").all():
         await card.click()
 
@@ -91,7 +91,7 @@ async def test_hostile_words_names_and_results_run_load_and_do_nothing(tmp_path:
         assert [url for url in asked_for if not url.startswith((visit.address, "data:"))] == []
         assert dialogs == []
         assert len(visit.context.pages) == 1
-        # Diagrams are parsed in a document in which nothing runs; the policy is asked there too.
+        # Diagrams are parsed in a document in which nothing runs; the policy is checked there too.
         assert [each for each in visit.complaints if not PARSED.search(each)] == []
 
 

@@ -1,4 +1,4 @@
-"""Push-to-talk in the web page: a real Chromium records a sound, and what was said can be read before it is sent."""
+"""Push-to-talk on the web page: a real Chromium records speech, and the text can be read before it is sent."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def browser(require_all: bool) -> str:
 
 @pytest.fixture(scope="module")
 def microphone(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
-    """Return the arguments of a browser whose microphone hears a voice."""
+    """Return the arguments of a browser whose microphone plays a voice."""
     sound = tmp_path_factory.mktemp("sound") / "voice.wav"
     sound.write_bytes(wav(speech(8)))
     return "--use-fake-device-for-media-stream", f"--use-file-for-fake-audio-capture={sound}"
@@ -70,7 +70,7 @@ async def begin(visit: Visit, *, may_record: bool = True) -> tuple[Page, Locator
 
 
 async def speak(page: Page, button: Locator) -> None:
-    """Hold the button for a second in which the microphone is on."""
+    """Hold the button for one second with the microphone on."""
     await button.hover()
     await page.mouse.down()
     await page.get_by_role("button", name="Recording").wait_for()
@@ -83,7 +83,7 @@ async def speak(page: Page, button: Locator) -> None:
 
 
 def sound_of(body: bytes) -> bytes:
-    """Return the recording in a form that was uploaded."""
+    """Return the recording in an uploaded form."""
     start = body.index(b"\x1a\x45\xdf\xa3")
     return body[start : body.rindex(b"\r\n--")]
 

@@ -1,4 +1,4 @@
-"""Work without a conversation on the web page: runs that ask, schedules; hostile words, both schemes, a phone."""
+"""Work without a conversation on the web page: runs that ask, schedules; hostile text, both themes, a phone."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def command(visit: Visit, *words: str) -> None:
 
 
 async def check_page(page: Page) -> None:
-    """Check that the page ran and drew nothing of what it shows, and that everybody can use it, on a phone too."""
+    """Check that the page ran and rendered nothing of what it shows, and that it is accessible, also on a phone."""
     assert await page.evaluate("window.pwned") is None
     assert await page.locator(MARKUP).count() == 0
     assert await findings(page) == []
@@ -42,7 +42,7 @@ async def check_page(page: Page) -> None:
 
 
 async def check_usage(page: Page) -> None:
-    """Check that usage is drawn by day and by anything else, with all figures in tables, for everybody."""
+    """Check that usage is drawn by day and by any other grouping, with all figures in accessible tables."""
     await page.get_by_role("table", name="By session").get_by_role("button").first.wait_for()
     for measure in ("tokens", "requests"):
         await page.get_by_label("Measure").select_option(measure)

@@ -40,7 +40,7 @@ def build_wheel(into: Path) -> Path:
 
 
 def other_version(wheel: Path, into: Path, version: str, changes: Changes | None = None) -> Path:
-    """Write a wheel with another version, and with some files changed, added or left out."""
+    """Write a wheel with another version, and with some files changed, added or omitted."""
     into.mkdir(parents=True, exist_ok=True)
     target = into / f"hermes_acp_server-{version}-py3-none-any.whl"
     before, after = f"hermes_acp_server-{FIRST}.dist-info", f"hermes_acp_server-{version}.dist-info"
@@ -103,7 +103,7 @@ def served(folder: Path) -> Generator[str]:
 
 
 def install(root: Path, wheel: Path) -> Path:
-    """Make an environment with a wheel in it, as uv or venv and pip do, and return its command."""
+    """Create an environment with a wheel in it, as uv or venv and pip do, and return its command."""
     uv = find_uv()
     python = str(root / "bin" / "python")
     clean = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "PYTHONPATH")}

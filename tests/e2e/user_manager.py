@@ -1,7 +1,7 @@
-"""A real `systemd --user` of a user without a login, where no systemd runs. It needs root.
+"""A real `systemd --user` of a user without a login, where systemd does not run. It needs root.
 
-The manager runs in a mount namespace of its own, in which the machine looks as if systemd had started it. The
-test's Python is shown there even if it is in a folder that only root can read.
+The manager runs in its own mount namespace, in which the machine looks as if systemd had started it. The test's Python
+is mounted there even if it is in a folder that only root can read.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def missing() -> str:
 
 
 def _hierarchies() -> list[Path]:
-    """Return where systemd keeps its groups: one hierarchy of version 2, or two."""
+    """Return where systemd keeps its control groups: one version 2 hierarchy, or two."""
     if (CGROUPS / "cgroup.controllers").is_file():
         return [CGROUPS]
     return [CGROUPS / "systemd", CGROUPS / "unified"]
@@ -59,7 +59,7 @@ class UserManager:
         self._process = process
 
     def command(self, *words: str) -> tuple[str, ...]:
-        """Return what runs a command as the user, in the manager's mount namespace."""
+        """Return the command prefix that runs as the user, in the manager's mount namespace."""
         variables = [f"{name}={value}" for name, value in self.variables.items()]
         inside = ("nsenter", f"--target={self._process}", "--mount")
         return (*inside, *_as_user(), "env", "-i", f"--chdir={self.home}", *variables, *words)
@@ -70,7 +70,7 @@ class UserManager:
         return await run_command(*arguments, environment=os.environ, cwd=self.folder, command=program)
 
     def write(self, name: str, text: str) -> Path:
-        """Write a file of the user's."""
+        """Write a file of the user."""
         path = self.home / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -131,7 +131,7 @@ def _script(folder: Path, groups: list[Path]) -> str:
     lines = ["set -e", *(f"echo $$ > {group}/cgroup.procs" for group in groups)]
     lines += ["mount --make-rprivate /", "mount --rbind /run /run"]
     if not Path("/run/systemd/system").is_dir():
-        # What a machine has that systemd has started: services get their mounts from the last two.
+        # What a machine has if systemd was started: services get their mounts from the last two.
         lines += ["mkdir -p /run/systemd", "mount -t tmpfs tmpfs /run/systemd"]
         lines += ["mkdir /run/systemd/system /run/systemd/unit-root /run/systemd/mount-rootfs"]
     shown = [path for path in {Path(sys.prefix), Path(sys.base_prefix), ROOT} if _closed_parent(path)]
@@ -156,7 +156,7 @@ def _closed_parent(path: Path) -> str:
 
 
 def _remove_group(group: Path) -> None:
-    """Remove a control group and those in it, whose processes have ended."""
+    """Remove a control group and its subgroups, whose processes have ended."""
     for place, _, _ in os.walk(group, topdown=False):
         with suppress(OSError):
             os.rmdir(place)

@@ -1,4 +1,4 @@
-"""Rolls toy tasks out with verifiers, in its own environment: `verifiers_rollouts.py URL COMMAND`; prints JSON."""
+"""Run toy tasks with verifiers, in its own environment: `verifiers_rollouts.py URL COMMAND`; prints JSON."""
 
 import json
 import sys

@@ -38,7 +38,7 @@ PLAY_WAIT_S = 3600
 
 
 class Report(msgspec.Struct, frozen=True):
-    """How one scenario went; `error` is empty where it went well."""
+    """The result of one scenario; `error` is empty if it passed."""
 
     name: str
     seconds: float
@@ -46,14 +46,14 @@ class Report(msgspec.Struct, frozen=True):
 
 
 class Stage:
-    """Plays all scenarios once a look: who looks at one again, because it failed, sees all of them played again."""
+    """Plays all scenarios once per attempt: a test that runs again after a failure has all of them played again."""
 
     def __init__(self, play_all: Callable[[], dict[str, Report]]) -> None:
         self._play_all = play_all
         self._looks: list[dict[str, Report]] = []
 
     def reports(self, request: pytest.FixtureRequest) -> dict[str, Report]:
-        """Return how they went, as the look at this test asks for it: the first, or one after a failure."""
+        """Return the results for this test's attempt: the first, or one after a failure."""
         look = int(getattr(request.node, "execution_count", 1))
         while len(self._looks) < look:
             self._looks.append(self._play_all())
@@ -61,7 +61,7 @@ class Stage:
 
 
 def require_editor(*, is_required: bool) -> str:
-    """Return the browser's command; skip the test, or fail it where nothing may be left out, if anything is missing."""
+    """Return the browser's command; if anything is missing, skip the test, or fail it if nothing may be skipped."""
     browser = (
         os.environ.get("HERMES_TEST_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     )
@@ -83,7 +83,7 @@ def require_editor(*, is_required: bool) -> str:
 
 
 def environment(browser: str) -> dict[str, str]:
-    """Return the variables of a run: the Node that everything was tried with comes first."""
+    """Return the variables of a run: the tested Node comes first."""
     path = f"{NODE.parent}{os.pathsep}{os.environ['PATH']}"
     return {
         **os.environ,
@@ -95,7 +95,7 @@ def environment(browser: str) -> dict[str, str]:
 
 
 def run_node(arguments: Sequence[str], *, browser: str, wait_s: float) -> subprocess.CompletedProcess[str]:
-    """Run a script of the extension's to its end, within a bound."""
+    """Run a script of the extension to its end, within a time limit."""
     return subprocess.run(
         [str(NODE), *arguments],
         cwd=EXTENSION,
@@ -144,7 +144,7 @@ def _remove_wheel() -> None:
 
 
 def play_scenarios(folder: Path, browser: str) -> dict[str, Report]:
-    """Let every scenario happen in one window, in order, and tell how each went; older pictures go."""
+    """Play every scenario in one window, in order, and return the results; older pictures are removed."""
     shutil.rmtree(PICTURES, ignore_errors=True)
     config = {
         "folder": str(folder),
@@ -159,7 +159,7 @@ def play_scenarios(folder: Path, browser: str) -> dict[str, Report]:
 
 
 def play(script: str, config: Mapping[str, object], browser: str) -> dict[str, Report]:
-    """Run a script that reports what it plays, a line each; what was told before it hung is told all the same."""
+    """Run a script that reports its scenarios, one per line; reports before a hang still count."""
     command = [str(NODE), str(DRIVER / script), json.dumps(config)]
     reports: list[Report] = []
     with (

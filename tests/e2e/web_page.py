@@ -45,7 +45,7 @@ def build_page(browser: str) -> None:
 
 
 def require_page(*, is_required: bool) -> str:
-    """Return the browser's command; skip the test, or fail it where nothing may be left out, if anything is missing."""
+    """Return the browser's command; if anything is missing, skip the test, or fail it if nothing may be skipped."""
     browser = environment("").get("HERMES_TEST_CHROMIUM") or _chromium()
     if browser and (EXTENSION / "node_modules" / ".installed-lock.json").exists():
         return browser
@@ -67,7 +67,7 @@ class Visit:
     """A server with a scripted model, a workspace, and a browser with one context."""
 
     def __init__(self, server: Serving, model: ModelServer, folder: Path, context: BrowserContext) -> None:
-        """Note what there is; `folder` has the workspace and the home."""
+        """Store the parts; `folder` contains the workspace and the home."""
         self.server = server
         self.model = model
         self.workspace = folder / "workspace"
@@ -78,7 +78,7 @@ class Visit:
         """The page's address, without the token."""
 
     async def open(self, *, token: str = TOKEN) -> Page:
-        """Open the page by the address that `serve` shows."""
+        """Open the page at the address that `serve` prints."""
         page = await self.context.new_page()
         page.set_default_timeout(WAIT_MS)
         page.on("console", lambda message: self._note(message.type, message.text))
@@ -106,7 +106,7 @@ class Visit:
 
 
 async def findings(page: Page) -> list[str]:
-    """Return what axe finds in the page as it stands."""
+    """Return axe's findings in the current page."""
     if not await page.evaluate("'axe' in window"):
         await page.evaluate((EXTENSION / "node_modules" / "axe-core" / "axe.min.js").read_text())
     return await page.evaluate(AXE)

@@ -116,13 +116,13 @@ class DiscordWorld(ScriptedWorld):
         await self.dispatch(*self._last)
 
     async def dispatch(self, kind: str, content: dict[str, Any]) -> None:
-        """Send an event to who is connected."""
+        """Send an event to the connected clients."""
         self._last = (kind, content)
         if self.socket is not None:
             await self.socket.send_json({"op": 0, "t": kind, "s": next(self._sequence), "d": content})
 
     async def drop(self) -> None:
-        """End the session, so that a new one is begun."""
+        """End the session, so that a new one starts."""
         assert self.socket is not None
         await self.socket.send_json({"op": 9, "d": False})
 
@@ -341,7 +341,7 @@ def _buttons(asked: dict[str, Any]) -> dict[str, str]:
 
 
 def _json(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
-    """Return JSON with just the content type that discord.py expects."""
+    """Return JSON with exactly the content type that discord.py expects."""
     body = msgspec.json.encode(content)
     return web.Response(body=body, status=status, headers=headers, content_type="application/json")
 

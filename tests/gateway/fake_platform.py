@@ -1,6 +1,4 @@
-"""A chat platform in memory, with everything that a real one may do: limits, faults, lost answers, button presses by
-anybody.
-"""
+"""A chat platform in memory that can do whatever a real one may: limits, faults, lost answers, anybody's buttons."""
 
 from __future__ import annotations
 
@@ -49,7 +47,7 @@ class Post(Struct):
 
 
 class FakeServer(Struct):
-    """What outlives a connection: everything that was said, and the faults to come."""
+    """The state that outlives a connection: all messages, and the faults to come."""
 
     posts: list[Post] = field(default_factory=list[Post])
     faults: deque[Exception] = field(default_factory=deque[Exception])
@@ -155,7 +153,7 @@ class FakePlugin:
 
 
 class Member:
-    """Somebody on the platform, in one place."""
+    """A person on the platform, in one place."""
 
     def __init__(self, server: FakeServer, sender: str, place: Place) -> None:
         self._server = server
@@ -163,7 +161,7 @@ class Member:
         self.place = place
 
     async def send(self, text: str, message_id: str = "", **more: object) -> str:
-        """Send a message; return when the gateway has stored it."""
+        """Send a message; return once the gateway has stored it."""
         self._server.numbers += 1
         message = IncomingMessage(message_id or f"i{self._server.numbers}", self.place, self.sender, text)
         await self._pass_on(structs.replace(message, **more))
@@ -181,7 +179,7 @@ class Member:
         return [post for post in self.posts() if post.choices][-1]
 
     def posts(self) -> list[Post]:
-        """Return what is said where this member is."""
+        """Return the messages in this member's place."""
         return [post for post in self._server.posts if post.place == self.place]
 
     async def _pass_on(self, incoming: Incoming) -> None:

@@ -30,7 +30,7 @@ SECRET = "zq9-long-secret-value-77"
 
 
 class Stage(Struct):
-    """A running gateway, and what is around it."""
+    """A running gateway and its surroundings."""
 
     gateway: Gateway
     server: FakeServer
@@ -50,7 +50,7 @@ class Stage(Struct):
 
 
 def make_home(folder: Path) -> tuple[Path, Path]:
-    """Return a home and a project, which may exist already."""
+    """Return a home and a project, either of which may exist."""
     home, project = folder / "home", folder / "project"
     home.mkdir(exist_ok=True)
     project.mkdir(exist_ok=True)
@@ -81,7 +81,7 @@ async def gateway_stage(
     profiles: Mapping[str, str] = MappingProxyType({}),
     **settings: object,
 ) -> AsyncGenerator[Stage]:
-    """Run a gateway for the length of the block. Among the settings, `profile` is the gateway's own."""
+    """Run a gateway for the block. Among the settings, `profile` is the gateway's own."""
     home, project = make_home(folder)
     configure(home, config)
     profile = str(settings.pop("profile", "default"))
@@ -109,7 +109,7 @@ async def gateway_stage(
 
 
 def admit(gateway: Gateway, name: str, role: Role, profile: str, sender: str) -> None:
-    """Admit somebody with a code, as the operator does."""
+    """Admit a person with a code, as the operator does."""
     people, now, platform = gateway.stores.people, time.time(), next(iter(gateway.runners))
     if people.find(platform, sender) is None:
         code = people.new_code(platform, sender, now)

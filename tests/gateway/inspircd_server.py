@@ -1,4 +1,4 @@
-"""A real InspIRCd with Anope's services: accounts that the server states with each message, and logins by SASL."""
+"""A real InspIRCd with Anope's services: accounts that the server states with each message, and SASL logins."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ module {{ name = "enc_sha256" }}
 
 @contextmanager
 def inspircd(folder: Path) -> Generator[int]:
-    """Run the server and its services for the length of the block; return the server's port."""
+    """Run the server and its services for the block; return the server's port."""
     port = quiet_port()
     names = {"folder": str(folder), "port": port, "link": port + 1}
     (folder / "motd").write_text("Hello\n")
@@ -88,14 +88,14 @@ def inspircd(folder: Path) -> Generator[int]:
 
 
 class RegisteredWorld(IrcWorld):
-    """People whose nicks are registered, and an agent with an account."""
+    """People with registered nicks, and an agent with an account."""
 
     def __init__(self, port: int) -> None:
         super().__init__(port)
         self.settings = IrcSettings(host="127.0.0.1", port=port, nick="agent", tls="none", line_gap_s=0.02)
 
     async def log_in(self, typist: Typist, account: str) -> None:
-        """Register the nick; until the services are there, nobody is there to register it."""
+        """Register the nick; retry until the services are available."""
         while True:
             answers = len(typist.received)
             await typist.type(f"PRIVMSG NickServ :REGISTER {PASSWORD}")
@@ -109,7 +109,7 @@ class RegisteredWorld(IrcWorld):
 
 @asynccontextmanager
 async def registered_world(port: int) -> AsyncGenerator[RegisteredWorld]:
-    """Register everybody, and let people join."""
+    """Register everybody, and have them join."""
     world = RegisteredWorld(port)
     async with anyio.create_task_group() as tasks:
         agent = await world.join(tasks, "agent", "agent")

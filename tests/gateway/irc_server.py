@@ -1,4 +1,4 @@
-"""A real ngircd with anna, bert and eve, and services that are connected by a server link, as usual."""
+"""A real ngircd with anna, bert and eve, and services connected by a server link, as usual."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ ServiceMask = *Serv
 
 @contextmanager
 def ngircd(folder: Path, tls: tuple[Path, Path] | None = None, password: str = PASSWORD) -> Generator[int]:
-    """Run a server for the length of the block; return its port. With a key and a certificate, the next one has TLS."""
+    """Run a server for the block; return its port. With a key and a certificate, the next port has TLS."""
     line = f"Password = {password}" if password else ""
     port = quiet_port()
     secure = f"[SSL]\nKeyFile = {tls[0]}\nCertFile = {tls[1]}\nPorts = {port + 1}" if tls else ""
@@ -79,7 +79,7 @@ async def connect(port: int) -> anyio.abc.SocketStream:
 
 
 class Typist:
-    """Somebody who types lines of IRC, and reads."""
+    """A person who types lines of IRC, and reads."""
 
     def __init__(self, stream: anyio.abc.SocketStream) -> None:
         self._stream = stream
@@ -111,7 +111,7 @@ class Typist:
             self.news = anyio.Event()
 
     async def wait_for(self, part: str) -> str:
-        """Return the first line with a text in it; wait for it if need be."""
+        """Return the first line that contains a text; wait for it if necessary."""
         with anyio.move_on_after(WAIT_S):
             while True:
                 if found := next((line for line in self.received if part in line), ""):
@@ -193,7 +193,7 @@ class IrcWorld:
         return self._shown.setdefault((name, self.room), Shown())
 
     async def join(self, tasks: anyio.abc.TaskGroup, nick: str, account: str = "") -> Typist:
-        """Return somebody who is in the channel, and logged in if an account is named."""
+        """Return a person who is in the channel, and logged in if an account is named."""
         typist = Typist(await connect(self.port))
         tasks.start_soon(typist.read, partial(self._take, nick))
         await typist.type(f"PASS {PASSWORD}", f"NICK {nick}", f"USER {nick} 0 * :{nick}")
@@ -219,13 +219,13 @@ class IrcWorld:
         lines.append(words[3].removeprefix(":"))
         text = "\n".join(lines)
         _, is_asked, rest = text.rpartition("no answer means no")
-        if not is_asked or "\nno " in rest:  # a question is whole with its last answer
+        if not is_asked or "\nno " in rest:  # a question is complete with its last answer
             self._shown.setdefault(key, Shown()).put("all", text)
 
 
 @asynccontextmanager
 async def irc_world(port: int) -> AsyncGenerator[IrcWorld]:
-    """Run the services, and let everybody join."""
+    """Run the services, and have everybody join."""
     world = IrcWorld(port)
     async with anyio.create_task_group() as tasks:
         services = Typist(await connect(port))

@@ -76,7 +76,7 @@ match from any for any action "deliver"
 
 @contextmanager
 def mail_servers(folder: Path) -> Generator[tuple[int, int]]:
-    """Run both servers for the length of the block; return the ports of IMAP and SMTP."""
+    """Run both servers for the block; return the ports of IMAP and SMTP."""
     ports = {"imap": quiet_port(), "lmtp": quiet_port(), "smtp": quiet_port()}
     for place in (folder, *folder.parents):
         if place.stat().st_uid == os.geteuid() and place != Path("/"):
@@ -103,7 +103,7 @@ def mail_servers(folder: Path) -> Generator[tuple[int, int]]:
 
 
 class MailWorld:
-    """Mailboxes, and the programs of those who read them."""
+    """Mailboxes, and their readers' programs."""
 
     platform = "email"
     room = ""
@@ -146,7 +146,7 @@ class MailWorld:
         raise AssertionError("mails have no rooms")
 
     async def send(self, name: str, text: str, results: str = "", **headers: str) -> None:
-        """Send a mail with what the border server says about its sender."""
+        """Send a mail with the border server's statement about its sender."""
         mail = EmailMessage()
         if results:
             mail["Authentication-Results"] = results
@@ -191,7 +191,7 @@ class MailWorld:
             await anyio.sleep(POLL_S)
 
     def last_id(self, name: str) -> str:
-        """Return the id of the latest mail that a person got."""
+        """Return the ID of the latest mail that a person got."""
         return self._last[name]
 
 

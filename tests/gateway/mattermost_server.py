@@ -1,4 +1,4 @@
-"""Mattermost's published API: REST, in which repeated posts are recognised, and the WebSocket."""
+"""Mattermost's published API: REST that recognises repeated posts, and the WebSocket."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class MattermostWorld(ScriptedWorld):
         await self.send("posted", self._last)
 
     async def send(self, event: str, data: dict[str, Any]) -> None:
-        """Send an event to who is connected."""
+        """Send an event to the connected clients."""
         if self.socket is not None:
             await self.socket.send_json(
                 {"event": event, "data": data, "broadcast": {}, "seq": next(self._numbers)}

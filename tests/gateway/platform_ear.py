@@ -1,4 +1,4 @@
-"""A platform without the gateway, which records what the platform hands in."""
+"""A platform without the gateway, which records what the platform delivers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WAIT_S = 20
 
 
 class NoCursor:
-    """Remembers nothing."""
+    """Stores nothing."""
 
     async def load(self) -> str:
         return ""
@@ -31,7 +31,7 @@ class NoCursor:
 
 
 class Ear:
-    """What a platform hands in."""
+    """What a platform delivers."""
 
     def __init__(self) -> None:
         self.heard: list[Incoming] = []
@@ -54,7 +54,7 @@ class Ear:
         self._news = anyio.Event()
 
     async def see_rooms(self, *rooms: str) -> Mapping[str, str]:
-        """Wait until these are the rooms that cannot be joined; return the reasons."""
+        """Wait until exactly these rooms cannot be joined; return the reasons."""
         with anyio.fail_after(WAIT_S):
             while self.rooms is None or set(self.rooms) != set(rooms):
                 await self._news.wait()

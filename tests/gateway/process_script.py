@@ -1,7 +1,7 @@
 """Run a gateway as a process on a platform made of two files, to be killed at any moment.
 
-`sent.jsonl` holds what people send, one message a line; `posts.jsonl` what they see. Arguments: the folder, and
-whether the platform recognises repetitions.
+`sent.jsonl` contains what people send, one message a line; `posts.jsonl` what they see. Arguments: the folder, and
+whether the platform recognises repeated sends.
 """
 
 from __future__ import annotations

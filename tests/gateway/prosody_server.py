@@ -66,7 +66,7 @@ Component "upload.{DOMAIN}" "http_file_share"
 def prosody(
     folder: Path, *, encrypts: bool = True, stores_files: bool = True, archives: bool = False
 ) -> Generator[int]:
-    """Run a server for the length of the block; return its port. That of uploads is the next."""
+    """Run a server for the block; return its port. The next port is for uploads."""
     more = ('"tls", ' if encrypts else "") + ('"mam"' if archives else "")
     port = quiet_port()
     accounts = folder / "data" / DOMAIN.replace(".", "%2e") / "accounts"
@@ -87,7 +87,7 @@ def prosody(
 
 
 def make_certificate(folder: Path) -> Path:
-    """Make a certificate for the server, where it looks for one."""
+    """Create a certificate for the server, where it looks for one."""
     key, certificate = folder / f"{DOMAIN}.key", folder / f"{DOMAIN}.crt"
     subject = ["-subj", f"/CN={DOMAIN}", "-addext", f"subjectAltName=DNS:{DOMAIN}"]
     pair = ["-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-out", str(certificate)]
@@ -130,7 +130,7 @@ class XmppWorld:
         return f"{name}@{DOMAIN}"
 
     async def open(self) -> None:
-        """Log everybody in, and let them join the room."""
+        """Log everybody in, and have them join the room."""
         await wait_for_port(self.port)
         for name in PEOPLE:
             client = self.clients[name] = await self.log_in(name)
@@ -140,7 +140,7 @@ class XmppWorld:
             )
 
     async def log_in(self, name: str) -> Any:
-        """Return a client of somebody."""
+        """Return a person's client."""
         library: Any = import_module("slixmpp")
         client = library.ClientXMPP(self.id_of(name), PASSWORD)
         client.enable_plaintext, client.enable_starttls, client.enable_direct_tls = True, False, False
@@ -179,7 +179,7 @@ class XmppWorld:
         return self._shown.setdefault((name, self.room), Shown())
 
     def _show(self, name: str, stanza: Any) -> None:
-        """Show what the agent says; a correction takes the place of what it corrects."""
+        """Show what the agent says; a correction replaces what it corrects."""
         sender = stanza["from"]
         is_from_agent = sender.bare == self.id_of("agent") or str(sender) == f"{self.room}/agent"
         if not is_from_agent or not stanza["body"]:

@@ -29,9 +29,10 @@ BOT = 99
 
 
 class Faults(Struct):
-    """What goes wrong with the next messages that are sent.
+    """Faults of the next sends.
 
-    `refusals` are left to make for haste. If `holds`, the next send is shown, but never answered; `held` tells of it.
+    `refusals` is the number of sends still to be rate-limited. If `holds`, the next send is shown, but never
+    answered; `held` signals it.
     """
 
     refusals: int = 0
@@ -47,7 +48,7 @@ class Faults(Struct):
         return True
 
     async def hold(self) -> None:
-        """Keep a send waiting, once."""
+        """Hold a send, once."""
         if self.holds:
             self.holds = False
             self.held.set()
@@ -62,7 +63,7 @@ class Place(Struct, frozen=True):
 
 
 class Post(Struct):
-    """A message of the agent: its versions, its buttons by their labels, and the request that sent it."""
+    """A message of the agent: its versions, its buttons by label, and the request that sent it."""
 
     id: str
     place: Place
@@ -89,7 +90,7 @@ class Screen:
         self.posts.clear()
 
     def seen(self, place: Place) -> Shown:
-        """Return what is seen in a place."""
+        """Return the messages visible in a place."""
         return self._seen.setdefault(place, Shown())
 
     def post(self, post: Post) -> Post:
@@ -137,7 +138,7 @@ class ScriptedWorld:
         return {"token": "123456:secret-token-of-the-test"}
 
     def routes(self) -> list[web.RouteDef]:
-        """Return what the server answers."""
+        """Return the server's answer."""
         raise NotImplementedError
 
     def opened(self) -> None:
@@ -156,15 +157,15 @@ class ScriptedWorld:
         return Place(self.id_of(name))
 
     async def deliver(self, name: str, place: Place, text: str, **more: Any) -> None:
-        """Have somebody send a message."""
+        """Have a person send a message."""
         raise NotImplementedError
 
     async def press(self, name: str, post: Post, label: str, data: str = "") -> None:
-        """Have somebody press a button, or something with other data."""
+        """Have a person press a button, or something with other data."""
         raise NotImplementedError
 
     async def repeat(self) -> None:
-        """Deliver what was delivered last once more, as it was."""
+        """Repeat the last delivery unchanged."""
         raise NotImplementedError
 
     async def joined(self) -> None:
@@ -196,7 +197,7 @@ World = TypeVar("World", bound=ScriptedWorld)
 
 @asynccontextmanager
 async def scripted(world: World) -> AsyncGenerator[World]:
-    """Run a world's server for the length of the block."""
+    """Run a world's server for the block."""
     app = web.Application()
     app.add_routes(world.routes())
     runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
@@ -243,7 +244,7 @@ class Line:
         self._changed = anyio.Event()
 
     async def messages(self, number: int) -> list[IncomingMessage]:
-        """Wait until so much was received; return the messages."""
+        """Wait until that much was received; return the messages."""
         with anyio.fail_after(WAIT_S):
             while len(self.received) < number:
                 await self._changed.wait()

@@ -103,7 +103,7 @@ class SlackWorld(ScriptedWorld):
         await self.put(self._last["type"], self._last["payload"])
 
     async def put(self, kind: str, payload: dict[str, Any]) -> None:
-        """Deliver an envelope, now or when somebody connects."""
+        """Deliver an envelope, now or on the next connection."""
         envelope_id = f"envelope-{next(self._numbers)}"
         self._last: dict[str, Any] = {"type": kind, "payload": payload}
         self.unacknowledged[envelope_id] = {**self._last, "envelope_id": envelope_id}
@@ -228,7 +228,7 @@ def _haste() -> web.Response:
 
 
 def _visible(text: str) -> str:
-    """Return what people see; a text that mentions somebody is an error of the test."""
+    """Return what people see; a text that mentions somebody is an error in the test."""
     assert "<!" not in text
     assert "<@" not in text
     return html.unescape(STYLES.sub("", re.sub(r"<([^|>]+)\|([^>]+)>", r"\2", text)))

@@ -1,4 +1,4 @@
-"""A real Synapse with three accounts and the agent's, in an environment of its own; `tests/install.sh all` makes it."""
+"""A real Synapse with three accounts and the agent's, in its own environment; `tests/install.sh all` makes it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NUMBERS = count(1)
 
 @contextmanager
 def synapse(folder: Path) -> Generator[str]:
-    """Run a server for the length of the block; return its address."""
+    """Run a server for the block; return its address."""
     port = quiet_port()
     quick = {"per_second": 10_000, "burst_count": 10_000}
     settings: dict[str, Any] = {
@@ -80,7 +80,7 @@ def synapse(folder: Path) -> Generator[str]:
 
 
 class MatrixWorld:
-    """Accounts of one server, which no other test uses, and a room with all of them."""
+    """Accounts on one server that no other test uses, and a room with all of them."""
 
     platform = "matrix"
     plugin: PlatformPlugin | None = None
@@ -100,7 +100,7 @@ class MatrixWorld:
         return f"@{name}{self._suffix}:{SERVER}"
 
     async def open(self) -> None:
-        """Make the accounts and the rooms."""
+        """Create the accounts and the rooms."""
         bot = await self._account("agent")
         self.secrets = {"token": bot.access_token}
         self.settings = MatrixSettings(
@@ -120,7 +120,7 @@ class MatrixWorld:
         await bot.close()
 
     def forget(self) -> None:
-        """Forget what was seen; messages to come are shown again."""
+        """Forget all messages seen so far; new ones are shown."""
         self._shown.clear()
 
     async def follow(self) -> None:
@@ -145,7 +145,7 @@ class MatrixWorld:
         await self._send(name, room, {"msgtype": "m.text", "body": text, "m.mentions": mentions})
 
     async def invite(self, name: str) -> str:
-        """Make a room and invite the agent to it; return its ID."""
+        """Create a room and invite the agent to it; return its ID."""
         made: Any = await self._clients[name].room_create(invite=[self.id_of("agent")])
         assert isinstance(made, NIO.RoomCreateResponse), made
         return made.room_id

@@ -1,6 +1,4 @@
-"""The published API of Teams, as the Bot Framework describes it: signed activities to a webhook, tokens, and the
-connector.
-"""
+"""The published API of Teams, as the Bot Framework describes it: signed webhook activities, tokens, the connector."""
 
 from __future__ import annotations
 
@@ -104,7 +102,7 @@ class TeamsWorld(ScriptedWorld):
                     return
 
     def activity(self, name: str, place: Place, **more: Any) -> dict[str, Any]:
-        """Return what somebody does, as Teams describes it."""
+        """Return a person's activity, as Teams describes it."""
         is_direct = place.room.startswith("a:")
         thread = f";messageid={place.thread}" if place.thread else ""
         return {
@@ -129,7 +127,7 @@ class TeamsWorld(ScriptedWorld):
         }
 
     async def call(self, activity: dict[str, Any], *, key: Any = None, **claims: Any) -> None:
-        """Call the webhook with a token, signed by Microsoft unless there is another key."""
+        """Call the webhook with a token, signed by Microsoft unless another key is given."""
         self._last = activity
         algorithm, key_id = claims.pop("algorithm", "RS256"), claims.pop("kid", "key-1")
         whole = {
@@ -149,7 +147,7 @@ class TeamsWorld(ScriptedWorld):
         await self.call_with(activity, f"Bearer {token}")
 
     async def call_with(self, activity: dict[str, Any], header: str) -> None:
-        """Call the webhook with a header for its authorization."""
+        """Call the webhook with an authorization header."""
         async with httpx2.AsyncClient() as http:
             address = f"http://127.0.0.1:{self.port}/api/messages"
             answer = await http.post(address, json=activity, headers={"Authorization": header})
@@ -199,7 +197,7 @@ class TeamsWorld(ScriptedWorld):
     async def answer_offer(
         self, name: str, place: Place, card: dict[str, Any], action: str = "", **info: Any
     ) -> None:
-        """Have somebody answer whether they want a file."""
+        """Have a person answer whether they want a file."""
         action = action or self.file_answer
         if not action:
             self.offers.append(card)

@@ -51,7 +51,7 @@ class _Visible(HTMLParser):
 
 
 def visible(html: str) -> str:
-    """Return what people see of a text with styles. Raises Refused for what is not well formed."""
+    """Return what people see of a text with styles. Raises Refused if it is malformed."""
     parser = _Visible()
     parser.feed(html)
     parser.close()

@@ -1,4 +1,4 @@
-"""What `gateway.db` and the files beside it contain once messages are delivered: none of their texts."""
+"""What `gateway.db` and its files contain once messages are delivered: none of their texts."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ async def test_buttons_edits_threads_and_files() -> None:
                 await there.platform.fetch(Attachment(elsewhere, "a"), 10)
 
 
-@pytest.mark.slow  # the library waits five seconds before it begins another session
+@pytest.mark.slow  # the library waits five seconds before it starts another session
 async def test_what_a_lost_session_missed_is_read_from_the_channels() -> None:
     async with scripted(DiscordWorld()) as world:
         async with line(world) as there:
@@ -121,7 +121,7 @@ async def test_refusals_are_told_apart() -> None:
             with pytest.raises(PlatformError, match="Unknown Message") as refused:
                 await there.platform.edit(ROOM, "1", "Hello")
             assert refused.value.is_permanent
-            world.faults.refusals = 5  # after so many, the library gives up
+            world.faults.refusals = 5  # after this many, the library gives up
             with pytest.raises(PlatformError) as refused:
                 await there.platform.say(ROOM, HELLO)
             assert (refused.value.retry_after_s, refused.value.is_permanent) == (0.05, False)

@@ -1,4 +1,4 @@
-"""E-mail against real Dovecot and OpenSMTPD, and mails whose sender is forged."""
+"""E-mail with real Dovecot and OpenSMTPD, and mails with forged senders."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ async def forged_mails_do_nothing(world: MailWorld, folder: Path) -> None:
         for results in FORGED:
             await world.send("anna", f"yes {code}", results)
         await world.send("bert", f"yes {code}", f"{AUTHORITY}; dmarc=pass header.from={DOMAIN}")
-        await world.direct("bert").see("Written.")  # his own conversation takes the next reply
+        await world.direct("bert").see("Written.")  # the reply is used by his own conversation
         await world.send("anna", f"yes {code}", Auto_Submitted="auto-replied")
         assert not (stage.project / "a.txt").exists()
         await world.send("anna", f"yes {code}", In_Reply_To=world.last_id("anna"))

@@ -1,4 +1,4 @@
-"""Forty ways to get the agent to do what nobody with the right to it has asked for: none works."""
+"""Forty ways to make the agent do what no authorised person has asked for: none works."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROOMS = [{"platform": PLATFORM, "id": "!room", "mode": "ask", "listens": "all"}]
 
 @asynccontextmanager
 async def question_in_the_room(folder: Path) -> AsyncGenerator[tuple[Stage, Post, str]]:
-    """Run a gateway in whose room bert's request waits for bert and anna. What is said elsewhere is answered too."""
+    """Run a gateway in whose room bert's request waits for bert and anna. Messages elsewhere are answered too."""
     asked = Rule("Write the key", (Reply(tool_calls=(WRITE,)), Reply("Ended.")), pick="step")
     script = Script((Reply("Elsewhere."),), pick="cycle", rules=(asked,))
     async with serve(script) as model, gateway_stage(folder, model, PEOPLE, rooms=ROOMS) as stage:

@@ -23,7 +23,7 @@ BOTH: dict[str, Role] = {"anna": "approver", "bert": "user"}
 
 
 def last_prompt(model: ModelServer) -> str:
-    """Return what the model was last asked."""
+    """Return the last request to the model."""
     return str(model.requests[-1].body)
 
 
@@ -260,7 +260,7 @@ async def test_people_of_two_profiles_find_nothing_of_each_other(tmp_path: Path)
 
 
 def both(folder: Path, model: ModelServer):
-    """Run a gateway with two people in profiles of their own."""
+    """Run a gateway with two people, each with a profile."""
     return gateway_stage(folder, model, BOTH, profiles={"bert": "bert"}, plugin=FakePlugin(FakeServer()))
 
 

@@ -1,4 +1,4 @@
-"""Getting answers to people: in pieces, in time, and exactly as often as can be known."""
+"""Delivering answers: in pieces, in time, and exactly as often as can be known."""
 
 from __future__ import annotations
 

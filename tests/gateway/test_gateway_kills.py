@@ -1,4 +1,4 @@
-"""A gateway that is killed at any moment loses nothing, and marks whatever it may have said twice."""
+"""A gateway that is killed at any moment loses nothing, and marks whatever it may have sent twice."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def is_complete(folder: Path, turns: int) -> bool:
 
 
 def check(folder: Path, turns: int) -> None:
-    """Check that each message has its whole text in the end, and that each repetition says so."""
+    """Check that each message finally has its whole text, and that each repetition says so."""
     last: dict[str, str] = {}
     said: set[str] = set()
     for post in posts(folder):

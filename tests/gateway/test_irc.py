@@ -1,4 +1,4 @@
-"""IRC against a real ngircd: three accounts in one channel, and people whom nobody can identify."""
+"""IRC with a real ngircd: three accounts in one channel, and people whom nobody can identify."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ async def test_irc_with_accounts_in_messages(tmp_path: Path) -> None:
 
 
 async def the_agent_logs_in_to_its_account(world: IrcWorld) -> None:
-    """Log in with each method, as the services confirm it; with a wrong password, nobody is logged in."""
+    """Log in with each method, as the services confirm; with a wrong password, nobody is logged in."""
     anna = world.people["anna"]
     for login in ("sasl", "nickserv"):
         settings = world.settings.model_copy(update={"login": login})
@@ -91,7 +91,7 @@ async def the_agent_logs_in_to_its_account(world: IrcWorld) -> None:
 
 
 async def whoever_takes_a_nick_is_nobody(world: IrcWorld, folder: Path) -> None:
-    """Try to answer anna's question with her nick, without her account; and around the change of nicks."""
+    """Try to answer anna's question with her nick but without her account, and around nick changes."""
     folder.mkdir()
     async with serve((*ASKING, Reply("Answered."))) as model, running(world, folder, model) as stage:
         await connected(stage)
@@ -101,7 +101,7 @@ async def whoever_takes_a_nick_is_nobody(world: IrcWorld, folder: Path) -> None:
         await anna.type("NICK anna2")
         await eve.wait_for("NICK :anna2")
         async with anyio.create_task_group() as tasks:
-            mallory = await world.join(tasks, "anna")  # the nick, and nobody's account
+            mallory = await world.join(tasks, "anna")  # the nick, without anybody's account
             await mallory.type(f"PRIVMSG agent :yes {code}", f"PRIVMSG {ROOM} :agent: yes {code}")
             await mallory.type(f"PRIVMSG agent :yes {code}", "NICK mallory")
             await eve.wait_for("NICK :mallory")
@@ -136,7 +136,7 @@ async def test_a_server_without_a_password(tmp_path: Path) -> None:
 
 @REAL
 async def test_programs_colours_and_strangers_outside_of_channels(tmp_path: Path) -> None:
-    """Over TLS, with a server's own certificate authority."""
+    """Over TLS, with the server's own certificate authority."""
     key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
     subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
     pair = ["-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-out", str(certificate)]
@@ -159,7 +159,7 @@ async def test_programs_colours_and_strangers_outside_of_channels(tmp_path: Path
                 await bert.type(f"JOIN {ROOM}", f"PRIVMSG {ROOM} :Back", f"PRIVMSG {ROOM} :agent, hello")
                 assert not (await ear.hear("Back")).is_addressed
                 assert (await ear.hear("hello")).is_addressed
-                assert ear.texts == ["Hello", "Back", "hello"]  # nobody can tell who said "Psst"
+                assert ear.texts == ["Hello", "Back", "hello"]  # nobody can tell who sent "Psst"
                 await platform.say(said.place, OutgoingMessage("One\r\nQUIT :two\n\nthree", "key"))
                 await anna.wait_for("PRIVMSG anna :three")
                 assert [line.partition(":")[2].partition(":")[2] for line in anna.received[-3:]] == [
@@ -222,7 +222,7 @@ async def test_accounts_that_the_server_states_and_a_login_by_sasl() -> None:
 
 
 async def scripted_server(stream: anyio.abc.SocketStream) -> None:
-    """Grant capabilities, check the password, and say what the test expects."""
+    """Grant capabilities, check the password, and send what the test expects."""
     typist, proof = Typist(stream), [""]
     answers = {
         "CAP LS 302": (":s CAP * LS * :sasl=PLAIN,EXTERNAL batch", ":s CAP * LS :account-tag message-tags"),

@@ -1,4 +1,4 @@
-"""Matrix against a real Synapse: three accounts in one room, and in direct conversations."""
+"""Matrix with a real Synapse: three accounts in one room, and in direct conversations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = [
 
 
 class KeptCursor:
-    """A position in memory, for several connections."""
+    """A position in memory, shared by several connections."""
 
     position = ""
 
@@ -95,7 +95,7 @@ async def test_a_room_that_cannot_be_joined_is_reported(tmp_path: Path) -> None:
 
 
 async def _members(world: MatrixWorld, room: str) -> set[str]:
-    """Return who has joined a room, as the server says it to its owner."""
+    """Return who has joined a room, as its owner's server reports it."""
     answer = await world.client_of("anna").joined_members(room)
     assert isinstance(answer, NIO.JoinedMembersResponse), answer
     return {member.user_id for member in answer.members}

@@ -43,7 +43,7 @@ DONE = NOTIFIED.replace("input_required", "done")
 async def send(
     home: Path, to: str, *, id_: str = "n1", kind: NotificationKind = "done", wait_s: float = 30
 ) -> None:
-    """Send as the resident process does."""
+    """Send as the resident process would."""
     message = OutgoingMessage("hermes-acp: Done: Tidy up", "All of it.", id_, kind)
     destination = Destination(home, to=to)
     await to_thread.run_sync(partial(SERVICE.send, destination, message, wait_s))
@@ -132,7 +132,7 @@ async def test_the_question_of_a_run_survives_the_gateway_and_silence(tmp_path: 
 
 @pytest.mark.slow
 async def test_a_run_and_a_schedule_report_where_they_were_told_to(tmp_path: Path) -> None:
-    """Without targets in the settings, and with one that is left out then."""
+    """Without targets in the settings, and with one that is then removed."""
     home, project = make_home(tmp_path)
     configure(home, "{}")
     replies = tuple(Reply(f"Answer {number}.") for number in range(4))

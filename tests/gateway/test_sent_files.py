@@ -1,4 +1,4 @@
-"""Files of the workspace in answers: they arrive, and what may not leave does not."""
+"""Workspace files in answers: they arrive, and what must not leave does not."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def kept(stage: Stage) -> list[Path]:
 
 
 async def until_removed(stage: Stage) -> None:
-    """Wait until no file is kept, which the platform does not learn of."""
+    """Wait until no file is kept; the platform is not notified of that."""
     with anyio.fail_after(WAIT_S):
         while kept(stage):
             await anyio.sleep(0.02)
@@ -107,8 +107,8 @@ async def test_a_platform_without_files_sends_none(tmp_path: Path) -> None:
     async with serve((reply,)) as model, gateway_stage(tmp_path, model, web_page=page) as stage:
         (stage.project / "b.txt").write_text("text")
         await stage.direct("anna").send("Show me")
-        told = await stage.server.see("Files cannot be sent here.")
-        assert told.text.endswith(f": out/a.txt, b.txt. The web page opens the session: {page}")
+        reported = await stage.server.see("Files cannot be sent here.")
+        assert reported.text.endswith(f": out/a.txt, b.txt. The web page opens the session: {page}")
         assert len(stage.server.posts) == 2
         assert "To send a file" not in str(model.requests[0].body)
 

@@ -143,7 +143,7 @@ async def test_buttons_edits_threads_and_files() -> None:
             with pytest.raises(PlatformError, match="not a kind of file"):
                 await there.platform.fetch(Attachment("https://evil.test/a", "a"), 10)
             position = there.position
-        async with line(world, position) as there:  # it knows where the conversation is
+        async with line(world, position) as there:  # it knows the conversation's address
             await there.platform.say(place, HELLO)
 
 

@@ -123,7 +123,7 @@ async def test_buttons_edits_threads_and_files() -> None:
         assert (press.sender, press.message_id, press.place) == (str(PEOPLE["eve"]), message_id, place)
         await until(lambda: any(method == "answercallbackquery" for method, _ in world.requests))
         await there.platform.edit(place, message_id, "Done.")
-        await there.platform.edit(place, message_id, "Done.")  # is not modified
+        await there.platform.edit(place, message_id, "Done.")  # "message is not modified"
         assert post.texts == ["Sure?", "Done."]
         assert not post.buttons
         world.files["voice-1"] = b"x" * 100

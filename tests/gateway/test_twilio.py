@@ -149,7 +149,7 @@ async def test_files_are_at_a_secret_address_while_they_are_sent() -> None:
         with pytest.raises(PlatformError, match="below `webhook_url`"):
             await platform.send_file(anna, picture)
         world.status, world.reaches_files = ("queued", None), True
-        await platform.send_file(anna, picture)  # it was fetched; the rest takes its time
+        await platform.send_file(anna, picture)  # it was fetched; the rest takes time
 
 
 async def test_the_token_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:

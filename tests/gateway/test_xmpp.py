@@ -1,4 +1,4 @@
-"""XMPP against a real Prosody: three accounts in one room, in direct conversations, and people who pretend."""
+"""XMPP with a real Prosody: three accounts in one room, in direct conversations, and impostors."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def transport_of(stage: Stage) -> Any:
 
 
 async def a_lost_connection_repeats_nothing(world: XmppWorld, folder: Path) -> None:
-    """What is said in a room before the agent is there, and after a connection was lost, is read at most once."""
+    """Messages in a room before the agent joined, or while a connection was lost, are read at most once."""
     folder.mkdir()
     world.forget()
     replies = (Reply("First."), Reply("Second."), Reply("Third."))

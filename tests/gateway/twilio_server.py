@@ -70,7 +70,7 @@ class TwilioWorld(ScriptedWorld):
         return f"whatsapp:+155500000{PEOPLE[name]}"
 
     async def deliver(self, name: str, place: Place, text: str, **more: Any) -> None:
-        """Call the webhook; keep the message whatever becomes of that."""
+        """Call the webhook; keep the message whatever the result."""
         sid = f"SM{next(self._numbers):032}"
         said = {
             "MessageSid": sid,

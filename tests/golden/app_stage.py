@@ -27,7 +27,7 @@ MODELS = ("scripted-large", "scripted-small")
 
 
 class MemoryWire:
-    """The client's end of the pair, with the laws reading along."""
+    """The client's end of the pair, with checks of every frame."""
 
     def __init__(self, transport: MemoryTransport, laws: WireLaws, listing: Pause) -> None:
         self._transport = transport
@@ -53,7 +53,7 @@ class MemoryWire:
             self._laws.watch_sent(said)
 
     async def receive(self) -> Json | None:
-        """Take the agent's next frame."""
+        """Receive the agent's next frame."""
         while b"\n" not in self._read:
             piece = await self._transport.receive()
             if not piece:
@@ -65,7 +65,7 @@ class MemoryWire:
         return frame
 
     async def list_models(self) -> None:
-        """Let the models be listed."""
+        """Allow the models to be listed."""
         self._listing.go.set()
 
     async def leave(self) -> None:
@@ -75,7 +75,7 @@ class MemoryWire:
 
 @asynccontextmanager
 async def app_stage(scene: Scene, header: Header) -> AsyncGenerator[tuple[MemoryWire, Stage]]:
-    """Build an app for a transcript; the laws of the wire are checked at the end."""
+    """Build an app for a transcript; the wire rules are checked at the end."""
     set_scene(scene, header)
     near, far = memory_pair()
     scene.provider.listing = listing = Pause()
@@ -91,7 +91,7 @@ async def app_stage(scene: Scene, header: Header) -> AsyncGenerator[tuple[Memory
 
 
 def set_scene(scene: Scene, header: Header) -> None:
-    """Put everything in its place."""
+    """Set everything up."""
     scene.overrides = {"checkpoints.enabled": False}
     scene.variables |= {
         "HERMES_MODEL": MODELS[0],
@@ -121,7 +121,7 @@ def _step(reply: Reply) -> Step:
 
 
 def _trouble(fault: Fault) -> ModelUnavailable:
-    """Say what a provider would make of it."""
+    """Return what a provider would yield for it."""
     if fault.status:
         return ModelUnavailable(
             f"{PLACE} answered with status {fault.status}. It said: {fault.message}", retryable=True

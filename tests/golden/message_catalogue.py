@@ -78,7 +78,7 @@ def entry(name: str, texts: list[str]) -> Iterator[str]:
 
 
 def sentences(function: Callable[..., object]) -> list[str]:
-    """Return what a function says for every kind of argument, each sentence once."""
+    """Return a function's sentences for every kind of argument, each sentence once."""
     hints = get_type_hints(function)
     parameters = inspect.signature(function).parameters
     samples = [

@@ -1,6 +1,6 @@
-"""Records golden transcripts again: `python -m tests.golden.record [NAME…]`, NAME being a part of a file's path.
+"""Record golden transcripts again: `python -m tests.golden.record [NAME…]`, where NAME is part of a file's path.
 
-A new transcript is a header, the client's lines, and `{"from": "agent"}` wherever the client is to wait.
+A new transcript is a header, the client's lines, and `{"from": "agent"}` wherever the client should wait.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from tests.golden.transcript import FOLDER, all_transcripts, read_transcript
 
 
 async def record_all(paths: list[Path], quiet_s: float) -> None:
-    """Record each with an app of its own."""
+    """Record each with its own app."""
     for path in paths:
         transcript = read_transcript(path)
         with tempfile.TemporaryDirectory() as place:

@@ -17,19 +17,19 @@ class Wire(Protocol):
     """The client's end of a connection to an agent."""
 
     async def send(self, line: bytes) -> None:
-        """Send one line, its end included."""
+        """Send one line, including its end."""
         ...
 
     async def receive(self) -> Json | None:
-        """Take the agent's next frame; None when it has left."""
+        """Receive the agent's next frame; None if it has exited."""
         ...
 
     async def list_models(self) -> None:
-        """Let the model's server say which models there are."""
+        """Have the model's server list its models."""
         ...
 
     async def leave(self) -> None:
-        """Send nothing more; the agent then leaves too."""
+        """Send nothing more; the agent then exits too."""
         ...
 
 
@@ -41,10 +41,9 @@ def _name_of(option: Json) -> str:
 
 
 class Listener:
-    """Takes the agent's frames in the one order that does not depend on how soon the models are known.
+    """Receives the agent's frames in the one order that does not depend on when the models become known.
 
-    They are listed when the first session was answered. What is told of them before that, which may be nothing, is
-    left out.
+    They are listed once the first session was answered. Updates about them before that, if any, are omitted.
     """
 
     def __init__(self, wire: Wire) -> None:
@@ -52,18 +51,18 @@ class Listener:
         self._are_listed = False
 
     async def receive(self) -> Json | None:
-        """Take the next frame; None when the agent has left."""
+        """Receive the next frame; None if the agent has exited."""
         while (frame := await self._wire.receive()) is not None and not self._are_listed:
             holder: Any = frame.get("result") or frame.get("params", {}).get("update")
-            told = cast("Json", holder) if isinstance(holder, dict) else {}
-            offered: list[Json] | None = told.get("configOptions")
+            reported = cast("Json", holder) if isinstance(holder, dict) else {}
+            offered: list[Json] | None = reported.get("configOptions")
             if offered is None:
                 break
             self._are_listed = any(
                 _name_of(option) == "model" and len(option["options"]) > 1 for option in offered
             )
             if "result" in frame:
-                told["configOptions"] = [o for o in offered if _name_of(o) not in ABOUT_THE_MODEL]
+                reported["configOptions"] = [o for o in offered if _name_of(o) not in ABOUT_THE_MODEL]
                 await self._wire.list_models()
                 break
             if self._are_listed:
@@ -72,7 +71,7 @@ class Listener:
 
 
 class Stage(Struct, frozen=True):
-    """Where a transcript plays: the workspace, and where the model is."""
+    """Where a transcript runs: the workspace, and the model's address."""
 
     cwd: Path
     model_url: str
@@ -93,7 +92,7 @@ class Unexpected(AssertionError):
 
 
 async def replay(transcript: Transcript, wire: Wire, stage: Stage) -> None:
-    """Say the client's lines, and compare what the agent says. Raises Unexpected for the first difference."""
+    """Send the client's lines, and compare what the agent sends. Raises Unexpected for the first difference."""
     names = Names(stage.names)
     listener = Listener(wire)
     awaited: list[Line] = []
@@ -113,7 +112,7 @@ async def replay(transcript: Transcript, wire: Wire, stage: Stage) -> None:
 
 
 async def say(line: Line, wire: Wire, names: Names, stage: Stage) -> None:
-    """Do one line of the client's."""
+    """Process one line of the client."""
     for name, content in (line.saves or {}).items():
         await anyio.Path(stage.cwd, name).write_text(content, encoding="utf-8")
     if line.frame is not None:
@@ -123,7 +122,7 @@ async def say(line: Line, wire: Wire, names: Names, stage: Stage) -> None:
 
 
 async def _take(transcript: Transcript, wire: Listener, names: Names, awaited: list[Line]) -> None:
-    """Take one frame for each awaited line: in order, but for those that may come whenever they like."""
+    """Receive one frame for each expected line: in order, except those that may come at any time."""
     ordered = [line for line in awaited if not line.whenever]
     floating = [line for line in awaited if line.whenever]
     while ordered or floating:
@@ -138,9 +137,9 @@ async def _take(transcript: Transcript, wire: Listener, names: Names, awaited: l
 
 
 def _is_live_output(frame: Json) -> bool:
-    """Return whether a frame says only what a command wrote so far, which a command that ends at once is not asked for.
+    """Return whether a frame contains only a command's output so far, which a fast command may not send.
 
-    All of it is told again when the command has ended, and compared there.
+    When the command has ended, all its output is sent again, and compared there.
     """
     update: Json = frame.get("params", {}).get("update", {})
     if update.get("sessionUpdate") == "tool_call_update":
@@ -150,7 +149,7 @@ def _is_live_output(frame: Json) -> bool:
 
 
 def check_files(transcript: Transcript, stage: Stage) -> None:
-    """Look at the files the transcript leaves behind."""
+    """Check the files that the transcript leaves behind."""
     for name, content in transcript.header.leaves.items():
         assert (stage.cwd / name).read_text(encoding="utf-8") == content, f"{transcript.name}: {name}"
 
@@ -160,9 +159,9 @@ OPENING = ("session/new", "session/load", "session/resume", "session/fork")
 
 
 async def record(transcript: Transcript, wire: Wire, stage: Stage, quiet_s: float) -> list[Line]:
-    """Say the client's lines, and write down what the agent says until it has been quiet for a while.
+    """Send the client's lines, and record what the agent sends until it has been quiet for a while.
 
-    Lines of the client that nothing of the agent's stands between are said in one breath.
+    Consecutive lines of the client are sent without a pause.
     """
     naming = Naming(stage.names, json.dumps(list(transcript.frames("client"))))
     listener = Listener(wire)

@@ -36,7 +36,7 @@ WITHOUT_SKILLS = "skills: {enabled: false}\n"
 
 
 class Header(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a transcript starts from, and which files it leaves behind."""
+    """The initial state of a transcript, and the files that it leaves behind."""
 
     about: str
     protocol: Literal[1, 2] = 1
@@ -48,26 +48,26 @@ class Header(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def replies(self) -> tuple[Reply, ...]:
-        """What the scripted model says, in order; a hold never ends, since nobody opens its gate."""
+        """The scripted model's replies, in order; a hold never ends, since nobody opens its gate."""
         return decode_replies(self.model)
 
     @property
     def schema(self) -> str:
-        """The pinned schema that every frame must fit."""
+        """The pinned schema that every frame must match."""
         if self.protocol > 1:
             return "v2.unstable" if self.is_unstable else "v2"
         return "v1.unstable" if self.is_unstable else "v1"
 
     @property
     def is_unstable(self) -> bool:
-        """Whether the half of the protocol that may still change is offered."""
+        """Whether the unstable half of the protocol is offered."""
         return "HERMES_ACP_UNSTABLE" in self.environment
 
 
 class Line(Struct, frozen=True, omit_defaults=True, rename={"sender": "from"}, forbid_unknown_fields=True):
-    """One line: a frame, bytes that are none (`text`), or files that the client saves before it goes on.
+    """One line: a frame, bytes that are not a frame (`text`), or files that the client saves before it continues.
 
-    `whenever` marks a frame whose place among the agent's frames up to the client's next one is open.
+    `whenever` marks a frame whose position among the agent's frames, up to the client's next one, is open.
     """
 
     sender: Literal["client", "agent"]
@@ -89,18 +89,18 @@ class Transcript(Struct, frozen=True):
         return f"{self.path.parent.name}/{self.path.stem}"
 
     def frames(self, sender: str) -> Iterator[Json]:
-        """Return what one side says, in order."""
+        """Return what one side sends, in order."""
         return (line.frame for line in self.lines if line.sender == sender and line.frame is not None)
 
     def write(self, lines: list[Line]) -> None:
-        """Put other lines behind the same header."""
+        """Put other lines after the same header."""
         rows = [_plain(self.header), *map(_plain, lines)]
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         self.path.write_text(text, encoding="utf-8")
 
 
 def decode_replies(model: list[Json]) -> tuple[Reply, ...]:
-    """Read the model's script; the form is that of tests/model_server/script.py."""
+    """Read the model's script; the format is that of tests/model_server/script.py."""
     import anyio
 
     def gate(wanted: type[Any], value: object) -> object:
@@ -118,14 +118,14 @@ def _plain(row: Header | Line) -> object:
 
 
 def read_transcript(path: Path) -> Transcript:
-    """Read one file; msgspec.ValidationError names what does not fit."""
+    """Read one file; msgspec.ValidationError names what does not match."""
     first, *rest = path.read_bytes().splitlines()
     header = msgspec.json.decode(first, type=Header)
     return Transcript(path, header, tuple(msgspec.json.decode(line, type=Line) for line in rest))
 
 
 def all_transcripts() -> list[Path]:
-    """Return every file, in the order of their names."""
+    """Return every file, sorted by name."""
     return sorted(FOLDER.glob("*/*.jsonl"))
 
 
@@ -134,13 +134,13 @@ def _kind_of(name: str) -> str:
 
 
 class Names:
-    """What the names in a transcript stand for; `seen` takes a name's value at its first sight."""
+    """The values of the names in a transcript; `seen` takes a name's value when it first appears."""
 
     def __init__(self, known: Mapping[str, object]) -> None:
         self._values: dict[str, object] = dict(known)
 
     def filled(self, value: Any) -> Any:
-        """Put the values in the place of their names. Raises KeyError for a name that has none yet."""
+        """Replace names with their values. Raises KeyError for a name that has no value yet."""
         match value:
             case dict():
                 return {key: self.filled(each) for key, each in cast("Json", value).items()}
@@ -154,7 +154,7 @@ class Names:
                 return value
 
     def fits(self, expected: Any, received: Any) -> bool:
-        """Compare a frame with its line; names seen for the first time are kept only where all of it fits."""
+        """Compare a frame with its line; new names are kept only if the whole frame matches."""
         before = dict(self._values)
         if self._fits(expected, received):
             return True
@@ -179,12 +179,12 @@ class Names:
         return type(expected) is type(received) and expected == received
 
     def _alike(self, name: str) -> list[object]:
-        """Return the values of names of the same kind: a second session must not be answered with the first's id."""
+        """Return the values of names of the same kind: a second session must not get the first one's ID."""
         kind = _kind_of(name)
         return [value for known, value in self._values.items() if _kind_of(known) == kind]
 
     def _fits_text(self, expected: str, received: str) -> bool:
-        """Compare a text with names in it; one without a value yet takes what stands in its place."""
+        """Compare a text with names in it; a name without a value yet takes the text in its place."""
         fresh: set[str] = set()
 
         def pattern_of(name: str) -> str:
@@ -205,9 +205,9 @@ class Names:
 
 
 class Naming:
-    """Names for what differs from run to run, given in the order of first sight while a transcript is recorded.
+    """Names for what differs from run to run, assigned in order of appearance while a transcript is recorded.
 
-    What the client's own lines spell out, such as the id of a session there is not, is written as it is.
+    What the client's own lines spell out, such as the ID of a missing session, is written unchanged.
     """
 
     def __init__(self, known: Mapping[str, object], spelled: str = "") -> None:
@@ -215,7 +215,7 @@ class Naming:
         self._spelled = spelled
 
     def named(self, frame: Json) -> Json:
-        """Return a frame of the agent's as it is written down."""
+        """Return a frame of the agent as it is recorded."""
         if "method" in frame and "id" in frame:
             frame = frame | {"id": self._name("ask", frame["id"])}
         return self._named("", frame)

@@ -1,6 +1,6 @@
 """The scripted model server as a process: `python -m tests.model_server --script FILE.json`.
 
-While it runs, `POST /_gates/NAME` opens a gate of the script and `GET /_log` tells what was received.
+While it runs, `POST /_gates/NAME` opens a gate of the script and `GET /_log` returns what was received.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What Anthropic's messages endpoint accepts.
 
-Source: the vendor's messages reference and the texts of its own refusals.
+Source: the vendor's messages reference and its own error messages.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ class _Request(msgspec.Struct, frozen=True):
 
 
 def sign(thinking: str) -> str:
-    """Return the signature this server gives to a thinking text and expects back with it."""
+    """Return the signature that this server gives to a thinking text and expects back with it."""
     return base64.b64encode(hashlib.sha256(thinking.encode()).digest()).decode()
 
 
 def read_request(body: Any, headers: dict[str, str], *, is_strict: bool) -> Asked:
-    """Read and judge a request; BadRequestError when the vendor would refuse it."""
+    """Read and check a request; BadRequestError if the vendor would refuse it."""
     try:
         request = msgspec.convert(body, _Request)
         last_texts = [message.text() for message in request.messages if message.role == "user"]

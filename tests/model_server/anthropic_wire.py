@@ -209,7 +209,7 @@ def _error(status: int, fault: Fault, model: str) -> dict[str, Any]:
 
 
 def _error_texts(status: int, kind: str, model: str) -> tuple[str, str]:
-    """Return type and message as the vendor pairs them with `status`."""
+    """Return the vendor's error type and message for `status`."""
     if kind == "context_full":
         return "invalid_request_error", "prompt is too long: 208310 tokens > 200000 maximum"
     if kind == "quota_used_up":

@@ -26,11 +26,11 @@ class HttpRequest(msgspec.Struct, frozen=True):
 
 
 class ClientGoneError(Exception):
-    """The client closed the connection before it had its answer."""
+    """The client closed the connection before its answer was complete."""
 
 
 class Connection:
-    """Reads requests one after the other and writes what the answerer says."""
+    """Reads requests one by one and writes what the answerer yields."""
 
     def __init__(self, stream: anyio.abc.SocketStream) -> None:
         self._stream = stream
@@ -55,9 +55,9 @@ class Connection:
         await self._stream.send(head + self._send(h11.Data(data=body)) + self._send(h11.EndOfMessage()))
 
     async def send_paced(self, headers: dict[str, str], steps: Sequence[Step], number: int) -> None:
-        """Send a 200 in chunks, as the steps say.
+        """Send a 200 in chunks, following the steps.
 
-        The steps carry framed chunks and go around h11, which only sees the head and the end.
+        The steps contain framed chunks and bypass h11, which only sees the head and the end.
         """
         fields = [*headers.items(), ("transfer-encoding", "chunked")]
         await self._stream.send(self._send(h11.Response(status_code=200, headers=fields)))

@@ -30,7 +30,7 @@ class Pause(msgspec.Struct, frozen=True):
 
 
 class Cut(msgspec.Struct, frozen=True):
-    """Write the beginning of a chunk and close."""
+    """Write the start of a chunk and close."""
 
     framed: bytes
     is_reset: bool
@@ -53,9 +53,9 @@ def frame(payload: bytes) -> bytes:
 
 
 def plan_stream(pieces: Sequence[Piece], reply: Reply, stream_error: bytes) -> list[Step]:
-    """Return the steps that send `pieces` as `reply` is paced and broken; neighbouring writes are joined.
+    """Return the steps that send `pieces` with the pacing and faults of `reply`; adjacent writes are joined.
 
-    ScriptError when a fault or a hold waits for more deltas than there are.
+    ScriptError if a fault or a hold waits for more deltas than there are.
     """
     _check_marks(sum(piece.is_delta for piece in pieces), reply)
     steps: list[Step] = [Pause(reply.first_delay_s)] if reply.first_delay_s else []
@@ -74,7 +74,7 @@ def plan_stream(pieces: Sequence[Piece], reply: Reply, stream_error: bytes) -> l
 
 
 def plan_whole(body: bytes, reply: Reply) -> list[Step]:
-    """Return the steps that send a body in one go; cut and silence strike in its middle."""
+    """Return the steps that send a body at once; cut and silence take effect in its middle."""
     steps: list[Step] = (
         [Pause(reply.first_delay_s + reply.delay_s)] if reply.first_delay_s + reply.delay_s else []
     )
@@ -93,12 +93,12 @@ def plan_whole(body: bytes, reply: Reply) -> list[Step]:
 
 
 def is_fragmented(reply: Reply) -> bool:
-    """Say whether events are cut into parts, so that ids must be final before planning."""
+    """Return whether events are cut into parts, so that IDs must be final before planning."""
     return reply.write_size_bytes is not None or reply.splits_utf8
 
 
 async def send_steps(steps: Iterable[Step], stream: anyio.abc.SocketStream, number: int) -> bool:
-    """Carry the steps out; return whether the body was ended properly, so the connection may live on."""
+    """Run the steps; return whether the body was ended properly, so that the connection can be reused."""
     for step in steps:
         match step:
             case Write(framed):
@@ -120,7 +120,7 @@ async def send_steps(steps: Iterable[Step], stream: anyio.abc.SocketStream, numb
 
 
 async def wait_at(hold: Hold) -> None:
-    """Tell that the hold is reached, then wait for its gate."""
+    """Signal that the hold is reached, then wait for its gate."""
     if hold.reached is not None:
         hold.reached.set()
     await hold.gate.wait()

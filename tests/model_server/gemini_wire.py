@@ -106,7 +106,7 @@ class GeminiWire:
         parts += [{"text": part} for part in reply.text_deltas()]
         parts += _call_parts(reply.tool_calls)
         pieces = [_chunk(asked, [part], None, reply.usage) for part in parts]
-        # What the words were thought with comes with the last of them, which may be empty.
+        # The thinking behind the words comes with the last of them, which may be empty.
         last: dict[str, Any] = {"text": ""}
         if thinking and reply.text and not reply.tool_calls:
             last["thoughtSignature"] = sign("".join(reply.text_deltas()))
@@ -139,7 +139,7 @@ class GeminiWire:
 
 
 class VertexWire(GeminiWire):
-    """The same at Vertex, where models are listed as publishers have them."""
+    """The same at Vertex, where models are listed in the publishers' format."""
 
     def render_models(self, models: tuple[str, ...]) -> bytes:
         names = [f"publishers/google/models/{name}" for name in (*models, "imagen-5")]

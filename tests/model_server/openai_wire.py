@@ -231,7 +231,7 @@ def _error(status: int, fault: Fault, model: str) -> dict[str, Any]:
 
 
 def _error_texts(status: int, kind: str, model: str) -> tuple[str, str, str | int | None]:
-    """Return message, type and code as the vendor pairs them with `status`."""
+    """Return the vendor's message, type and code for `status`."""
     if kind == "context_full":
         text = (
             "This model's maximum context length is 128000 tokens. Your messages resulted in 190417 tokens."

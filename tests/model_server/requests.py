@@ -17,8 +17,8 @@ class BadRequestError(ValueError):
 class Asked(msgspec.Struct, frozen=True):
     """A request for generation, vendor-neutral.
 
-    `last_text` is the text of the last user or tool message, `prompt_text` that of the last message with
-    words of the user's own, `step` the number of model answers after the latter. `number` is the request's.
+    `last_text` is the text of the last user or tool message, `prompt_text` that of the last message with text of
+    the user's own, and `step` the number of model answers after the latter. `number` is the request's.
     """
 
     model: str = ""
@@ -31,7 +31,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """One request as it came; header names in lower case, `body` decoded from JSON (None without one)."""
+    """One request as it arrived; header names in lower case, `body` decoded from JSON (None without one)."""
 
     number: int
     method: str
@@ -43,7 +43,7 @@ class Recorded(msgspec.Struct, frozen=True):
 
 
 class Tally(Generic[Item]):
-    """A growing list that can be waited on."""
+    """A growing list that tests can wait on."""
 
     def __init__(self) -> None:
         self.items: list[Item] = []

@@ -88,7 +88,7 @@ class ResponsesWire:
         items = [item for item in items if not item.text().startswith(NOTES_BEHIND_PROMPTS)]
         prompt_at = max((at for at, item in enumerate(items) if item.role == "user"), default=-1)
         heard = [item for item in items if item.role == "user" or item.type == "function_call_output"]
-        # One answer is several items; results stand between two answers.
+        # One answer is several items; results are between two answers.
         answers = [item.type != "function_call_output" for item in items[prompt_at + 1 :]]
         return Asked(
             model=request.model,
@@ -195,7 +195,7 @@ def _items(reply: Reply) -> list[_Rendered]:
 
 
 def _part(kind: str) -> tuple[tuple[str, dict[str, Any]] | None, dict[str, Any]]:
-    """Return what is told of the part that deltas grow: its name, how it begins, and its place."""
+    """Return the part that deltas extend: its name, its start, and its place."""
     match kind:
         case "response.output_text":
             begun: dict[str, Any] = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}

@@ -24,13 +24,13 @@ Pick = Literal["order", "cycle", "step"]
 
 
 class ScriptError(ValueError):
-    """The script asks for something that cannot be put on the wire."""
+    """The script asks for something that cannot be sent on the wire."""
 
 
 class ToolCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A tool call; `arguments` as a string goes out as it is, well formed or not, in `pieces` deltas.
+    """A tool call; `arguments` as a string is sent unchanged, valid or not, in `pieces` deltas.
 
-    Without an `id` each response gets a fresh one; give the same id twice for the duplicate-id fault.
+    Without an `id`, each response gets a new one; give the same ID twice for the duplicate-ID fault.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What goes wrong. `status` alone is an HTTP error with the vendor's own body.
 
     The `*_after` fields count deltas (text, thinking and argument pieces) already sent; a reply that is not
-    streamed has none, so there any of them strikes inside the body.
+    streamed has none, so there any of them takes effect inside the body.
     """
 
     status: int | None = None

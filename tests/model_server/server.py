@@ -38,7 +38,7 @@ _EXHAUSTED = Failure(500, {"content-type": "text/plain; charset=utf-8"}, b"scrip
 
 
 class Counters(msgspec.Struct):
-    """What happened so far; `active` responses are being made now, `active_peak` is their record."""
+    """What has happened so far; `active` is the number of responses in progress, `active_peak` its maximum."""
 
     connections: int = 0
     answered: int = 0
@@ -49,7 +49,7 @@ class Counters(msgspec.Struct):
 
 
 class Served(msgspec.Struct, frozen=True):
-    """When a request for generation had arrived and when its answer was out, in seconds since the epoch."""
+    """When a request for generation arrived and when its answer was complete, in seconds since the epoch."""
 
     number: int
     received_at: float
@@ -198,7 +198,7 @@ class ModelServer:
             return
         asked = msgspec.structs.replace(asked, number=recorded.number)
         recorded, received_at = msgspec.structs.replace(recorded, asked=asked), time.time()
-        # The reply is chosen before anybody hears of the request, so a waiter sees the script advanced.
+        # The reply is chosen before the request is announced, so a waiter sees the advanced script.
         reply = self.script.next_reply(recorded)
         self._requests.add(recorded)
         self.counters.active += 1
@@ -260,7 +260,7 @@ class ModelServer:
         if len(self._plans) >= _KEPT_PLANS:
             self._plans.clear()
         steps = _render(wire, reply, asked, None)
-        # The reply is kept beside its plan: its id stays its own as long as the plan can be found.
+        # The reply is kept beside its plan: its ID stays unique as long as the plan can be found.
         self._plans[key] = (reply, steps)
         return steps
 

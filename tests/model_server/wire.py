@@ -1,4 +1,4 @@
-"""The seam between the server and a vendor's wire format."""
+"""The interface between the server and a vendor's wire format."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REQUEST_MARK = "Rq5tNr0mAk"
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """One event's bytes; `is_delta` when it carries a piece of text, thinking or tool arguments."""
+    """One event's bytes; `is_delta` if it contains a piece of text, thinking or tool arguments."""
 
     payload: bytes
     is_delta: bool = False
@@ -41,7 +41,7 @@ class Wire(Protocol):
 
     @property
     def id_header(self) -> str:
-        """Name the response header that carries the request id."""
+        """Return the name of the response header that contains the request ID."""
         ...
 
     @property
@@ -51,11 +51,11 @@ class Wire(Protocol):
 
     @property
     def is_sealed(self) -> bool:
-        """Say whether the bytes of an answer must stay as they were rendered; ids then come from `asked.number`."""
+        """Return whether the bytes of an answer must stay as rendered; IDs then come from `asked.number`."""
         ...
 
     def read_request(self, body: Any, headers: dict[str, str], *, is_strict: bool) -> Asked:
-        """Read and judge a request; BadRequestError when the vendor would refuse it. `:path` is the path asked for."""
+        """Read and check a request; BadRequestError if the vendor would refuse it. `:path` is the requested path."""
         ...
 
     def render_stream(self, reply: Reply, asked: Asked) -> list[Piece]:
@@ -63,7 +63,7 @@ class Wire(Protocol):
         ...
 
     def render_whole(self, reply: Reply, asked: Asked) -> bytes:
-        """Write an answer that is not streamed; ScriptError when the format cannot say it."""
+        """Write an answer that is not streamed; ScriptError if the format cannot express it."""
         ...
 
     def render_failure(self, fault: Fault, asked: Asked) -> Failure:
@@ -71,7 +71,7 @@ class Wire(Protocol):
         ...
 
     def render_stream_error(self, fault: Fault, asked: Asked) -> bytes:
-        """Write the event that reports an error after the response has begun."""
+        """Write the event that reports an error after the response has started."""
         ...
 
     def render_models(self, models: tuple[str, ...]) -> bytes:

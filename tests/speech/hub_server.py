@@ -1,4 +1,4 @@
-"""A server that speaks the part of the Hugging Face Hub's API by which a public model is downloaded.
+"""A server that implements the part of the Hugging Face Hub's API that downloads a public model.
 
 Source: Hugging Face Hub API endpoints; the requests of `huggingface_hub`.
 """
@@ -20,7 +20,7 @@ LARGE: Final = 1 << 20
 
 
 class HubServer(ThreadingHTTPServer):
-    """One repository with the files of a folder; what was asked, and which file arrives damaged."""
+    """One repository with the files of a folder; what was requested, and which file arrives damaged."""
 
     daemon_threads = True
 
@@ -112,7 +112,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Write nothing."""
+        """Log nothing."""
 
 
 @contextmanager

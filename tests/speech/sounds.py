@@ -1,4 +1,4 @@
-"""Make sounds that a voice detector takes for speech, and files of them."""
+"""Generate sounds that a voice detector accepts as speech, and files of them."""
 
 import io
 import wave
@@ -11,7 +11,7 @@ VOWELS: Final = ((730, 1090, 2440), (270, 2290, 3010), (300, 870, 2240), (530, 1
 
 
 def speech(seconds: float) -> Any:
-    """Return samples from -1 to 1 of a droning voice: three syllables a second, each of another vowel."""
+    """Return samples from -1 to 1 of a droning voice: three syllables a second, each with another vowel."""
     numpy: Any = import_module("numpy")
     times = numpy.arange(int(seconds * RATE)) / RATE
     pitch = 120 + 15 * numpy.sin(2 * numpy.pi * 0.7 * times)
@@ -41,7 +41,7 @@ def wav(samples: Any) -> bytes:
 
 
 def encoded(samples: Any, container: str, codec: str, rate: int = 48000) -> bytes:
-    """Return samples as a file of another kind, such as the voice messages of chat platforms."""
+    """Return samples in another file format, such as the voice messages of chat platforms."""
     av: Any = import_module("av")
     written = io.BytesIO()
     with av.open(written, mode="w", format=container) as file:

@@ -1,4 +1,4 @@
-"""Spoken prompts with a model on this machine: what was said reaches the model, and no other session waits."""
+"""Spoken prompts with a local model: the transcription reaches the model, and no other session waits."""
 
 import os
 import shutil

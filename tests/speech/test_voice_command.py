@@ -1,4 +1,4 @@
-"""`hermes-acp voice` and what the doctor says of speech: the model in use, downloads on request, trials, faults."""
+"""`hermes-acp voice` and the doctor's findings about speech: the model in use, downloads on request, trials, faults."""
 
 import json
 import shutil

@@ -1,8 +1,8 @@
-"""Make a small Whisper model that says one text, in the format and with the parts of a real one.
+"""Create a small Whisper model that always transcribes one text, in the format and with the parts of a real one.
 
 The encoder has random weights. The decoder is a chain: its layers add nothing, so that each token alone decides the
-next one. A window of 30 s is therefore transcribed as the text that the chain spells, whatever is heard in it. With so
-few tokens, CTranslate2 takes the model to be one for English only.
+next one. A window of 30 s is therefore transcribed as the text that the chain spells, whatever it contains. With so few
+tokens, CTranslate2 takes the model to be English-only.
 Source: CTranslate2's specification of Whisper; Radford et al., "Robust Speech Recognition via Large-Scale Weak
 Supervision" (2022), for the tokens.
 """
@@ -27,7 +27,7 @@ CERTAINTY: Final = 4.0
 
 
 def make_whisper(folder: Path, text: str) -> Path:
-    """Write a model that transcribes every window with speech as `text`, words parted by single spaces."""
+    """Write a model that transcribes every window with speech as `text`, words separated by single spaces."""
     numpy: Any = import_module("numpy")
     words = [f"{'' if number == 0 else ' '}{word}" for number, word in enumerate(text.split(" "))]
     tokens = _vocabulary(words)
@@ -57,7 +57,7 @@ def _vocabulary(words: Sequence[str]) -> list[str]:
 
 
 def _chain(tokens: list[str], words: Sequence[str]) -> dict[int, int]:
-    """Return by token its successor; a text may not repeat a word."""
+    """Return each token's successor; a text must not repeat a word."""
     assert len(set(words)) == len(words), "each token has one successor"
     line = ["<|startoftranscript|>", "<|0.00|>", *words, "<|30.00|>", "<|endoftext|>"]
     links = [tokens.index(each) for each in line]
@@ -91,7 +91,7 @@ class _Fill:
         spec.bias = self.weights(outputs, scale=0.0)
 
     def attention(self, spec: Any, shares: Sequence[int], scale: float) -> None:
-        """Fill an attention whose linear layers have these multiples of the width as outputs."""
+        """Fill an attention layer whose linear layers have these multiples of the width as outputs."""
         self.norm(spec.layer_norm)
         for linear, share in zip(spec.linear, shares, strict=True):
             self.linear(linear, share * WIDTH, WIDTH, scale)

@@ -1,4 +1,4 @@
-"""Train a real model with TRL: conversations of a session, a kill, a resumption, and the changed answers of the result.
+"""Train a real model with TRL: a session's conversations, a kill, a resumption, and the result's changed answers.
 
 Opt-in: `bash tests/install.sh train` makes the environment (6 GB), and `HERMES_TEST_TRAIN=1` runs these tests.
 """
@@ -104,7 +104,7 @@ async def served(folder: Path, name: str) -> AsyncGenerator[str]:
 
 
 async def answer_of(address: str, model: str) -> str:
-    """Return what a model answers, once its server listens."""
+    """Return a model's answer, once its server listens."""
     body = {"model": model, "messages": said(("user", QUESTION)), "max_tokens": 16}
     async with httpx2.AsyncClient(timeout=60) as client:
         with anyio.fail_after(WAIT_S):

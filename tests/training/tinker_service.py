@@ -1,7 +1,7 @@
 """A scripted service for the `tinker` package: it answers every request at once, and learns nothing.
 
 Runs in the environment that `bash tests/install.sh train` makes: `python tinker_service.py PORT LOG`. Each request is a
-line of the log: its path and what is read of it.
+line of the log: its path and the fields that tests need.
 """
 
 import json
@@ -18,7 +18,7 @@ Answer = Mapping[str, Any]
 
 
 class Service:
-    """What the service remembers: its futures, by number, and the loss, which shrinks with each step."""
+    """The state of the service: its futures, by number, and the loss, which shrinks with each step."""
 
     def __init__(self, log: Path) -> None:
         self._log = log
@@ -51,7 +51,7 @@ class Service:
         }
 
     def answer(self, path: str, body: bytes, kind: str) -> Answer | bytes:
-        """Return the answer to a request; bytes are a message of protobuf."""
+        """Return the answer to a request; bytes are a protobuf message."""
         name = path.removeprefix("/api/v1/")
         if kind == PROTO:
             request = self._messages.ForwardBackwardRequest()
@@ -110,7 +110,7 @@ def handler_of(service: Service) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(content)
 
         def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-            """Write no log of its own."""
+            """Write no log."""
 
     return Handler
 

@@ -6,7 +6,7 @@ from hermes_acp.core.record.session_record import Record
 
 
 class SilentSink:
-    """Takes events and shows them to nobody."""
+    """Accepts events and shows them to nobody."""
 
     def emit(self, event: AnyEvent) -> AnyEvent:
         return event

@@ -1,4 +1,4 @@
-"""hermes-acp scan: answers line by line, remembers what the user allows, and says how."""
+"""hermes-acp scan: answers line by line, remembers what the user allows, and explains itself."""
 
 import io
 import json
@@ -43,7 +43,7 @@ def test_lines_are_answered_in_order_and_bad_ones_too() -> None:
     assert answers[2]["findings"][0]["line"] == 1
 
 
-def test_a_blocked_file_is_told_with_line_rule_and_way_out(
+def test_a_blocked_file_is_reported_with_line_rule_and_way_out(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "AGENTS.md"
@@ -75,21 +75,21 @@ def test_usage_and_missing_files_are_exit_code_2(home: Path) -> None:
     assert stopped.value.code == 2
 
 
-def test_a_file_that_cannot_be_read_keeps_no_other_from_being_judged(
+def test_a_file_that_cannot_be_read_keeps_no_other_from_being_checked(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "AGENTS.md"
     file.write_bytes(ATTACK)
     assert scan_command(["/nowhere/AGENTS.md", str(file / "x"), str(file)]) == 1
-    told = capsys.readouterr()
-    assert f"{file}:5: block override-orders: " in told.out
-    assert "There is no file '/nowhere/AGENTS.md'." in told.err
-    assert "Not a directory" in told.err
+    reported = capsys.readouterr()
+    assert f"{file}:5: block override-orders: " in reported.out
+    assert "There is no file '/nowhere/AGENTS.md'." in reported.err
+    assert "Not a directory" in reported.err
     file.write_text("Use make.\n")
     assert scan_command([str(file), "/nowhere/AGENTS.md"]) == 2
 
 
-def test_a_file_that_is_no_text_does_not_flood_the_terminal(
+def test_a_file_that_is_not_text_does_not_flood_the_terminal(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "AGENTS.md"

@@ -1,4 +1,4 @@
-"""What the Helm chart takes as values. `make release` also renders it and validates every manifest."""
+"""Which values the Helm chart accepts. `make release` also renders it and validates every manifest."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_schema_is_one_and_the_default_values_keep_to_it() -> None:
 
 
 def test_every_value_is_described_and_every_description_is_used() -> None:
-    """A value that no template reads does nothing; one that the schema lacks cannot be set."""
+    """A value that no template reads has no effect; one that the schema lacks cannot be set."""
     templates = "".join(path.read_text() for path in sorted((CHART / "templates").iterdir()))
     used = {found.split(".")[0] for found in re.findall(r"\.Values\.([A-Za-z.]+)", templates)}
     assert {*VALUES} == {*SCHEMA["properties"]} - {"global"} == used | {"server", "worker"}

@@ -1,4 +1,4 @@
-"""Stop signals that the parent ignores, as nohup does: ignored until the very end of the process."""
+"""Stop signals that the parent ignores, as nohup does, stay ignored until the process ends."""
 
 import subprocess
 import sys

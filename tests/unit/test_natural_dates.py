@@ -1,4 +1,4 @@
-"""Dates as people write them, and the span of time that each names."""
+"""Dates as people write them, and the time span of each."""
 
 import subprocess
 import sys
@@ -78,7 +78,7 @@ def test_hours_are_counted_as_they_passed_when_the_clocks_change() -> None:
 
 
 def shown_in_new_york(program: str) -> str:
-    """Return what a program shows where the clocks change on March 8 and November 1, without loading the library."""
+    """Return a program's output where the clocks change on March 8 and November 1, without loading the library."""
     preface = "import sys; from hermes_acp.natural_dates import read_date; "
     program = f"{preface}{program}; assert 'dateparser' not in sys.modules"
     return subprocess.run(

@@ -1,4 +1,4 @@
-"""What a service manager hears, on real sockets."""
+"""What a service manager receives, on real sockets."""
 
 from __future__ import annotations
 

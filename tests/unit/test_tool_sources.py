@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 
 class SlowSource:
-    """Notes until when it is waited for."""
+    """Records its deadline."""
 
     def __init__(self) -> None:
         self.deadlines: list[float] = []
@@ -72,7 +72,7 @@ async def test_where_nobody_is_there_for_a_second_turn_the_first_waits_longer(
 
 
 class Heard:
-    """Takes down what is told in one session."""
+    """Records the reports of one session."""
 
     def __init__(self) -> None:
         self.sentences: list[str] = []
@@ -82,7 +82,7 @@ class Heard:
         self.sentences.append(event.text)
 
     async def drained(self) -> None:
-        """Keep up."""
+        """Do nothing; keep running."""
 
 
 def ledger_heard_by(audience: Heard) -> Ledger:
@@ -94,15 +94,15 @@ def ledger_heard_by(audience: Heard) -> Ledger:
 async def test_each_session_is_told_once_what_stands_and_again_when_it_comes_back() -> None:
     shared, toolbox = SlowSource(), Toolbox({})
     first, second = (ToolSources(GivenTools(shared, True)) for _ in range(2))
-    told, also_told = Heard(), Heard()
-    ledger, other = ledger_heard_by(told), ledger_heard_by(also_told)
+    reported, also_told = Heard(), Heard()
+    ledger, other = ledger_heard_by(reported), ledger_heard_by(also_told)
     shared.stands = ["The server is away."]
     for _ in range(2):
         await first.equip(toolbox, ledger)
     await second.equip(toolbox, other)
-    assert told.sentences == also_told.sentences == ["The server is away."]
+    assert reported.sentences == also_told.sentences == ["The server is away."]
     shared.stands = []
     await first.equip(toolbox, ledger)
     shared.stands = ["The server is away."]
     await first.equip(toolbox, ledger)
-    assert told.sentences == ["The server is away."] * 2
+    assert reported.sentences == ["The server is away."] * 2

@@ -1,4 +1,4 @@
-"""Read what classes say of themselves."""
+"""Read the docstrings of classes."""
 
 import inspect
 

@@ -64,7 +64,7 @@ def _fields(schema: Schema, components: dict[str, Any]) -> str:
 
 
 def _kind(schema: Schema, components: dict[str, Any]) -> str:
-    """Return the type of a field; the events are not listed once more where any of them can be."""
+    """Return the type of a field; where any event is possible, the events are not listed again."""
     is_event = len(schema.get("anyOf", ())) == len(get_args(Event))
     return "any event" if is_event else name_type(schema, components)
 

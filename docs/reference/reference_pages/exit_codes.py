@@ -41,7 +41,7 @@ def render() -> str:
 
 
 def _errors(parent: type[HermesError]) -> Iterator[tuple[str, str, str]]:
-    """Yield a row for each kind of failure, groups before what is in them."""
+    """Yield a row for each kind of failure, groups before their members."""
     for each in parent.__subclasses__():
         if "code" in vars(each):
             name = code(each.code)

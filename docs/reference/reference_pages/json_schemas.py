@@ -21,7 +21,7 @@ class Member(NamedTuple):
 
 
 def name_type(schema: Schema, definitions: Schema | None = None) -> str:
-    """Return the type in words, with its bounds; a type with a name of its own is a link to its heading."""
+    """Return the type in words, with its bounds; a type with its own name is a link to its heading."""
     if reference := str(schema.get("$ref", "")):
         name = reference.rpartition("/")[2]
         target = cast("Schema", (definitions or {}).get(name, {}))
@@ -36,7 +36,7 @@ def name_type(schema: Schema, definitions: Schema | None = None) -> str:
 
 
 def _join(options: list[str]) -> str:
-    """Return `a, b or c`; an option with a comma of its own is set apart from the next by one."""
+    """Return `a, b or c`; an option that contains a comma is separated from the next by another comma."""
     *first, last = options
     if not first:
         return last

@@ -112,7 +112,7 @@ def _rows(rows: list[Sequence[str]]) -> str:
 
 
 def _kind(schema: Schema, default: str) -> str:
-    """Return the type; that an unset value is null goes without saying."""
+    """Return the type; that an unset value is null needs no mention."""
     kind = name_type(schema)
     return kind.removesuffix(" or null") if default == "none" else kind
 

@@ -56,7 +56,7 @@ def _hint(command: v1.AvailableCommand) -> str:
 
 
 async def _announced() -> list[v1.AvailableCommand]:
-    """Open a session of a real agent in a home of its own; return the commands it offers."""
+    """Open a session of a real agent in a separate home; return the commands it offers."""
     with tempfile.TemporaryDirectory() as folder:
         home, cwd = Path(folder, "home"), Path(folder, "project")
         home.mkdir()

@@ -46,7 +46,7 @@ def _render(tool: Tool) -> str:
 
 
 def _texts(model: Any, prefix: str = "") -> dict[str, str]:
-    """Return what is written below each argument, those of nested models included."""
+    """Return the description of each argument, including those of nested models."""
     if not (isinstance(model, type) and issubclass(model, BaseModel)):
         found = (
             _texts(each, f"{prefix}[]" if get_origin(model) is list else prefix) for each in get_args(model)

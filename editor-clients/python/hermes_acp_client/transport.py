@@ -78,7 +78,7 @@ class ChildTransport:
 
 
 class StreamTransport:
-    """A stream to an agent that somebody else started."""
+    """A stream to an agent that was started elsewhere."""
 
     def __init__(self, stream: anyio.abc.ByteStream) -> None:
         self._stream = stream

@@ -112,7 +112,7 @@ class HookStages:
 
 
 class HookGate:
-    """The gate of a turn; it runs the hooks that wait for questions, without delaying the question."""
+    """The gate of a turn; it runs `question` hooks without delaying the question."""
 
     def __init__(self, gate: Gate, hooks: SessionHooks, turn: Turn) -> None:
         self._gate = gate

@@ -91,7 +91,7 @@ class CloudSettings(Section):
 
 
 class ModalSettings(CloudSettings):
-    """A sandbox at Modal. Sign in with `modal setup`, or set `MODAL_TOKEN_ID` and `MODAL_TOKEN_SECRET`."""
+    """A Modal sandbox. Sign in with `modal setup`, or set `MODAL_TOKEN_ID` and `MODAL_TOKEN_SECRET`."""
 
     image: Word = "python:3.12-slim"
     """Image of the sandbox, from a registry."""
@@ -110,7 +110,7 @@ class ModalSettings(CloudSettings):
 
 
 class DaytonaSettings(CloudSettings):
-    """A sandbox at Daytona. Its key is in `DAYTONA_API_KEY`. Set `snapshot` or `image`."""
+    """A Daytona sandbox. Its key is in `DAYTONA_API_KEY`. Set `snapshot` or `image`."""
 
     snapshot: Word | None = None
     """Daytona snapshot that the sandbox is created from."""
@@ -127,7 +127,7 @@ class DaytonaSettings(CloudSettings):
 
 
 class VercelSettings(CloudSettings):
-    """A sandbox at Vercel.
+    """A Vercel sandbox.
 
     Set `VERCEL_OIDC_TOKEN`, or `VERCEL_TOKEN` with `VERCEL_TEAM_ID` and `VERCEL_PROJECT_ID`.
     """

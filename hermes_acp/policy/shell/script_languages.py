@@ -73,7 +73,7 @@ MAX_SCRIPT_CHARS: Final = 1_000
 
 
 def is_harmless(script: str, language: str) -> bool:
-    """Return whether a script only prints what its program reads or, if it is a number, whether it is bounded."""
+    """Return whether a script only prints what its program reads; if it is a number, it must be bounded."""
     if len(script) > MAX_SCRIPT_CHARS:
         return False
     match language:

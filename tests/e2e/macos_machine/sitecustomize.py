@@ -1,7 +1,8 @@
-"""Make Python on Linux look like Python on macOS: other names, fewer calls. Imported by every interpreter that starts.
+"""Make Python on Linux look like Python on macOS: other names, fewer calls.
 
-Only what a program can learn from Python changes. The file system stays case-sensitive, and the kernel is still
-Linux. So this reveals calls and files that do not exist on macOS, but not different behaviour.
+Imported by every interpreter that starts.
+Only what a program can learn from Python changes. The file system stays case-sensitive, and the kernel is still Linux.
+So this reveals calls and files that do not exist on macOS, but not different behaviour.
 """
 
 import contextlib
@@ -39,7 +40,7 @@ LINUX_LIBC = {
 
 
 class Libc(ctypes.CDLL):
-    """A C library without the functions that only Linux has."""
+    """A C library without the Linux-only functions."""
 
     def __getattr__(self, name: str) -> Any:
         if name in LINUX_LIBC:
@@ -58,11 +59,11 @@ def refuse_proc(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def become_macos() -> None:
-    """Remove what only Linux has, and name the system as macOS does."""
+    """Remove what exists only on Linux, and name the system as macOS does."""
     with contextlib.suppress(ImportError):
         importlib.import_module("truststore")  # on macOS it loads Apple's Security framework
-        importlib.import_module("psutil")  # chooses its system when it is imported
-    sysconfig.get_config_vars()  # this interpreter's own data carries Linux in its name
+        importlib.import_module("psutil")  # detects its system when it is imported
+    sysconfig.get_config_vars()  # this interpreter's own data has Linux in its name
     selectors.DefaultSelector = selectors.PollSelector
     for module, names in LINUX_ONLY.items():
         for name in names:

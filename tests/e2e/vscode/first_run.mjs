@@ -156,7 +156,7 @@ async function ticksTheWalkthrough() {
 }
 
 const TYPING_PAUSE_MS = 5_000;
-const MOST_TYPED = 10;
+const MAX_TYPED = 10;
 
 async function turnsOnWhatHelpsWhileTyping() {
   const step = page.locator(".getting-started-step").filter({ hasText: "Get help while you type" });
@@ -169,7 +169,7 @@ async function turnsOnWhatHelpsWhileTyping() {
   // Who types while the server still starts gets nothing for these letters, and types on.
   const isSuggested = () => suggested.waitFor({ timeout: TYPING_PAUSE_MS }).then(() => true, () => false);
   await page.keyboard.type(" ");
-  for (let typed = 0; typed < MOST_TYPED && !(await isSuggested()); typed += 1) {
+  for (let typed = 0; typed < MAX_TYPED && !(await isSuggested()); typed += 1) {
     await page.keyboard.press("Backspace");
     await page.keyboard.type(" ");
   }

@@ -6,7 +6,7 @@
 import { SCENARIOS } from "./scenarios.mjs";
 import { bounded, Scene } from "./scene.mjs";
 
-const MOST_FAILED = 2;
+const MAX_FAILED = 2;
 const [config, ...names] = process.argv.slice(2);
 const scene = await Scene.open(JSON.parse(config));
 scene.shot = scene.shot.bind(scene);
@@ -26,7 +26,7 @@ try {
     }
     say({ name: scenario.name, seconds: (Date.now() - began) / 1000, error });
     failed = error ? failed + 1 : 0;
-    if (failed === MOST_FAILED || (error && scenario === first)) break;
+    if (failed === MAX_FAILED || (error && scenario === first)) break;
   }
 } finally {
   await scene.close();

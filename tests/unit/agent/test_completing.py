@@ -1,4 +1,4 @@
-"""What is made of a model's answer to a gap."""
+"""How a model's answer for a gap becomes a completion."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What gives way when a history has to be shorter, whatever its shape."""
+"""What is dropped when a history has to be shorter, whatever its shape."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,7 +25,7 @@ SUMMARY = "What was before."
 
 
 def shortened(messages: list[Message], room: HistoryBudget) -> list[Message] | None:
-    """Return the history after the compaction that the room asks for; None where there is none."""
+    """Return the history after the compaction that the remaining room requires; None if there is none."""
     cut = find_cut(messages, room)
     return apply_compaction(messages, cut.made("c", SUMMARY if cut.replaced else "")) if cut else None
 
@@ -68,7 +68,7 @@ def test_what_is_not_answered_yet_stays(messages: list[Message], room: HistoryBu
 def test_what_is_short_is_left_alone(messages: list[Message], room: HistoryBudget) -> None:
     once = shortened(messages, room)
     if once is not None and (cut := find_cut(once, room)):
-        # Only outcomes were cut: that is the cheap first half of it, and the summary may follow.
+        # Only outcomes were cut: that is the cheap first half, and the summary may follow.
         assert estimate_tokens(apply_compaction(once, cut.made("c", ""))) <= estimate_tokens(once)
         twice = shortened(once, room)
         assert twice is not None
@@ -120,7 +120,7 @@ def test_a_fresh_output_that_leaves_no_room_is_cut_too() -> None:
     assert after[-1] == messages[-1]
 
 
-def test_a_summary_alone_is_not_summed_up_again() -> None:
+def test_a_summary_alone_is_not_summarised_again() -> None:
     messages = [say("go"), *step("a", "out"), AssistantMessage("x" * 400), say("y" * 4_000)]
     room = HistoryBudget(kept=50, max_fresh=100, min_saved=1)
     once = shortened(messages, room)

@@ -1,4 +1,4 @@
-"""What child agents may use, and what becomes of a turn whose children fail."""
+"""What child agents may use, and what happens to a turn whose children fail."""
 
 import math
 from collections.abc import Callable
@@ -43,7 +43,7 @@ LEAF = PluginFolder[object]("hermes_acp.tools.builtin", "TOOL")
 
 
 class ClosedJournal(MemoryJournal):
-    """A journal that notes that it was let go of."""
+    """A journal that records that it was released."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class ClosedJournal(MemoryJournal):
 
 
 class MemoryRecords:
-    """Records of children in a list; the disk is full from the number on that `full_at` names."""
+    """Records of children in a list; the disk is full from the number `full_at` on."""
 
     def __init__(self, full_at: int = 99) -> None:
         self.journals: list[ClosedJournal] = []
@@ -118,7 +118,7 @@ def hands_over(*instructions: str, **more: object) -> Played:
 def parent_of(
     *instructions: str, **child: Callable[[ModelRequest], Played]
 ) -> Callable[[ModelRequest], Played]:
-    """Let a parent delegate once, and each child do what stands under its instructions."""
+    """Have a parent delegate once, and each child play the replies for its instructions."""
 
     def answer(request: ModelRequest) -> Played:
         words = first_words(request)
@@ -191,7 +191,7 @@ async def test_what_goes_wrong_with_a_child_is_told_and_ends_nothing_else() -> N
     assert all(kept.is_closed for kept in records.journals)
 
 
-async def test_a_child_without_a_record_is_told_and_where_none_did_it_the_call_failed() -> None:
+async def test_a_child_without_a_record_is_reported_and_where_none_did_it_the_call_failed() -> None:
     turn, journal = turn_with(parent_of("a", a=says("Never.")), MemoryRecords(full_at=0))
     assert (await run_to_ending(turn)).reason == "done"
     (end,) = ends_of(journal)

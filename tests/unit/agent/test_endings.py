@@ -40,7 +40,7 @@ def test_every_reason_but_done_has_a_sentence_and_failures_a_code() -> None:
         assert make_ending(reason, "Closer.", "code") == type(ending)(reason, "Closer.", "code")
 
 
-def test_what_reaches_an_editor_as_a_bare_stop_reason_is_told_in_words() -> None:
+def test_what_reaches_an_editor_as_a_bare_stop_reason_is_reported_in_words() -> None:
     bare = {reason for reason, stop in STOP_REASONS.items() if stop not in (None, "end_turn", "cancelled")}
     assert bare == TOLD
 

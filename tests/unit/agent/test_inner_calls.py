@@ -1,4 +1,4 @@
-"""Calls that a running call makes: judged, shown and recorded like any other, and no part of the history."""
+"""Calls that a running call makes: checked, shown and recorded like any other, but not part of the history."""
 
 import json
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ INNER = NestedCalls()
 
 
 async def calls_others(progress: Progress, arguments: Mapping[str, object]) -> Result:
-    """Make the calls that the arguments name, and tell what each gave."""
+    """Make the calls that the arguments name, and report the result of each."""
     names = str(arguments["calls"]).split()
     results = [await INNER.call(name, '{"n": 1}', progress) for name in names]
     return Result(json.dumps([[result.text, result.is_error] for result in results]))
@@ -70,9 +70,9 @@ async def test_each_has_its_card_and_outcome_within_the_outer_one() -> None:
         "failed",
         "completed",
     ]
-    told = json.loads(ends[-1].text)
-    assert told[0] == told[1] == ["Done: {'n': 1}", False]
-    assert [is_error for _, is_error in told[2:]] == [True, True, True]
+    reported = json.loads(ends[-1].text)
+    assert reported[0] == reported[1] == ["Done: {'n': 1}", False]
+    assert [is_error for _, is_error in reported[2:]] == [True, True, True]
     outcomes = [message for message in record.messages if isinstance(message, ToolMessage)]
     assert [message.call_id for message in outcomes] == ["c1"]
     assert not any(isinstance(end, CallEnded) for end in record.closing_events())

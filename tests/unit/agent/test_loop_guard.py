@@ -1,4 +1,4 @@
-"""Round in circles, or getting on."""
+"""Going round in circles, or making progress."""
 
 from hermes_acp.agent.turn.loop_guard import LoopGuard, Repeatable
 
@@ -26,7 +26,7 @@ def test_calls_that_take_turns_are_each_counted() -> None:
     assert counts(LoopGuard(), *[(LOOK, False), (other, False)] * 3) == [1, 1, 2, 2, 3, 3]
 
 
-def test_something_new_that_was_done_begins_the_count_afresh() -> None:
+def test_something_new_that_was_done_starts_the_count_afresh() -> None:
     edits = [(Repeatable(f"edit {n}", "done"), True) for n in range(3)]
     test = (Repeatable("test", "1 failed"), True)
     assert counts(LoopGuard(), test, edits[0], test, edits[1], test, edits[2], test) == [1] * 7

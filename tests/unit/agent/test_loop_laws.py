@@ -1,4 +1,4 @@
-"""Whatever a model says, tools do and people stop: the history stays lawful, and the turn ends by a name."""
+"""Whatever a model says, tools do and people stop: the history stays valid, and the turn has a named ending."""
 
 from typing import Any, Final, get_args
 
@@ -45,7 +45,7 @@ async def resist(progress: Progress, arguments: dict[str, Any]) -> Result:
 
 
 async def ignore(progress: Progress, arguments: dict[str, Any]) -> Result:
-    """Hang, and make an end of it when cancelled as if nothing had been."""
+    """Hang, and return normally when cancelled, as if nothing had happened."""
     try:
         await anyio.sleep_forever()
     except anyio.get_cancelled_exc_class():
@@ -95,7 +95,7 @@ FINISHES: st.SearchStrategy[FinishReason | None] = st.sampled_from(
 
 @st.composite
 def steps(draw: st.DrawFn) -> Step:
-    """One answer: words, then calls or a trouble or neither."""
+    """One answer: text, then calls or an error or neither."""
     words = draw(WORDS)
     if draw(st.integers(0, 5)) == 0:
         return Step((words, draw(TROUBLES)))
@@ -114,7 +114,7 @@ LIMITS = st.builds(
 
 
 class Play(Struct):
-    """What happens in one turn; `stopped_at` is the number of the event behind which the user stops it."""
+    """The events of one turn; `stopped_at` is the number of the event after which the user stops it."""
 
     steps: list[Step]
     limits: TurnLimits
@@ -158,7 +158,7 @@ LONG_PLAYS = st.builds(
 
 
 class StoppingJournal(MemoryJournal):
-    """Cancels the turn behind a given event."""
+    """Cancels the turn after a given event."""
 
     def __init__(self, scope: anyio.CancelScope, stopped_at: int | None) -> None:
         super().__init__()
@@ -172,7 +172,7 @@ class StoppingJournal(MemoryJournal):
 
 
 class SlowReader:
-    """An audience that is always a moment behind."""
+    """An observer that is always slightly behind."""
 
     def show(self, event: Event) -> None:
         return
@@ -231,7 +231,7 @@ def check_turn(play: Play) -> None:
 
 
 def check_calls(events: list[Event]) -> None:
-    """Every call is shown once and then has one outcome; how they are ordered is the history's to keep."""
+    """Every call is shown once and then has one outcome; the history determines their order."""
     made = [call.id for event in events if isinstance(event, StepEnded) for call in event.tool_calls]
     assert len(set(made)) == len(made)
     assert sorted(event.call_id for event in events if isinstance(event, CallEnded)) == sorted(made)
@@ -244,7 +244,7 @@ def check_calls(events: list[Event]) -> None:
 
 
 def check_history(record: Record) -> None:
-    """Outcomes stand right behind their step, and two answers never stand side by side."""
+    """Outcomes directly follow their step, and two answers are never adjacent."""
     assert record.calls.of_model() == ()
     assert invariant_violations(record.messages) == []
     assert isinstance(record.messages[0], UserMessage)

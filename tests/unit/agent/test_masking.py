@@ -56,8 +56,8 @@ def test_a_person_is_told_once_for_each_message_that_was_masked() -> None:
     ledger = Ledger(journal, Record())
     ledger.emit(UserSaid("m1", (TextPart(f"use {TOKEN}"),)))
     ledger.emit(UserSaid("m2", (TextPart("nothing"), ImagePart("image/png", "AAAA"))))
-    told = [event for event in journal.events if event == Noticed("warning", MASKED)]
-    assert len(told) == 1
+    reported = [event for event in journal.events if event == Noticed("warning", MASKED)]
+    assert len(reported) == 1
 
 
 def test_what_holds_no_key_stays_the_very_same() -> None:

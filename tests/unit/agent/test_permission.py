@@ -1,4 +1,4 @@
-"""What becomes of a call whose judgement crashes or would take too long: it is not made on its own."""
+"""A call whose policy check crashes or would take too long is not made without a question."""
 
 from collections.abc import Iterable
 
@@ -29,7 +29,7 @@ async def nothing(progress: Progress) -> Result:
 
 
 class BrokenPolicy(Policy):
-    """A policy with a fault in it."""
+    """A policy with a fault."""
 
     def judge(
         self,
@@ -55,7 +55,7 @@ async def test_a_policy_that_crashes_lets_nothing_run() -> None:
     assert (outcome.status, toy.ran) == ("failed", [])
 
 
-async def test_a_huge_command_is_judged_beside_the_loop_and_asked_about() -> None:
+async def test_a_huge_command_is_checked_beside_the_loop_and_asked_about() -> None:
     toy = FakeTool("touch", succeed)
     turn = open_turn(ScriptedProvider(), MemoryJournal(), tools={"touch": toy})
     proposal = Proposal("huge", "execute", nothing, (Runs("true; " * 200_000 + "x", "/"),))

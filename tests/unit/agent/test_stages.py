@@ -127,9 +127,9 @@ async def test_the_last_call_offers_no_tool_and_runs_none() -> None:
     assert await keep_within_budget(turn)
     assert [request.tools for request in provider.requests] == [()]
     assert toy.ran == []
-    told = turn.record.messages[-1]
-    assert isinstance(told, ToolMessage)
-    assert "No tool can be used now" in told.text
+    reported = turn.record.messages[-1]
+    assert isinstance(reported, ToolMessage)
+    assert "No tool can be used now" in reported.text
 
 
 async def test_a_last_call_that_fails_leaves_the_ending_as_it_is() -> None:
@@ -170,7 +170,7 @@ async def test_three_steps_without_an_understood_call_end_the_turn() -> None:
     assert "seen" in ending.sentence
 
 
-async def test_a_long_mistake_is_told_in_whole_words() -> None:
+async def test_a_long_mistake_is_reported_in_whole_words() -> None:
     turn, _ = played()
     bad = came_of(outcome(text="There are: " + "apply_patch, " * 30, understood=False))
     ending = [await count_invalid_steps(turn, bad) for _ in range(3)][-1]
@@ -187,7 +187,7 @@ async def test_empty_answers_are_nudged_and_then_end_the_turn() -> None:
     assert ending.reason == "empty"
 
 
-async def test_empty_answers_and_senseless_calls_are_counted_together_and_words_begin_afresh() -> None:
+async def test_empty_answers_and_senseless_calls_are_counted_together_and_words_start_afresh() -> None:
     turn, _ = played()
     assert ending_for_reply(turn, replied()) is None
     assert await count_invalid_steps(turn, came_of(outcome(understood=False))) is None
@@ -228,7 +228,7 @@ async def test_repetitions_are_warned_of_and_then_end_the_turn() -> None:
     assert "the same call of look 3 times" in warning
 
 
-async def test_a_result_that_changes_is_no_repetition() -> None:
+async def test_a_result_that_changes_is_not_a_repetition() -> None:
     turn, journal = played()
     for number in range(9):
         assert await detect_loops(turn, came_of(outcome(text=f"{number}"))) is None
@@ -263,12 +263,12 @@ def test_a_title_is_one_short_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "told"), [("truncated", 1), ("done", 0), ("cancelled", 0), ("looping", 0)]
+    ("reason", "reported"), [("truncated", 1), ("done", 0), ("cancelled", 0), ("looping", 0)]
 )
-async def test_a_bare_stop_reason_is_told_in_words(reason: ExitReason, told: int) -> None:
+async def test_a_bare_stop_reason_is_reported_in_words(reason: ExitReason, reported: int) -> None:
     turn, journal = played()
     await show_ending(turn, make_ending(reason))
-    assert [event.level for event in journal.events if isinstance(event, Noticed)] == ["warning"] * told
+    assert [event.level for event in journal.events if isinstance(event, Noticed)] == ["warning"] * reported
 
 
 async def test_stages_run_in_order_and_each_may_end_the_turn() -> None:
@@ -314,16 +314,16 @@ async def test_a_turn_past_its_time_is_ended_wherever_it_is() -> None:
     assert (await run_to_ending(turn)).reason == "out_of_time"
 
 
-async def test_what_comes_after_a_turn_comes_whole_and_a_failure_there_is_told() -> None:
+async def test_what_comes_after_a_turn_comes_whole_and_a_failure_there_is_reported() -> None:
     ran: list[str] = []
 
-    async def stumble(turn: Turn, ending: Ending) -> None:
+    async def fail_here(turn: Turn, ending: Ending) -> None:
         raise WorkspaceError("The memory could not be kept.")
 
     async def note(turn: Turn, ending: Ending) -> None:
         ran.append(ending.reason)
 
-    turn, journal = played(stages=TurnStages(postflight=(stumble, note)))
+    turn, journal = played(stages=TurnStages(postflight=(fail_here, note)))
     assert await finalize(turn, make_ending("cancelled")) == make_ending("cancelled")
     assert ran == ["cancelled"]
     assert [event.text for event in journal.events if isinstance(event, Noticed)] == [

@@ -1,4 +1,4 @@
-"""Words into frames, failures into further tries, calls into outcomes: all on record before it is shown."""
+"""Text into frames, failures into retries, calls into outcomes: everything is recorded before it is shown."""
 
 from contextlib import ExitStack
 
@@ -154,7 +154,7 @@ async def test_the_last_failure_is_given_on() -> None:
     assert len(provider.steps) == 1
 
 
-async def test_a_step_goes_on_elsewhere_and_every_decision_is_told_and_logged() -> None:
+async def test_a_step_continues_elsewhere_and_every_decision_is_reported_and_logged() -> None:
     first, second = ScriptedProvider(), ScriptedProvider()
     first.plays(step("Half", ModelUnavailable("Gone.")), step("Unasked."))
     second.plays(step("Whole."), step("Again."))
@@ -199,7 +199,7 @@ async def test_an_answer_that_a_model_declines_is_asked_of_the_next_one_and_not_
     assert [event.retried for event in journal.events if isinstance(event, StepFailed)] == [True]
     assert turn.record.messages[1:] == [AssistantMessage("Whole.")]
     assert turn.spent.steps == 1
-    assert turn.spent.usage == Usage(20, 10)  # what was declined is paid for all the same
+    assert turn.spent.usage == Usage(20, 10)  # declined requests are paid for as well
     assert (await run_step(turn)).finish == "refusal"
     assert len(first.requests) == 1
 
@@ -223,7 +223,7 @@ async def test_a_way_that_cannot_be_opened_is_a_model_that_does_not_answer() -> 
         await run_step(turn)
 
 
-async def test_a_model_without_a_word_for_long_is_told_of_once() -> None:
+async def test_a_model_without_a_word_for_long_is_reported_once() -> None:
     pause = Pause()
     journal, provider = MemoryJournal(), ScriptedProvider()
     provider.plays(step(pause, "Late."))

@@ -1,4 +1,4 @@
-"""What a model is asked when it sums up a conversation."""
+"""What a model is asked when it summarises a conversation."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""When the record is synced to disk around a call, and what each tool says of being made twice."""
+"""When the record is synced around a call, and each tool's declaration of whether it can be repeated."""
 
 import pytest
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 
 class LoggedJournal(MemoryJournal):
-    """Notes the beginning and end of calls, and every sync, in one log."""
+    """Records the start and end of calls, and every sync, in one log."""
 
     def __init__(self, log: list[str]) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class LoggedJournal(MemoryJournal):
 
 
 class LoggedWorkspace(MemoryWorkspace):
-    """Notes what has an effect in the same log."""
+    """Records what has an effect in the same log."""
 
     def __init__(self, log: list[str]) -> None:
         super().__init__({"a": b"one\n"})

@@ -1,4 +1,4 @@
-"""Calls of one step: each has one outcome, and only what is meant is carried out, once and in bounded time."""
+"""Calls of one step: each has one outcome, and only what was asked for is done, once and in bounded time."""
 
 import math
 
@@ -34,8 +34,8 @@ class Bench:
     async def run(self, *calls: ToolCall, truncated: bool = False) -> tuple[CallOutcome, ...]:
         self.turn.emit(StepEnded("msg_1", calls))
         outcomes = await run_tool_calls(self.turn, calls, truncated=truncated)
-        told = [message for message in self.turn.record.messages if isinstance(message, ToolMessage)]
-        assert [message.call_id for message in told[-len(calls) :]] == [each.id for each in calls]
+        reported = [message for message in self.turn.record.messages if isinstance(message, ToolMessage)]
+        assert [message.call_id for message in reported[-len(calls) :]] == [each.id for each in calls]
         return outcomes
 
 
@@ -58,7 +58,7 @@ async def test_a_repeated_call_shares_the_fate_of_the_first() -> None:
     assert [outcome.is_repeat for outcome in outcomes] == [False, True]
 
 
-async def test_a_call_is_no_repetition_once_something_else_may_have_changed() -> None:
+async def test_a_call_is_not_a_repetition_once_something_else_may_have_changed() -> None:
     test, edit = FakeTool("test", succeed), FakeTool("edit", succeed)
     calls = (call("test", "c1"), call("edit", "c2"), call("test", "c3"), call("test", "c4"))
     outcomes = await Bench(test, edit).run(*calls)
@@ -94,7 +94,7 @@ async def test_a_name_spelled_otherwise_is_understood(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", UNNAMED])
-async def test_a_call_without_a_name_is_told_that_it_is_none(name: str) -> None:
+async def test_a_call_without_a_name_is_reported_as_invalid(name: str) -> None:
     (outcome,) = await Bench(FakeTool("tool_manage", succeed)).run(call(name, "c1"))
     assert outcome.text.startswith("The call could not be read: it does not name a tool.")
     assert "tool_manage" not in outcome.text
@@ -102,18 +102,18 @@ async def test_a_call_without_a_name_is_told_that_it_is_none(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (r'"{\"n\": 1}"', ""),
         (r'{"n": "a\ud800b"}', "half a character is escaped in them"),
         ("[1]", "one JSON object"),
     ],
 )
-async def test_arguments_that_are_not_quite_an_object(arguments: str, told: str) -> None:
+async def test_arguments_that_are_not_quite_an_object(arguments: str, reported: str) -> None:
     toy = FakeTool("look", succeed)
     (outcome,) = await Bench(toy).run(ToolCall("c1", "look", arguments))
-    assert (toy.ran, outcome.status) == (([], "failed") if told else ([{"n": 1}], "completed"))
-    assert told in outcome.text
+    assert (toy.ran, outcome.status) == (([], "failed") if reported else ([{"n": 1}], "completed"))
+    assert reported in outcome.text
 
 
 @pytest.mark.parametrize("name", ["Ab", "functions.AB", "a", "abc", "functions."])
@@ -168,7 +168,7 @@ async def test_a_call_past_its_deadline_is_ended_and_told_with_its_output_so_far
         assert "Stopped after 0 s" in outcome.text
 
 
-async def test_a_call_that_comes_when_the_time_of_the_turn_is_up_is_not_begun() -> None:
+async def test_a_call_that_comes_when_the_time_of_the_turn_is_up_is_not_started() -> None:
     toy = FakeTool("late", succeed)
     bench = Bench(toy, limits=TurnLimits(timeout_s=20.0))
     bench.turn.spent.started_at_s -= 18.0
@@ -178,7 +178,7 @@ async def test_a_call_that_comes_when_the_time_of_the_turn_is_up_is_not_begun() 
     assert not any(isinstance(event, CallStarted) for event in bench.journal.events)
 
 
-async def test_a_call_that_the_time_of_the_turn_ends_is_told_so() -> None:
+async def test_a_call_that_runs_out_of_turn_time_says_so() -> None:
     bench = Bench(FakeTool("slow", hang), limits=TurnLimits(timeout_s=20.0))
     bench.turn.spent.started_at_s -= 17.999
     with anyio.fail_after(60):
@@ -186,7 +186,7 @@ async def test_a_call_that_the_time_of_the_turn_ends_is_told_so() -> None:
     assert "\nStopped: this turn has reached its time limit" in outcome.text
 
 
-async def test_the_time_that_ended_a_call_is_told_in_few_figures() -> None:
+async def test_the_time_that_ended_a_call_is_reported_in_few_figures() -> None:
     bench = Bench(FakeTool("slow", hang, deadline_s=0.0012345))
     with anyio.fail_after(60):
         (outcome,) = await bench.run(call("slow", "c1"))

@@ -1,4 +1,4 @@
-"""What a turn has stored before its calls: the files they name, or everything where anything may change."""
+"""What a turn stores before its calls: the files they name, or everything if anything may change."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ CALL = Calls("server", "tool")
 
 
 class NotedCheckpoints:
-    """Checkpoints that only note what they are to store; a whole folder cannot be stored while `is_too_big`."""
+    """Checkpoints that only record what they should store; a whole folder cannot be stored while `is_too_big`."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, tuple[str, ...], bool]] = []
@@ -100,7 +100,7 @@ async def test_a_folder_that_cannot_be_stored_is_tried_once_a_turn_and_its_files
     assert len([event for event in journal.events if isinstance(event, Noticed)]) == 1
 
 
-async def test_a_folder_that_is_named_stands_for_anything_in_it(tmp_path: Path) -> None:
+async def test_a_folder_that_is_named_represents_anything_in_it(tmp_path: Path) -> None:
     checkpoints = NotedCheckpoints()
     turn, _ = turn_with(checkpoints)
     await make(turn, Writes("/p/a"), Writes(str(tmp_path)), COMMAND)

@@ -1,4 +1,4 @@
-"""A scanner that fails or takes too long: the text counts as not scanned, and the turn goes on."""
+"""A scanner that fails or takes too long: the text counts as not scanned, and the turn continues."""
 
 import threading
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a person reads about a call holds no advice to the model, which reads that in addition."""
+"""What a person reads about a call contains no advice for the model; the model gets that in addition."""
 
 import re
 from typing import Final

@@ -44,7 +44,7 @@ BUILT_IN: Final = (
 
 
 class ManualClock:
-    """A stopwatch the test moves by hand."""
+    """A stopwatch that the test sets."""
 
     def __init__(self) -> None:
         self.at_s = 100.0
@@ -57,7 +57,7 @@ class ManualClock:
 
 
 class MemoryJournal:
-    """Events in a list; the disk is full from the event on that `is_full_at` names."""
+    """Events in a list; the disk is full from the event `is_full_at` on."""
 
     def __init__(self, is_full_at: type[Event] | None = None) -> None:
         self.events: list[Event] = []
@@ -78,7 +78,7 @@ class MemoryJournal:
 
 
 class Watcher:
-    """An audience that notes how much was on record when it was shown something."""
+    """An observer that records how many events were on record whenever it was shown something."""
 
     def __init__(self, journal: MemoryJournal) -> None:
         self.shown: list[Event] = []
@@ -94,7 +94,7 @@ class Watcher:
 
 
 class AllowingGate:
-    """A gate that allows, and counts how often it was asked."""
+    """A gate that allows, and counts the questions."""
 
     def __init__(self) -> None:
         self.asked: list[CallProposed] = []
@@ -122,7 +122,7 @@ async def build_empty_prompt(record: Record, workspace: Workspace, above: Record
 
 
 def routing_to(provider: ScriptedProvider, clock: ManualClock) -> Routing:
-    """Return the routing of a turn that has one model and no other."""
+    """Return the routing of a turn with a single model."""
     return routing_among({"scripted": provider}, clock)
 
 
@@ -159,7 +159,7 @@ def open_turn(
     tools: Mapping[str, Any] | None = None,
     routing: Routing | None = None,
 ) -> Turn:
-    """Open a turn in which the user has just spoken."""
+    """Open a turn in which the user has just sent a prompt."""
     plugin_folder: PluginFolder[Any] = PluginFolder("hermes_acp.tools.builtin", "TOOL")
     clock = ManualClock()
     deps = TurnDependencies(

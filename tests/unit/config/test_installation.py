@@ -1,4 +1,4 @@
-"""The command that adds an extra names where this program came from, and never a name in an index."""
+"""The command that adds an extra names the source of this installation, and never a name in an index."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""There is one memory service at most, and recall by meaning only where somebody asked for it."""
+"""There is at most one memory service, and recall by meaning only if it was configured."""
 
 from pathlib import Path
 

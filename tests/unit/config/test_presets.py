@@ -1,4 +1,4 @@
-"""Ways to models that have a name: what the file says, and what is chosen by it."""
+"""Named presets of models: what the file says, and what choosing one selects."""
 
 from __future__ import annotations
 

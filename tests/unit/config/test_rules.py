@@ -1,4 +1,4 @@
-"""`rules:` as people write them, and what they are told of mistakes."""
+"""`rules:` as people write them, and the messages about mistakes."""
 
 from pathlib import Path
 
@@ -69,7 +69,7 @@ MISTAKES = (
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_told_with_its_line(tmp_path: Path, mistake: str) -> None:
+def test_a_mistake_is_reported_with_its_line(tmp_path: Path, mistake: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load(f"model: a\nrules:\n- allow: {{command: make}}\n{mistake}\n", tmp_path)
     assert "line 4: " in caught.value.sentence()

@@ -1,4 +1,4 @@
-"""Settings that nobody wrote are taken unchecked, because checking them would change nothing."""
+"""Defaults are not validated, because that would change nothing."""
 
 from pathlib import Path
 

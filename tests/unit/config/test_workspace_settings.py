@@ -1,4 +1,4 @@
-"""What a workspace brings along, as far as it counts, and how each thing is known again."""
+"""What a workspace contains, as far as it counts, and how each item is identified."""
 
 import json
 from pathlib import Path

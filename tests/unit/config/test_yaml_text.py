@@ -60,7 +60,7 @@ def test_a_value_is_taken_away_with_the_mapping_it_leaves_empty() -> None:
     assert with_value("a:\n  b:\n    c: d\n", ("a", "b", "c"), None) == ""
 
 
-def test_what_cannot_be_kept_is_written_anew_and_right() -> None:
+def test_what_cannot_be_kept_is_written_again_and_right() -> None:
     odd = "shared: &s {base_url: http://a/v1}\nproviders: {openai: *s}  # both\n"
     after = with_value(odd, ("providers", "openai", "base_url"), "http://b/v1")
     assert yaml.safe_load(after) == {

@@ -1,4 +1,4 @@
-"""A change of a context file, told by its lines."""
+"""A change of a context file, shown by its lines."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,13 +21,13 @@ def with_rule(number: int, text: str) -> list[str]:
     return [*RULES[: number - 1], text, *RULES[number:]]
 
 
-def test_the_lines_that_changed_are_told_between_a_few_that_did_not() -> None:
+def test_the_lines_that_changed_are_reported_between_a_few_that_did_not() -> None:
     after = with_rule(20, "20. Another rule.")
     del after[29:31]
     after.append("81. And one more.")
-    told = changed_lines(block(RULES), block(after))
-    assert told is not None
-    assert told.split("\n")[:9] == [
+    reported = changed_lines(block(RULES), block(after))
+    assert reported is not None
+    assert reported.split("\n")[:9] == [
         "## AGENTS.md",
         "```",
         "@@ -18,5 +18,5 @@",
@@ -38,18 +38,18 @@ def test_the_lines_that_changed_are_told_between_a_few_that_did_not() -> None:
         f" {RULES[20]}",
         f" {RULES[21]}",
     ]
-    assert "@@ -28,6 +28,4 @@" in told
-    assert told.split("\n")[-5:] == [
+    assert "@@ -28,6 +28,4 @@" in reported
+    assert reported.split("\n")[-5:] == [
         "@@ -79,2 +77,3 @@",
         f" {RULES[78]}",
         f" {RULES[79]}",
         "+81. And one more.",
         "```",
     ]
-    assert with_changed_lines(block(RULES), told) == block(after)
+    assert with_changed_lines(block(RULES), reported) == block(after)
 
 
-def test_what_is_not_much_shorter_or_stands_under_another_heading_is_told_whole() -> None:
+def test_what_is_not_much_shorter_or_stands_under_another_heading_is_reported_whole() -> None:
     assert changed_lines(block(["Use tabs."]), block(["Use spaces."])) is None
     assert changed_lines(block(RULES), block(RULES[::-1])) is None
     after = block(with_rule(20, "20. Another rule."), "## AGENTS.md (the same as CLAUDE.md)")
@@ -58,12 +58,12 @@ def test_what_is_not_much_shorter_or_stands_under_another_heading_is_told_whole(
 
 
 def test_a_change_that_does_not_fit_leaves_nothing_known() -> None:
-    told = changed_lines(block(RULES), block(with_rule(20, "20. Another rule.")))
-    assert told is not None
-    assert with_changed_lines(block(RULES[1:]), told) == UNKNOWN
-    assert with_changed_lines(block(RULES, "## CLAUDE.md"), told) == UNKNOWN
-    assert with_changed_lines(UNKNOWN, told) == UNKNOWN
-    assert shown_files([f"{CHANGED_LINES}\n\n{told}"]) == {"AGENTS.md": UNKNOWN}
+    reported = changed_lines(block(RULES), block(with_rule(20, "20. Another rule.")))
+    assert reported is not None
+    assert with_changed_lines(block(RULES[1:]), reported) == UNKNOWN
+    assert with_changed_lines(block(RULES, "## CLAUDE.md"), reported) == UNKNOWN
+    assert with_changed_lines(UNKNOWN, reported) == UNKNOWN
+    assert shown_files([f"{CHANGED_LINES}\n\n{reported}"]) == {"AGENTS.md": UNKNOWN}
 
 
 @given(TEXTS, TEXTS, st.data())
@@ -73,7 +73,7 @@ def test_what_was_told_makes_the_one_text_the_other(
     at = data.draw(st.integers(0, len(RULES)))
     before = block([*RULES[:at], *old, *RULES[at:]])
     after = block([*RULES[:at], *new, *RULES[at:]])
-    told = changed_lines(before, after)
-    if told is not None:
-        assert with_changed_lines(before, told) == after
-        assert shown_files([f"{CHANGED_LINES}\n\n{told}"]) == {"AGENTS.md": UNKNOWN}
+    reported = changed_lines(before, after)
+    if reported is not None:
+        assert with_changed_lines(before, reported) == after
+        assert shown_files([f"{CHANGED_LINES}\n\n{reported}"]) == {"AGENTS.md": UNKNOWN}

@@ -33,7 +33,7 @@ THOUGHTS = st.lists(st.builds(Thought, WORDS, st.sampled_from(["", "signed"])), 
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[Message]:
-    """A lawful history that ends anywhere a request may be made, or behind an answer."""
+    """A valid history that ends anywhere a request may be made, or after an answer."""
     messages: list[Message] = []
     for exchange in range(draw(st.integers(1, 5))):
         messages += draw(st.lists(USERS, min_size=1, max_size=3))

@@ -1,4 +1,4 @@
-"""What a record makes of compactions, wherever they fall and wherever the session was cut off."""
+"""How a record is read with compactions, wherever they occur and wherever the session was cut off."""
 
 import msgspec
 from hypothesis import given
@@ -124,7 +124,7 @@ def test_a_killed_process_leaves_the_history_and_an_end(events: list[Event]) -> 
         assert record.open_compaction == ""
 
 
-def test_a_turn_goes_on_behind_a_compaction_with_the_words_it_had() -> None:
+def test_a_turn_continues_behind_a_compaction_with_the_words_it_had() -> None:
     said = UserSaid("u", (TextPart("go"),))
     record = record_of([TurnStarted("t"), said, TextSaid("m", "Hm.")])
     record.apply(StepFailed("m", "cut", retried=False))

@@ -1,4 +1,4 @@
-"""The laws of a history, and that a break of each is found."""
+"""The invariants of a history, and that each violation is found."""
 
 import pytest
 from hypothesis import given
@@ -62,7 +62,7 @@ def test_the_last_words_are_the_users_own() -> None:
 
 
 @given(histories())
-def test_a_cut_where_one_may_be_parts_no_call_from_its_outcome(messages: list[Message]) -> None:
+def test_a_cut_where_one_may_be_separates_no_call_from_its_outcome(messages: list[Message]) -> None:
     for place in range(len(messages) + 1):
         if can_split_before(messages, place):
             said = [

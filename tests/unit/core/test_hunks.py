@@ -1,4 +1,4 @@
-"""Hunks: every way of taking them leads where it should."""
+"""Hunks: every way of accepting them has the right result."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +24,7 @@ def test_what_is_taken_and_what_is_taken_back_meet(before: str, after: str, chos
     assert apply_hunks(before, taken) == revert_hunks(after, left)[0]
 
 
-def test_a_hunk_is_taken_back_where_others_typed_elsewhere() -> None:
+def test_a_hunk_is_undone_where_others_typed_elsewhere() -> None:
     before, after = "one\ntwo\nthree\nfour", "ONE\ntwo\nthree\nFOUR"
     now = "ONE\ntwo\nnew\nthree\nFOUR\nend"
     assert revert_hunks(after, diff_hunks(before, after), now) == (

@@ -20,7 +20,7 @@ from hermes_acp.core.record.session_record import Record, fold_events
 
 
 def step(*names: str) -> list[Event]:
-    """A turn whose model calls tools; the calls are named after their place."""
+    """A turn whose model calls tools; the calls are named by their position."""
     calls = tuple(ToolCall(f"c{number}", name, "{}") for number, name in enumerate(names))
     return [
         SessionOpened("ses", "/w", ("/w",), 1.0),

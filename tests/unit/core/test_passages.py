@@ -1,4 +1,4 @@
-"""What a record's events amount to for a reader."""
+"""How a record's events read as text."""
 
 from hermes_acp.core.events import (
     CallEnded,
@@ -48,7 +48,7 @@ PASSAGES = [
 ]
 
 
-def test_everybody_who_spoke_has_a_place_and_what_was_taken_back_has_none() -> None:
+def test_everybody_who_spoke_has_a_place_and_what_was_undone_has_none() -> None:
     assert passages_of(EVENTS) == PASSAGES
 
 
@@ -57,7 +57,7 @@ def test_what_is_half_said_is_given_as_it_stands() -> None:
     assert passages_of(half) == [PASSAGES[0], Passage(2, "agent", "I look."), Passage(3, "tool", "Try x")]
 
 
-def test_a_reader_goes_on_from_every_place_that_was_settled() -> None:
+def test_a_reader_continues_from_every_place_that_was_settled() -> None:
     settled = 0
     for cut in range(len(EVENTS) + 1):
         first = PassageReader()

@@ -1,4 +1,4 @@
-"""The laws of a history, whatever happened and wherever it was cut off."""
+"""The invariants of a history, whatever happened and wherever it was cut off."""
 
 import msgspec
 import pytest
@@ -57,7 +57,7 @@ def steps(draw: st.DrawFn, turn: int, step: int) -> list[Event]:
 
 @st.composite
 def sessions(draw: st.DrawFn) -> list[Event]:
-    """A lawful session, cut off anywhere behind its first event."""
+    """A valid session, cut off anywhere after its first event."""
     events: list[Event] = [OPENED]
     for turn in range(draw(st.integers(0, 4))):
         mode = draw(st.sampled_from((None, *MODES)))
@@ -137,7 +137,7 @@ def test_a_turn_in_which_the_model_said_nothing_leaves_no_trace(events: list[Eve
 
 
 @given(sessions(), st.data())
-def test_the_history_only_grows_while_a_turn_goes_on(events: list[Event], data: st.DataObject) -> None:
+def test_the_history_only_grows_while_a_turn_continues(events: list[Event], data: st.DataObject) -> None:
     cut = data.draw(st.integers(1, len(events)))
     before, after = record_of(events[:cut]), record_of(events)
     if not any(isinstance(event, TurnEnded) for event in events[cut:]):
@@ -179,7 +179,7 @@ OPEN_CALL: tuple[Event, ...] = (
         ((CallStarted("c", is_repeatable=True),), "safe to make it again"),
     ],
 )
-def test_a_lost_call_is_told_by_how_far_it_had_come(behind: tuple[Event, ...], words: str) -> None:
+def test_a_lost_call_is_reported_by_how_far_it_had_come(behind: tuple[Event, ...], words: str) -> None:
     ends = record_of([*OPEN_CALL, *behind]).closing_events()
     (outcome,) = [end for end in ends if isinstance(end, CallEnded)]
     assert words in outcome.text

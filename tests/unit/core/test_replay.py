@@ -1,4 +1,4 @@
-"""What of a session's past is shown again."""
+"""What of a session's history is replayed."""
 
 from itertools import pairwise
 
@@ -44,7 +44,7 @@ EVENTS = st.lists(st.one_of(WORDS, st.sampled_from(OTHERS)), max_size=30)
 
 
 def words(events: list[Event]) -> list[tuple[type[Event], str, str]]:
-    """Return all words by kind and message, frames joined, in the order each kind and message began."""
+    """Return all text by kind and message, frames joined, in order of first appearance."""
     joined: dict[tuple[type[Event], str], str] = {}
     for event in events:
         if isinstance(event, TextSaid | ThoughtSaid):

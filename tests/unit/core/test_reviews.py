@@ -1,4 +1,4 @@
-"""What is open of edits that were made unasked, as events tell it."""
+"""Open reviews of edits that were made without asking, as events report them."""
 
 from hermes_acp.core.event_types import Diff, EditsJudged
 from hermes_acp.core.events import (
@@ -115,7 +115,7 @@ def test_a_part_of_a_big_file_goes_into_what_is_known() -> None:
     assert texts(reviews) == ("a\nb\nc\nd", "A\nb\nc\nD")
 
 
-def test_an_edit_that_is_undone_by_another_is_no_edit() -> None:
+def test_an_edit_that_is_undone_by_another_is_not_an_edit() -> None:
     reviews = Reviews()
     reviews.apply(edit("c1", "a", "b"))
     reviews.apply(edit("c2", "b", "a"))
@@ -136,7 +136,7 @@ def test_so_much_is_held_and_the_oldest_goes() -> None:
     assert reviews.find("/p/0") is None
 
 
-def test_what_a_model_never_answered_to_is_told_again() -> None:
+def test_what_a_model_never_answered_to_is_reported_again() -> None:
     record = Record()
     record.apply(edit("c1", "a", "b"))
     judged(record.reviews, "rejected")

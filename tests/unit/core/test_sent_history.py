@@ -1,4 +1,4 @@
-"""A history as a model is sent it: the model's own IDs, each message converted once."""
+"""A history as it is sent to a model: the model's own IDs, each message converted once."""
 
 from __future__ import annotations
 

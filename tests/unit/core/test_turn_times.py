@@ -36,7 +36,7 @@ def ended(call_id: str) -> CallEnded:
     return CallEnded(call_id, "execute", "completed", "")
 
 
-def test_model_tools_and_person_are_told_apart() -> None:
+def test_model_tools_and_person_are_distinguished() -> None:
     (times,) = times_of(
         [
             (100.0, TurnStarted("t")),

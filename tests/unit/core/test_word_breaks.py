@@ -1,4 +1,4 @@
-"""Cuts between words: whatever is left out of a long text, no half of a word stays beside the gap."""
+"""Cuts between words: whatever is omitted from a long text, no half word remains beside the gap."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def test_no_half_of_a_word_stays_beside_a_gap(place: int) -> None:
     assert SECRET[-4:] not in shown.replace(SECRET, "")
 
 
-def test_one_long_word_is_cut_all_the_same() -> None:
+def test_one_long_word_is_cut_anyway() -> None:
     assert trim_to_break(b"x" * 100) == trim_from_break(b"x" * 100) == b"x" * 100
 
 
@@ -40,14 +40,14 @@ def test_a_part_holds_a_key_whole_or_not_at_all(last: int) -> None:
 
 
 @pytest.mark.parametrize("first", range(1, len(LINE)))
-def test_a_later_part_does_not_begin_within_a_key(first: int) -> None:
+def test_a_later_part_does_not_start_within_a_key(first: int) -> None:
     begin, end = slice_at_breaks(LINE, first, len(LINE))
     shown = LINE[begin:end]
     assert begin >= first
     assert KEY in shown or KEY[-4:] not in shown
 
 
-def test_two_parts_on_end_show_everything_where_the_second_begins_behind_the_first() -> None:
+def test_two_parts_on_end_show_everything_where_the_second_starts_behind_the_first() -> None:
     _, end = slice_at_breaks(LINE, 0, 30)
     assert (
         LINE[slice(*slice_at_breaks(LINE, 0, 30))] + LINE[slice(*slice_at_breaks(LINE, end, len(LINE)))]

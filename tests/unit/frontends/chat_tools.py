@@ -25,12 +25,12 @@ def session_renderer(on: TranscriptLayout) -> SessionRenderer:
 
 
 class AnsweredScreen:
-    """Gives answers from a list and keeps what is written."""
+    """Gives answers from a list and stores what is written."""
 
     can_ask = True
 
     def __init__(self, *answers: str | Gesture, rewrite: Callable[[str], str | None] | None = None) -> None:
-        """`rewrite` is what the person's editor makes of a text; without it there is none."""
+        """`rewrite` is the result of the person's editor; without it there is none."""
         self._rewrite = rewrite
         self._answers = list(answers)
         self.written = ""

@@ -1,4 +1,4 @@
-"""What `--allow` permits, in the words that people use elsewhere."""
+"""What `--allow` permits, in the notation of other agents."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What `hermes-acp board show` says in a card's history."""
+"""A card's history in `hermes-acp board show`."""
 
 from typing import get_args
 

@@ -1,4 +1,4 @@
-"""What the chat keeps of what was typed."""
+"""The chat's history of what was typed."""
 
 import random
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the chat asks a person, and what becomes of the answers."""
+"""The chat's questions to a person, and the effect of the answers."""
 
 from pathlib import Path
 
@@ -66,9 +66,9 @@ async def test_an_answer_is_one_of_the_agents_options(
 
 @pytest.mark.parametrize("is_warning", [True, False])
 async def test_a_question_says_why_it_is_asked_and_warns_of_what_cannot_be_undone(is_warning: bool) -> None:
-    told = {"approvalText": "rm -rf build", "reason": "Asked because it deletes files: build."}
+    reported = {"approvalText": "rm -rf build", "reason": "Asked because it deletes files: build."}
     call = v1.ToolCallUpdate(
-        tool_call_id="c", title="Clean", meta={"hermes": {**told, "isWarning": is_warning}}
+        tool_call_id="c", title="Clean", meta={"hermes": {**reported, "isWarning": is_warning}}
     )
     asked = v1.RequestPermissionRequest(session_id="s", tool_call=call, options=OPTIONS)
     screen = AnsweredScreen("n")
@@ -84,7 +84,7 @@ async def test_the_choices_stay_below_a_diff_that_is_shown_in_full() -> None:
     assert screen.written.rindex("1 Allow once") > screen.written.rindex("+ eighteen")
 
 
-async def test_a_hunk_that_is_left_out_is_told() -> None:
+async def test_a_hunk_that_is_left_out_is_reported() -> None:
     answer, _ = await judge("h", "y", "n")
     assert answer.permission is not None
     assert answer.permission.edits == {f"{CWD}/a": BEFORE.replace("2\n", "two\n", 1)}
@@ -237,5 +237,5 @@ def test_files_that_are_there_are_attached(tmp_path: Path) -> None:
         (as_command("!"), "", ""),
     ],
 )
-def test_a_command_is_told_from_a_path(line: str, name: str, words: str) -> None:
+def test_a_command_is_distinguished_from_a_path(line: str, name: str, words: str) -> None:
     assert split_command(line) == (name, words)

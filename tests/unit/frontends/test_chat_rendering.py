@@ -1,4 +1,4 @@
-"""What the chat draws: blocks, cards, diffs, and nothing that steers a terminal."""
+"""What the chat draws: blocks, cards, diffs, and no terminal control sequences."""
 
 import pytest
 from hypothesis import given

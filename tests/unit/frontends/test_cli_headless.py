@@ -1,4 +1,4 @@
-"""What a run without an editor writes."""
+"""The output of a run without an editor."""
 
 import json
 from typing import Any
@@ -21,7 +21,7 @@ def read(lines: list[str]) -> list[dict[str, Any]]:
 
 
 def test_drafts_of_edits_are_not_in_the_stream() -> None:
-    """They are in no record, and editors alone draw them."""
+    """They are not recorded, and only editors draw them."""
     lines: list[str] = []
     writer = reporter(lines)
     writer.show(EditDrafted("call_1", "/project/a.txt", "text"))

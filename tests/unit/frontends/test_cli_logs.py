@@ -56,7 +56,7 @@ def run(home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def turn(at: float, model: str = "large", cost_usd: float = 0.5) -> list[tuple[Event, float]]:
-    """One turn: a failed request, one that was answered, a call that was asked about, a summary."""
+    """One turn: a failed request, an answered one, a call that was asked about, a summary."""
     used = Usage(1000, 50, 800)
     return [
         (TurnStarted("t1"), at),
@@ -82,8 +82,8 @@ def test_a_log_tells_what_happened_and_how_long_it_took(home: Path, run: Run) ->
     code, output, errors = run("logs", "--json")
     assert (code, errors) == (0, "")
     entries = [json.loads(line) for line in output.splitlines()]
-    told = [(each["kind"], each["what"], each.get("outcome", ""), each.get("took_s")) for each in entries]
-    assert told == [
+    reported = [(each["kind"], each["what"], each.get("outcome", ""), each.get("took_s")) for each in entries]
+    assert reported == [
         ("state", "opened", "", None),
         ("state", "mode", "", None),
         ("state", "turn started", "", None),
@@ -128,7 +128,7 @@ def test_only_the_records_that_can_matter_are_read(home: Path, run: Run) -> None
     assert "ses_new" in run("logs", "--since", "3d")[1]
 
 
-def test_changes_of_memory_skills_tools_and_settings_are_told(home: Path, run: Run) -> None:
+def test_changes_of_memory_skills_tools_and_settings_are_reported(home: Path, run: Run) -> None:
     now = time.time()
     (home / "history").mkdir()
     NoteChanges(home).add(

@@ -1,4 +1,4 @@
-"""hermes-acp memory: a person's own hand on the notes."""
+"""hermes-acp memory: notes managed by a person."""
 
 import json
 import shlex
@@ -108,7 +108,7 @@ def test_an_export_replaces_a_file_only_on_request(run: Run, tmp_path: Path) -> 
     assert run("export", "-o", "/dev/null")[0] == 0
 
 
-def test_a_note_that_is_known_is_no_failure(run: Run) -> None:
+def test_a_note_that_is_known_is_not_a_failure(run: Run) -> None:
     assert run("add", "Tests run with make")[0] == 0
     code, out, err = run("add", "Tests  run with make")
     assert (code, out, err) == (0, "This note already exists. Nothing was changed.\n", "")
@@ -124,10 +124,10 @@ def test_a_note_that_may_contradict_another_says_so_and_how_to_remove_that(run: 
     assert "Kim" not in err
     command = shlex.split(err.rpartition("hermes-acp memory ")[2])
     assert command[:4] == ["forget", earlier, "--store", "workspace"]
-    assert run(*command)[0] == 0  # though the later note contains the earlier one
+    assert run(*command)[0] == 0  # although the later note contains the earlier one
     assert [each["text"] for each in json.loads(run("search", "make", "--json")[1])] == [later]
-    told = run("edit", "--store", "user", "Called Kim", "Runs tests with just.")[2]
-    assert f"(for this folder): {later}\n" in told
+    reported = run("edit", "--store", "user", "Called Kim", "Runs tests with just.")[2]
+    assert f"(for this folder): {later}\n" in reported
 
 
 @pytest.mark.parametrize(

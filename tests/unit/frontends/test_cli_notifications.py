@@ -22,7 +22,7 @@ exit $(cat "$0.code" 2>/dev/null || echo 0)
 
 @pytest.fixture
 def desktop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put a program in place of the desktop's own; it logs its arguments."""
+    """Replace the desktop's own program with one that logs its arguments."""
     program = tmp_path / "bin" / "notify-send"
     program.parent.mkdir()
     program.write_text(PROGRAM)

@@ -1,4 +1,4 @@
-"""hermes-acp policy, as a person and a script see it; docs/policy.md says what it says, name by name."""
+"""hermes-acp policy, as a person and a script see it; docs/policy.md names every field."""
 
 import argparse
 import json
@@ -42,7 +42,7 @@ def answered(line: str, tmp_path: Path) -> dict[str, Any]:
     )
 
 
-def test_the_name_of_a_file_that_is_no_text_is_answered_too(tmp_path: Path) -> None:
+def test_the_name_of_a_file_that_is_not_text_is_answered_too(tmp_path: Path) -> None:
     (tmp_path / "a\udce9.txt").touch()
     answer = answered('{"id": 1, "cmd": "cat *.txt > /elsewhere"}', tmp_path)
     assert any("\\udce9" in path for effect in answer["effects"] for path in effect["reads"])

@@ -180,7 +180,7 @@ def test_what_cannot_be_meant_is_exit_code_2(run: Run, arguments: tuple[str, ...
     assert err.startswith("hermes-acp: There is no")
 
 
-def test_a_damaged_index_is_told_beside_the_list(run: Run, home: Path) -> None:
+def test_a_damaged_index_is_reported_beside_the_list(run: Run, home: Path) -> None:
     (home / "index.db").write_bytes(b"no database " * 500)
     code, out, err = run("sessions", "list")
     assert (code, out.count("ses_")) == (0, 2)
@@ -220,7 +220,7 @@ def test_a_session_is_deleted_only_with_a_yes(run: Run, home: Path) -> None:
     assert "ses_0" not in run("sessions", "list", "--archived")[1]
     assert "ses_0" not in run("sessions", "search", "kettle")[1]
     assert run("sessions", "delete", "ses_0", "--yes")[0] == 2
-    code, _, err = run("sessions", "delete", "ses", "--yes")  # only one is left that begins so
+    code, _, err = run("sessions", "delete", "ses", "--yes")  # only one is left with this prefix
     assert (code, "'ses' is only the beginning" in err) == (2, True)
     assert (home / "sessions" / "ses_1.jsonl").exists()
 

@@ -1,4 +1,4 @@
-"""What the command line says about a mistyped one."""
+"""Messages about a mistyped command line."""
 
 from collections.abc import Callable, Sequence
 
@@ -52,8 +52,8 @@ def test_the_mistake_and_what_was_meant_are_named(
 
 def test_what_a_missing_argument_may_be_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert gateway_command(["setup"]) == 2
-    told = capsys.readouterr().err
-    assert "`hermes-acp gateway setup` needs a PLATFORM: discord, email," in told
+    reported = capsys.readouterr().err
+    assert "`hermes-acp gateway setup` needs a PLATFORM: discord, email," in reported
 
 
 def test_a_prompt_without_a_command_is_told_where_it_goes(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""Commands that are started where there is no folder any more."""
+"""Commands started in a folder that no longer exists."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if sys.platform == "win32":
 
 @pytest.fixture
 def deleted_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
-    """Be in a folder that is deleted, for one test."""
+    """Use a deleted working directory for one test."""
     monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("HERMES_MODEL", "scripted")

@@ -1,4 +1,4 @@
-"""The Escape key and Alt with another key, told apart as a terminal sends them."""
+"""The Escape key and Alt with another key, distinguished as a terminal sends them."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Line:
 
     @property
     def text(self) -> str:
-        """What is in the line."""
+        """The text in the line."""
         return self.session.default_buffer.text
 
     def take(self, keys: list[Any]) -> None:
-        """Process keys that the terminal gave."""
+        """Process keys that the terminal sent."""
         with set_app(self.session.app):
             self.session.app.key_processor.feed_multiple(keys)
             self.session.app.key_processor.process_keys()

@@ -1,4 +1,4 @@
-"""What becomes of a prompt that is sent while a turn runs: a row that moves, then a line that stays."""
+"""A prompt sent while a turn runs: first a row that moves, then a line that stays."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -34,7 +34,7 @@ class NoLaunch(AgentLauncher):
 
 
 class Stage:
-    """A teller at work, and the screen it tells on."""
+    """An event presenter, and the screen it writes to."""
 
     def __init__(self) -> None:
         self.events = EventQueue()
@@ -53,7 +53,7 @@ class Stage:
         return self.presenter.live(ROWS, COLUMNS)
 
     async def send(self, prompt: str) -> str:
-        """Send the prompt that waits longest; return what this has added to what stays."""
+        """Send the prompt that waits longest; return what this has added to the permanent output."""
         with anyio.fail_after(20):
             assert await self.prompts.take_next() == prompt
         return await self.tell(PromptSent(prompt))
@@ -63,7 +63,7 @@ class Stage:
         await self.tell(PromptSent(prompt, steers=True))
 
     async def tell(self, *event: ChatEvent) -> str:
-        """Return what these events have added to what stays."""
+        """Return what these events have added to the permanent output."""
         before = len(self.screen.written)
         for each in event:
             self.events.put(each)
@@ -108,8 +108,8 @@ async def test_what_steers_is_a_row_until_the_turn_reads_it() -> None:
         assert "❯ rather this  (steering)" in on.rows
         assert "rather this" not in await on.tell(WORDS)
         assert "❯ rather this  (steering)" in on.rows
-        told = await on.tell(recorded("2"), CALL)
-        assert told.index("Some words") < told.index("❯ rather this") < told.index("Run it")
+        reported = await on.tell(recorded("2"), CALL)
+        assert reported.index("Some words") < reported.index("❯ rather this") < reported.index("Run it")
         assert "rather this" not in on.rows
         assert "rather this" not in await on.tell(
             TurnFinished("rather this", "end_turn"), TurnFinished("one", "end_turn")

@@ -1,4 +1,4 @@
-"""Exit codes: one table, which the help, the errors and the chat share."""
+"""Exit codes: one table, shared by the help, the errors and the chat."""
 
 import re
 

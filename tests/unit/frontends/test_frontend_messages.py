@@ -1,4 +1,4 @@
-"""What each frontend says is in one place, where it is read as a whole."""
+"""Each frontend's sentences are in one place, where they can be read together."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Who is let in."""
+"""Which requests are admitted."""
 
 import base64
 

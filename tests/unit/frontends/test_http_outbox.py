@@ -1,4 +1,4 @@
-"""An outbox: nothing is lost, nothing comes twice unasked, and what is held is bounded."""
+"""An outbox: nothing is lost or repeated without being requested, and its size is limited."""
 
 import anyio
 import pytest

@@ -1,4 +1,4 @@
-"""Every message finds its stream."""
+"""Every message reaches its stream."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Who is let in at a hub, and until when: what ends a credential ends what is open."""
+"""Who is admitted to a hub, and until when: what ends a credential also ends its connections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The limits of a hub: whom requests are counted for."""
+"""The limits of a hub: to whom requests are attributed."""
 
 from __future__ import annotations
 

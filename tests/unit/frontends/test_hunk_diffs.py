@@ -1,4 +1,4 @@
-"""A diff that comes as hunks is drawn as the same diff with its whole texts."""
+"""A diff sent as hunks is drawn like the same diff with its whole texts."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Output on a card shows itself and does nothing else."""
+"""Output on a card is shown and has no effect on the terminal."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the input line keeps when text comes back to it while a read ends."""
+"""The input line keeps text that is put back while a read ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One member of a settings file with comments is set, and everything else stays as it is."""
+"""One member of a settings file with comments is set, and everything else stays unchanged."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What `hermes-acp lsp` asks in the editor: the whole of what runs, and why."""
+"""What `hermes-acp lsp` asks in the editor: the whole text of what runs, and why."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What an editor can set, and what its mistakes are told as."""
+"""What an editor can set, and how its mistakes are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places, parts that differ, documents that change: as the protocol counts, whatever is in the text."""
+"""Positions, differing parts and changed documents: counted as the protocol does, whatever is in the text."""
 
 from __future__ import annotations
 

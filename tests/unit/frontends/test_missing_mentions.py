@@ -1,4 +1,4 @@
-"""Which words after an @ are taken as files that do not exist."""
+"""Which words after an @ are reported as missing files."""
 
 from pathlib import Path
 

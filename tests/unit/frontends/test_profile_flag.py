@@ -1,4 +1,4 @@
-"""`--profile NAME`, wherever it stands in a command line."""
+"""`--profile NAME`, anywhere in a command line."""
 
 import os
 

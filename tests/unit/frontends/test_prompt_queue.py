@@ -1,4 +1,4 @@
-"""A prompt either waits, and can be taken back, or was sent."""
+"""A prompt either waits, and can be withdrawn, or was sent."""
 
 import anyio
 import pytest

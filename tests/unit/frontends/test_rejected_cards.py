@@ -1,4 +1,4 @@
-"""Cards of the chat: what the person rejected did not fail, and their thinking time is not the call's."""
+"""Cards of the chat: a rejected call did not fail, and the person's thinking time is not the call's."""
 
 from hermes_acp.frontends.chat.rendering.tool_call_cards import ToolCallCard
 from hermes_protocol import v1
@@ -29,7 +29,7 @@ def test_a_call_that_failed_is_shown_as_failed() -> None:
     assert card.over("/p").plain == "✗ Run make  execute\n  │ no rule to make target"
 
 
-def test_the_time_of_a_call_begins_when_it_starts() -> None:
+def test_the_time_of_a_call_counts_from_its_start() -> None:
     card = ToolCallCard("c", 0.0)
     card.take(update("pending"), 0.0)
     assert " s" not in card.live(18.0, 80).plain

@@ -97,7 +97,7 @@ def test_systemd_understands_every_line(plan: ServicePlan, tmp_path: Path) -> No
 
 @pytest.mark.skipif(not ANALYZE, reason="systemd is not installed")
 def test_systemd_rates_the_confinement(tmp_path: Path) -> None:
-    """A unit without `User=` counts as root's; one of a user's own service manager never is."""
+    """A unit without `User=` counts as root's; a unit of a user's own service manager never does."""
     assert exposure(OF_MACHINE, tmp_path) <= MAX_EXPOSURE
     assert exposure(OWN, tmp_path, "User=ann") <= MAX_EXPOSURE
 

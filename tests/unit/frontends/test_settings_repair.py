@@ -1,4 +1,4 @@
-"""A settings file that cannot be used is mended by removing what is wrong, but never a rule."""
+"""An unusable settings file is repaired by removing what is wrong, but never a rule."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""One encoding of an event serves all clients that are shown the same."""
+"""One encoding of an event serves all clients that see the same."""
 
 from hermes_acp.core.events import TextSaid
 from hermes_acp.frontends.acp.connection.shared_frames import SharedFrames

@@ -1,4 +1,4 @@
-"""What setup writes for each editor is what `editor-clients` documents, and written twice it changes nothing."""
+"""Setup writes for each editor what `editor-clients` documents; writing it again changes nothing."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""States of work trees, stored and brought elsewhere with real git, also where a repository tries to run programs."""
+"""States of work trees, stored and transferred with real git, also if the repository tries to run programs."""
 
 import os
 import subprocess
@@ -123,7 +123,7 @@ def test_a_copy_with_other_commits_is_refused_and_one_that_only_lags_behind_is_n
 
 
 def test_commits_of_the_same_files_are_not_dropped(project: Path, tmp_path: Path) -> None:
-    """A copy whose changes were committed since its state was stored has the files of that state, but more commits."""
+    """A copy whose changes were committed after its state was stored has the files of that state, but more commits."""
     one, two = copies(tmp_path, "one"), copies(tmp_path, "two")
     (project / "kept.txt").write_text("changed\n")
     state = one.store(str(project))

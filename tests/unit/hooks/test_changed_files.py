@@ -1,4 +1,4 @@
-"""Files that a hook changed after a call: their diffs end with what is there now."""
+"""Files that a hook changed after a call: their diffs end with the current content."""
 
 from pathlib import Path
 
@@ -39,7 +39,9 @@ async def test_what_is_not_on_the_disk_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", None])
-async def test_what_is_no_text_any_more_or_gone_keeps_its_diff(tmp_path: Path, content: bytes | None) -> None:
+async def test_what_is_not_text_any_more_or_gone_keeps_its_diff(
+    tmp_path: Path, content: bytes | None
+) -> None:
     path = tmp_path / "a"
     path.write_text("x\n")
     result = written(path, "x\n")

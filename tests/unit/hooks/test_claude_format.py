@@ -77,14 +77,18 @@ def test_a_projects_files_are_read_and_need_trust_in_the_scripts_they_name(tmp_p
     ]
 
 
-def test_a_call_is_told_in_their_words() -> None:
+def test_a_call_is_reported_in_their_words() -> None:
     hook = Hook("h", HookSettings(event="after_tool", command="true", format="claude"))
     facts = example_facts("after_tool", CallSubject("write_file", "edit", ("/w/a.py",)))
-    told = json.loads(encode_request(hook, "ses_1", "/w", facts))
-    assert (told["hook_event_name"], told["tool_name"]) == ("PostToolUse", "Write")
-    assert told["tool_input"] == {"file_path": "/w/a.py"}
-    assert told["tool_response"] == {"output": "Done.", "success": True}
-    assert (told["session_id"], told["cwd"], told["permission_mode"]) == ("ses_1", "/w", "default")
+    reported = json.loads(encode_request(hook, "ses_1", "/w", facts))
+    assert (reported["hook_event_name"], reported["tool_name"]) == ("PostToolUse", "Write")
+    assert reported["tool_input"] == {"file_path": "/w/a.py"}
+    assert reported["tool_response"] == {"output": "Done.", "success": True}
+    assert (reported["session_id"], reported["cwd"], reported["permission_mode"]) == (
+        "ses_1",
+        "/w",
+        "default",
+    )
 
 
 DENIED = {"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "no"}}

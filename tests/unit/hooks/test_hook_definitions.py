@@ -1,4 +1,4 @@
-"""Which calls a hook applies to, and which settings are none."""
+"""Which calls a hook applies to, and which settings are invalid."""
 
 from typing import Any
 

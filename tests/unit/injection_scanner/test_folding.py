@@ -1,4 +1,4 @@
-"""Folding: one shape for many spellings, and a true way back."""
+"""Folding: one shape for many spellings, and a correct way back."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Orders whose fragments lie apart in a text: joined by labels, strings, cells, comments; honest fragments stay."""
+"""Orders whose fragments are apart in a text: joined by labels, strings, cells, comments; honest fragments stay."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def test_honest_fragments_are_no_order(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["a = 'x'\n" * 9000, "[a] " * 20_000, "| 1 | a |\n" * 9000, "<!-- a -->" * 8000, "'" * 90_000]
 )
-def test_many_fragments_that_name_no_deed_are_not_judged(text: str) -> None:
+def test_many_fragments_that_name_no_deed_are_not_checked(text: str) -> None:
     assert list(joined_fragments(text)) == []
 
 

@@ -1,4 +1,4 @@
-"""What the scanner says of hand-made files, kept in golden_findings.json, so that a change of it is seen in a diff."""
+"""The scanner's findings in hand-made files, kept in golden_findings.json, so that a change appears in a diff."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Invisible characters: the honest ones stay, the others go, and lines keep their numbers."""
+"""Invisible characters: legitimate ones stay, the others go, and lines keep their numbers."""
 
 import pytest
 from hypothesis import given

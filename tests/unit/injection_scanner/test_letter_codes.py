@@ -1,4 +1,4 @@
-"""Orders in codes that stand for letters one by one, and in rare alphabets, are read; what only looks so passes."""
+"""Orders in substitution codes and rare alphabets are read; text that only resembles them passes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Orders in other languages than English, and honest sentences of instruction files in these languages."""
+"""Orders in languages other than English, and honest sentences of instruction files in these languages."""
 
 import pytest
 

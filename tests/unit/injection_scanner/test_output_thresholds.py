@@ -1,4 +1,4 @@
-"""What commands print and files hold has a higher threshold than what is written for a reader."""
+"""Command output and file contents have a higher threshold than text written for a reader."""
 
 import pytest
 
@@ -35,7 +35,7 @@ def test_an_order_in_output_is_found(order: str) -> None:
     assert InjectionScanner().orders_in(f"collected 12 items\n\ntests/test_a.py ......\n{order}\n12 passed\n")
 
 
-def test_a_passage_known_to_be_harmless_in_output_is_judged_anew_as_a_text() -> None:
+def test_a_passage_known_to_be_harmless_in_output_is_checked_again_as_a_text() -> None:
     loud = HARMLESS["a security policy"]
     alone = scan(loud).findings
     InjectionScanner().orders_in(loud)

@@ -1,4 +1,4 @@
-"""The example in the package's docstring is what the package does."""
+"""The example in the package's docstring has the documented result."""
 
 import doctest
 

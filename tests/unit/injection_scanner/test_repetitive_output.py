@@ -1,4 +1,4 @@
-"""Harmless output that repeats itself is no attack: logs, listings, progress bars, and the product's own help."""
+"""Harmless repetitive output is not an attack: logs, listings, progress bars, and the product's own help."""
 
 from itertools import product
 from typing import Final

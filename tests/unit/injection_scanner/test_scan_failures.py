@@ -1,4 +1,4 @@
-"""A scanner that fails or takes too long: the text is left out with a sentence, and nothing else fails."""
+"""A scanner that fails or takes too long: the text is omitted with a sentence, and nothing else fails."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Ways of writing and hiding an order that the scanner reads, and honest look-alikes of each that it leaves alone."""
+"""Ways of writing and hiding an order that the scanner reads, and honest look-alikes of each that it ignores."""
 
 import base64
 import bz2

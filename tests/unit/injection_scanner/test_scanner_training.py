@@ -1,4 +1,4 @@
-"""What the scanner's weights are made with: the grammar's sentences and the fit, the same each time."""
+"""The training of the scanner's weights: the grammar's sentences and the fit are reproducible."""
 
 import re
 
@@ -27,7 +27,7 @@ def test_nothing_of_a_template_is_left_open() -> None:
     assert [each for each in left if each in slots or each.startswith("(")] == []
 
 
-def test_rows_are_chosen_joined_and_numbered_anew() -> None:
+def test_rows_are_chosen_joined_and_numbered_again() -> None:
     rows = SparseRows.of([[0, 2], [1], [0, 1, 2]], [1.0, 0.5, 2.0])
     weights = np.array([1.0, 10.0, 100.0])
     assert rows.scores(weights).tolist() == [101.0, 5.0, 222.0]

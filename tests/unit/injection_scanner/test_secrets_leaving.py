@@ -1,4 +1,4 @@
-"""Orders in plain words to carry secrets outside, and honest sentences of the same words."""
+"""Plain-language orders to send secrets out, and honest sentences with the same words."""
 
 import pytest
 

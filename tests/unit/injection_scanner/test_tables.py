@@ -1,4 +1,4 @@
-"""The scanner's tables are ready, and a ready one counts only while its source is what it was made from."""
+"""The scanner's precomputed tables, and that each is used only while its source is unchanged."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""How a server's answer is laid out for a model."""
+"""How a server's answer is formatted for a model."""
 
 import re
 
@@ -22,7 +22,7 @@ def test_an_answer_cannot_end_its_own_fence() -> None:
     assert first.splitlines()[-1] != second.splitlines()[-1]
 
 
-def test_all_kinds_of_content_are_told() -> None:
+def test_all_kinds_of_content_are_reported() -> None:
     content = [
         TextContent(type="text", text="words"),
         AudioContent(type="audio", data="AAAA", mime_type="audio/wav"),

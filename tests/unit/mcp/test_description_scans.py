@@ -1,4 +1,4 @@
-"""Descriptions that were scanned before are not scanned again; those with a finding are."""
+"""Descriptions scanned before are not scanned again; those with a finding are."""
 
 from hermes_acp.mcp.description_scans import DescriptionScans
 from hermes_acp.mcp.tool_descriptions import ToolDescription, describe_tool
@@ -11,7 +11,7 @@ def described(text: str, parameter: str = "path") -> ToolDescription:
 
 
 class Scanner:
-    """Cuts out one word and notes what it was given."""
+    """Cuts out one word and records its input."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []

@@ -1,4 +1,4 @@
-"""Words behind a prompt's name, as its arguments; names of prompts; waits between tries."""
+"""Text after a prompt's name, as its arguments; names of prompts; delays between attempts."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a server and its tools are called."""
+"""The names of a server and its tools."""
 
 import re
 from itertools import permutations

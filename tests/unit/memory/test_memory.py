@@ -1,4 +1,4 @@
-"""Notes for later sessions: what may be noted, found again and lost."""
+"""Notes for later sessions: which can be written, found again and removed."""
 
 from datetime import datetime
 from pathlib import Path
@@ -57,7 +57,7 @@ def test_entries_are_added_replaced_and_removed_by_a_part_of_them() -> None:
         (MemoryChange("memory", "remove"), "No note was specified"),
     ],
 )
-def test_what_cannot_be_noted_is_told(change: MemoryChange, words: str) -> None:
+def test_what_cannot_be_noted_is_reported(change: MemoryChange, words: str) -> None:
     with pytest.raises(BadRequest, match=words):
         apply_note_change(("alpha one", "alpha two"), change)
 
@@ -194,18 +194,18 @@ def test_the_notice_of_a_note_left_out_names_its_line_its_rule_and_how_to_let_it
     path = memory.path_of("memory", str(tmp_path))
     path.parent.mkdir(parents=True)
     path.write_text(f"Tabs.\n§\n{ATTACK}\n")
-    (told,) = take_snapshot(memory, str(tmp_path)).notices
-    assert f"{path}, line 3: " in told
-    assert "(override-orders)" in told or "(secret-" in told
-    assert f"`hermes-acp scan --allow {path}`" in told
-    assert ".." not in told
+    (reported,) = take_snapshot(memory, str(tmp_path)).notices
+    assert f"{path}, line 3: " in reported
+    assert "(override-orders)" in reported or "(secret-" in reported
+    assert f"`hermes-acp scan --allow {path}`" in reported
+    assert ".." not in reported
     allowed = frozenset({digest_of(path.read_bytes())})
     shown = take_snapshot(memory, str(tmp_path), allowed)
     assert ATTACK in shown.text
     assert not shown.notices
 
 
-def test_what_a_model_is_told_of_its_notes_holds_none_that_would_be_blocked(tmp_path: Path) -> None:
+def test_what_a_model_is_told_about_its_notes_holds_none_that_would_be_blocked(tmp_path: Path) -> None:
     memory = MemoryStore(tmp_path)
     path = memory.path_of("memory", str(tmp_path))
     path.parent.mkdir(parents=True)

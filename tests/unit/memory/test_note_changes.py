@@ -1,4 +1,4 @@
-"""Which turn changed which note, and taking that back."""
+"""Which turn changed which note, and undoing that."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def replace(part: str, text: str) -> MemoryChange:
     return MemoryChange("memory", "replace", text, part)
 
 
-def test_what_turns_noted_is_taken_back_and_brought_back(tmp_path: Path) -> None:
+def test_what_turns_noted_is_undone_and_restored(tmp_path: Path) -> None:
     memory, changes = MemoryStore(tmp_path), NoteChanges(tmp_path)
 
     def entries() -> tuple[str, ...]:

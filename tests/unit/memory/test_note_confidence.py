@@ -68,7 +68,7 @@ def test_no_planted_text_of_the_measured_life_is_in_the_words_of_any_of_its_prom
 @pytest.mark.parametrize(
     ("source", "first"), [("written", 1.0), ("said", 0.9), ("approved", 0.9), ("found", 0.6)]
 )
-def test_confidence_begins_by_source_and_halves_with_time(source: NoteSource, first: float) -> None:
+def test_confidence_starts_by_source_and_halves_with_time(source: NoteSource, first: float) -> None:
     origin = NoteOrigin(THEN, source)
     assert origin.confidence(AT) == first
     assert origin.confidence(AT - DAY_S) == first

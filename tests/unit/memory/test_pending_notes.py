@@ -1,4 +1,4 @@
-"""Notes that wait for a person: kept once, bounded, and decided about by id."""
+"""Notes that wait for a person: stored once, limited in number, and decided by ID."""
 
 from pathlib import Path
 

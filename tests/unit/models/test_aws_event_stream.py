@@ -1,4 +1,4 @@
-"""Amazon's frames, however they were cut, and what is no frame."""
+"""Amazon's frames, however they were split, and invalid frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a refusal means, where the scripted server cannot say it."""
+"""The meaning of error responses that the scripted server cannot send."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hermes_acp.models.wire.endpoints import Endpoint
 ENDPOINT = Endpoint("http://h:1", "sk-Zq9wverysecretXk42", "OPENAI_API_KEY")
 
 
-def told(status: int, body: Any) -> Any:
+def reported(status: int, body: Any) -> Any:
     refusal = read_refusal(status, {}, json.dumps(body).encode(), 0.0)
     return to_error(refusal, place="h:1", model="m", endpoint=ENDPOINT)
 
@@ -67,12 +67,12 @@ def test_reads_the_wish_to_wait(headers: dict[str, str], seconds: float | None) 
     ],
 )
 def test_knows_a_full_window_in_many_words(body: Any) -> None:
-    assert type(told(400, body)) is ContextWindowExceeded
+    assert type(reported(400, body)) is ContextWindowExceeded
 
 
 def test_too_large_an_output_limit_is_no_full_window() -> None:
     message = "max_tokens is too large: 9000. This model's maximum context length is 4096 tokens."
-    assert type(told(400, {"error": {"message": message}})) is ModelRefused
+    assert type(reported(400, {"error": {"message": message}})) is ModelRefused
 
 
 def test_without_a_key_says_that_one_is_wanted() -> None:
@@ -132,35 +132,35 @@ def google(code: int, status: str, message: str = "no", *details: dict[str, Any]
 BILLING = "You exceeded your current quota, please check your plan and billing details."
 
 
-def test_googles_limits_that_pass_are_told_from_a_quota_that_is_gone() -> None:
+def test_googles_limits_that_pass_are_distinguished_from_a_quota_that_is_gone() -> None:
     wish = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "13.5s"}
-    trouble = told(429, google(429, "RESOURCE_EXHAUSTED", BILLING, wish))
+    trouble = reported(429, google(429, "RESOURCE_EXHAUSTED", BILLING, wish))
     assert isinstance(trouble, RateLimited)
     assert trouble.retry_after_s == 13.5
     gone = {"violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]}
-    assert type(told(429, google(429, "RESOURCE_EXHAUSTED", BILLING, gone, wish))) is QuotaExceeded
-    assert type(told(429, google(429, "RESOURCE_EXHAUSTED", BILLING))) is RateLimited
+    assert type(reported(429, google(429, "RESOURCE_EXHAUSTED", BILLING, gone, wish))) is QuotaExceeded
+    assert type(reported(429, google(429, "RESOURCE_EXHAUSTED", BILLING))) is RateLimited
 
 
 def test_googles_refusal_of_a_key_is_one_whatever_its_status() -> None:
     reason = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
-    trouble = told(400, google(400, "INVALID_ARGUMENT", "API key not valid.", reason))
+    trouble = reported(400, google(400, "INVALID_ARGUMENT", "API key not valid.", reason))
     assert type(trouble) is ModelAuthFailed
     assert "status 400" in trouble.message
-    assert type(told(400, google(400, "INVALID_ARGUMENT"))) is ModelRefused
+    assert type(reported(400, google(400, "INVALID_ARGUMENT"))) is ModelRefused
 
 
 def test_an_error_in_a_list_is_read_too() -> None:
-    assert "sorry" in told(500, [google(500, "INTERNAL", "sorry")]).message
-    assert type(told(500, [])) is ModelUnavailable
+    assert "sorry" in reported(500, [google(500, "INTERNAL", "sorry")]).message
+    assert type(reported(500, [])) is ModelUnavailable
 
 
-def test_googles_full_window_and_amazons_are_told_apart_from_other_refusals() -> None:
+def test_googles_full_window_and_amazons_are_distinguished_from_other_refusals() -> None:
     words = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."
-    assert type(told(400, google(400, "INVALID_ARGUMENT", words))) is ContextWindowExceeded
-    assert type(told(400, {"message": "Input is too long for requested model."})) is ContextWindowExceeded
-    assert type(told(400, {"Message": "Malformed input request"})) is ModelRefused
-    assert "Malformed" in told(400, {"Message": "Malformed input request"}).message
+    assert type(reported(400, google(400, "INVALID_ARGUMENT", words))) is ContextWindowExceeded
+    assert type(reported(400, {"message": "Input is too long for requested model."})) is ContextWindowExceeded
+    assert type(reported(400, {"Message": "Malformed input request"})) is ModelRefused
+    assert "Malformed" in reported(400, {"Message": "Malformed input request"}).message
 
 
 def test_amazon_names_the_kind_in_a_header() -> None:

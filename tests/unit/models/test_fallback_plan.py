@@ -56,7 +56,7 @@ class Stopwatch:
         return self.at_s
 
 
-def course_over(
+def plan_over(
     legs: Sequence[FallbackRoute],
     cooldowns: Cooldowns | None = None,
     *,
@@ -83,19 +83,19 @@ def met(fallback_plan: FallbackPlan, *troubles: ModelError) -> list[RetryDecisio
 
 
 def test_a_server_error_is_tried_again_with_doubling_waits_and_then_left() -> None:
-    assert met(course_over(ONE), DOWN, GARBLED, DOWN, DOWN) == [Retry(1.0), Retry(2.0), Retry(4.0), GiveUp()]
-    assert met(course_over(TWO), DOWN, DOWN) == [Retry(1.0), FallBack("b")]
+    assert met(plan_over(ONE), DOWN, GARBLED, DOWN, DOWN) == [Retry(1.0), Retry(2.0), Retry(4.0), GiveUp()]
+    assert met(plan_over(TWO), DOWN, DOWN) == [Retry(1.0), FallBack("b")]
 
 
 def test_a_refused_key_is_never_tried_again() -> None:
-    assert met(course_over(ONE), BAD_KEY) == [GiveUp()]
-    assert met(course_over(TWO), BAD_KEY) == [FallBack("b")]
-    assert met(course_over(KEYS), BAD_KEY, USED_UP, BAD_KEY) == [NextKey("K2"), FallBack("b"), GiveUp()]
+    assert met(plan_over(ONE), BAD_KEY) == [GiveUp()]
+    assert met(plan_over(TWO), BAD_KEY) == [FallBack("b")]
+    assert met(plan_over(KEYS), BAD_KEY, USED_UP, BAD_KEY) == [NextKey("K2"), FallBack("b"), GiveUp()]
 
 
 def test_a_rate_limit_takes_the_next_key_first_and_then_waits_as_long_as_it_is_told() -> None:
-    assert met(course_over(KEYS), limited(9.0), limited(5.0)) == [NextKey("K2"), Retry(5.0)]
-    assert met(course_over(ONE), limited(None)) == [Retry(1.0)]
+    assert met(plan_over(KEYS), limited(9.0), limited(5.0)) == [NextKey("K2"), Retry(5.0)]
+    assert met(plan_over(ONE), limited(None)) == [Retry(1.0)]
 
 
 @pytest.mark.parametrize(
@@ -111,53 +111,53 @@ def test_a_rate_limit_takes_the_next_key_first_and_then_waits_as_long_as_it_is_t
 def test_a_long_wait_is_a_reason_to_go_elsewhere(
     legs: tuple[FallbackRoute, ...], wish_s: float, decision: RetryDecision
 ) -> None:
-    assert met(course_over(legs), limited(wish_s)) == [decision]
+    assert met(plan_over(legs), limited(wish_s)) == [decision]
 
 
 def test_a_full_window_goes_nowhere_until_the_history_is_shorter() -> None:
-    fallback_plan = course_over(KEYS)
+    fallback_plan = plan_over(KEYS)
     assert met(fallback_plan, FULL) == [GiveUp()]
     assert fallback_plan.route_key == RouteKey("a", "K1")
 
 
 def test_refused_content_goes_to_another_model_and_does_not_come_back_in_this_turn() -> None:
-    fallback_plan = course_over(TWO)
+    fallback_plan = plan_over(TWO)
     assert met(fallback_plan, REFUSED) == [FallBack("b")]
     assert met(fallback_plan, GONE) == [GiveUp()]
     cooldowns = Cooldowns(Stopwatch().read)
-    assert met(course_over(TWO, cooldowns), REFUSED) == [FallBack("b")]
-    assert course_over(TWO, cooldowns).route_key.route == "a"
+    assert met(plan_over(TWO, cooldowns), REFUSED) == [FallBack("b")]
+    assert plan_over(TWO, cooldowns).route_key.route == "a"
 
 
 def test_silence_is_tried_again_once() -> None:
-    assert met(course_over(ONE), *[SILENT] * MAX_SILENT_TRIES) == [Retry(1.0), GiveUp()]
-    assert met(course_over(TWO), *[SILENT] * MAX_SILENT_TRIES) == [Retry(1.0), FallBack("b")]
+    assert met(plan_over(ONE), *[SILENT] * MAX_SILENT_TRIES) == [Retry(1.0), GiveUp()]
+    assert met(plan_over(TWO), *[SILENT] * MAX_SILENT_TRIES) == [Retry(1.0), FallBack("b")]
 
 
-def test_a_turn_stays_where_it_fell_back_to_and_the_next_begins_there_until_the_rest_is_over() -> None:
+def test_a_turn_stays_where_it_fell_back_to_and_the_next_starts_there_until_the_rest_is_over() -> None:
     watch = Stopwatch()
     cooldowns = Cooldowns(watch.read)
-    fallback_plan = course_over(TWO, cooldowns)
+    fallback_plan = plan_over(TWO, cooldowns)
     met(fallback_plan, GONE)
     fallback_plan.record_success()
     fallback_plan.begin_step()
     assert fallback_plan.route_key.route == "b"
-    assert course_over(TWO, cooldowns).skipped_route == "a"
+    assert plan_over(TWO, cooldowns).skipped_route == "a"
     watch.at_s = 61.0
-    assert course_over(TWO, cooldowns).route_key.route == "a"
-    assert course_over(TWO, cooldowns).skipped_route is None
+    assert plan_over(TWO, cooldowns).route_key.route == "a"
+    assert plan_over(TWO, cooldowns).skipped_route is None
 
 
 def test_a_route_that_comes_back_has_one_try_and_rests_longer_each_time() -> None:
     watch = Stopwatch()
     cooldowns = Cooldowns(watch.read)
-    met(course_over(TWO, cooldowns), GONE)
+    met(plan_over(TWO, cooldowns), GONE)
     for rest_s in (120.0, 240.0, 480.0, 900.0, 900.0):
         watch.at_s += 10_000.0
-        assert met(course_over(TWO, cooldowns), DOWN) == [FallBack("b")]
+        assert met(plan_over(TWO, cooldowns), DOWN) == [FallBack("b")]
         assert cooldowns.remaining_s("a", ("",)) == rest_s
     watch.at_s += 10_000.0
-    fallback_plan = course_over(TWO, cooldowns)
+    fallback_plan = plan_over(TWO, cooldowns)
     fallback_plan.begin_step()
     fallback_plan.record_success()
     assert met(fallback_plan, DOWN) == [Retry(1.0)]
@@ -165,17 +165,17 @@ def test_a_route_that_comes_back_has_one_try_and_rests_longer_each_time() -> Non
 
 def test_the_last_way_is_never_closed() -> None:
     cooldowns = Cooldowns(Stopwatch().read)
-    assert met(course_over(ONE, cooldowns), GONE) == [GiveUp()]
-    fallback_plan = course_over(ONE, cooldowns)
+    assert met(plan_over(ONE, cooldowns), GONE) == [GiveUp()]
+    fallback_plan = plan_over(ONE, cooldowns)
     assert fallback_plan.route_key == RouteKey("a", "")
     assert met(fallback_plan, DOWN) == [Retry(1.0)]
 
 
-def test_a_full_window_goes_on_only_where_there_is_a_larger_one() -> None:
-    fallback_plan = course_over(SIZES)
+def test_a_full_window_continues_only_where_there_is_a_larger_one() -> None:
+    fallback_plan = plan_over(SIZES)
     assert fallback_plan.record_failure(FULL) == FallBack("c")
     assert fallback_plan.record_failure(FULL) == GiveUp()
-    assert course_over(SIZES).route_key == RouteKey("a"), (
+    assert plan_over(SIZES).route_key == RouteKey("a"), (
         "a window that was too small for one turn is no failure"
     )
 
@@ -183,10 +183,10 @@ def test_a_full_window_goes_on_only_where_there_is_a_larger_one() -> None:
 def test_a_limited_key_is_passed_over_by_the_next_turn() -> None:
     watch = Stopwatch()
     cooldowns = Cooldowns(watch.read)
-    met(course_over(KEYS, cooldowns), limited(50.0))
-    assert course_over(KEYS, cooldowns).route_key == RouteKey("a", "K2")
+    met(plan_over(KEYS, cooldowns), limited(50.0))
+    assert plan_over(KEYS, cooldowns).route_key == RouteKey("a", "K2")
     watch.at_s = 51.0
-    assert course_over(KEYS, cooldowns).route_key == RouteKey("a", "K1")
+    assert plan_over(KEYS, cooldowns).route_key == RouteKey("a", "K1")
 
 
 waits = st.floats(0, 1000)
@@ -216,9 +216,9 @@ def test_waits_stay_within_their_bounds_and_heed_the_endpoint(
 def test_the_laws_of_a_course(
     legs: tuple[FallbackRoute, ...], attempts: int, steps: list[list[ModelError]], random_fraction: float
 ) -> None:
-    """Whatever goes wrong: a step ends, goes nowhere twice, respects refusals and wishes, stops only at the end."""
+    """Whatever goes wrong: a step ends, repeats no route, respects refusals and wishes, and stops only at the end."""
     retry_policy = RetryPolicy(attempts=attempts)
-    fallback_plan = course_over(legs, retry_policy=retry_policy, random_fraction=random_fraction)
+    fallback_plan = plan_over(legs, retry_policy=retry_policy, random_fraction=random_fraction)
     refused_in_turn: set[str] = set()
     for step in steps:
         fallback_plan.begin_step()
@@ -255,20 +255,20 @@ def test_the_laws_of_a_course(
 
 
 @given(legs_of_any_kind, st.lists(st.tuples(troubles, waits), max_size=20))
-def test_a_course_begins_with_a_rested_way_wherever_there_is_one(
+def test_a_plan_starts_with_a_rested_route_wherever_there_is_one(
     legs: tuple[FallbackRoute, ...], past: list[tuple[ModelError, float]]
 ) -> None:
     watch = Stopwatch()
     cooldowns = Cooldowns(watch.read)
     for trouble, later_s in past:
-        met(course_over(legs, cooldowns), trouble)
+        met(plan_over(legs, cooldowns), trouble)
         watch.at_s += later_s
     rested = [
         fallback_route.name
         for fallback_route in legs
         if not cooldowns.remaining_s(fallback_route.name, fallback_route.keys)
     ]
-    route_key = course_over(legs, cooldowns).route_key
+    route_key = plan_over(legs, cooldowns).route_key
     assert (
         route_key.route == rested[0]
         if rested
@@ -282,11 +282,11 @@ def test_a_course_begins_with_a_rested_way_wherever_there_is_one(
 def test_balanced_keys_take_turns_and_a_key_that_rests_is_passed_over() -> None:
     cooldowns = Cooldowns(Stopwatch().read)
     balanced = (FallbackRoute("a", ("K1", "K2", "K3"), is_balanced=True),)
-    began = [course_over(balanced, cooldowns).route_key.key for _ in range(5)]
+    began = [plan_over(balanced, cooldowns).route_key.key for _ in range(5)]
     assert began == ["K1", "K2", "K3", "K1", "K2"]
-    plan = course_over(balanced, cooldowns)
+    plan = plan_over(balanced, cooldowns)
     assert plan.route_key.key == "K3"
     met(plan, ModelAuthFailed("No."))
-    assert [course_over(balanced, cooldowns).route_key.key for _ in range(3)] != ["K3", "K3", "K3"]
-    assert "K3" not in [course_over(balanced, cooldowns).route_key.key for _ in range(4)]
-    assert [course_over(KEYS, cooldowns).route_key.key for _ in range(2)] == ["K1", "K1"]
+    assert [plan_over(balanced, cooldowns).route_key.key for _ in range(3)] != ["K3", "K3", "K3"]
+    assert "K3" not in [plan_over(balanced, cooldowns).route_key.key for _ in range(4)]
+    assert [plan_over(KEYS, cooldowns).route_key.key for _ in range(2)] == ["K1", "K1"]

@@ -1,4 +1,4 @@
-"""Requests of one session: each message is encoded once, and the body is what a first request would be."""
+"""Requests of one session: each message is encoded once, and the body equals that of a first request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a list of models out of whatever answers on a port."""
+"""Reading a list of models from whatever answers on a port."""
 
 from __future__ import annotations
 

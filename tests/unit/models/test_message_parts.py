@@ -1,4 +1,4 @@
-"""An answer's pieces in their order."""
+"""The parts of an answer, in order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def test_thoughts_stand_before_what_they_led_to() -> None:
     first, second = Thought("a", "s", "v"), Thought("b", "s", "v", after_calls=1)
     last = Thought("c", "s", "v", after_calls=2)
     message = AssistantMessage("so", (first, second, last), (ONE, TWO))
-    # What was thought behind the last call led to nothing, and vendors refuse it there.
+    # Thinking after the last call led to nothing, and vendors refuse it there.
     assert list(ordered_pieces(message, "v")) == [first, "so", ONE, second, TWO]
 
 

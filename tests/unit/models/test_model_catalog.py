@@ -1,4 +1,4 @@
-"""What is known of models by name."""
+"""The built-in facts about models, by name."""
 
 from __future__ import annotations
 

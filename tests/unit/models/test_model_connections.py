@@ -1,4 +1,4 @@
-"""A route takes the window that the endpoint states, unless the user set one."""
+"""A route uses the window that the endpoint states, unless the user set one."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from hermes_acp.models.model_connections import ModelConnections
 from tests.conversations.scripted_provider import ScriptedProvider
 
 
-class ToldProvider(ScriptedProvider):
+class ListedProvider(ScriptedProvider):
     """A provider whose list states windows."""
 
     own: int | None = None
@@ -27,7 +27,7 @@ class ToldProvider(ScriptedProvider):
 
 def windows(model: str, own: int | None = None, **settings: Any) -> tuple[int, int]:
     """Return the window of the first route before and after the endpoint was asked."""
-    provider = ToldProvider()
+    provider = ListedProvider()
     provider.own = own
     choice = ModelChoice(provider="openai_compatible", model=model, base_url="http://127.0.0.1:9/v1")
     connections = ModelConnections(

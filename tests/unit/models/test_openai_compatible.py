@@ -286,7 +286,7 @@ def test_either_end_makes_it_whole(end: bytes, is_whole: bool) -> None:
         ("copilot", "high", {"reasoning_effort": "high"}),
     ],
 )
-def test_effort_is_told_in_the_accent_of_the_endpoint(
+def test_effort_is_reported_in_the_accent_of_the_endpoint(
     preset: str, effort: Any, fields: dict[str, Any]
 ) -> None:
     request = ModelRequest("m", (), (HI,), effort=effort)

@@ -127,7 +127,7 @@ def test_pictures_are_data_addresses() -> None:
 
 
 def test_refused_fields_are_left_out_one_by_one() -> None:
-    def concede(message: str, *before: str) -> str | None:
+    def unsupported(message: str, *before: str) -> str | None:
         request = ModelRequest(
             "gpt-6-sol",
             (),
@@ -139,12 +139,12 @@ def test_refused_fields_are_left_out_one_by_one() -> None:
             EndpointRefusal(400, message=message), encode_request(request, omitted), omitted
         )
 
-    assert concede("Your organization must be verified to generate reasoning summaries.") == "summary"
-    assert concede("Unsupported value: 'low' for reasoning.effort") == "effort"
-    assert concede("Encrypted content is not supported with this model.") == "include"
-    assert concede("The encrypted content for item rs_1 could not be verified.", "include") == "thoughts"
-    assert concede("Unsupported parameter: 'reasoning'", "thoughts") == "reasoning"
-    assert concede("no") is None
+    assert unsupported("Your organization must be verified to generate reasoning summaries.") == "summary"
+    assert unsupported("Unsupported value: 'low' for reasoning.effort") == "effort"
+    assert unsupported("Encrypted content is not supported with this model.") == "include"
+    assert unsupported("The encrypted content for item rs_1 could not be verified.", "include") == "thoughts"
+    assert unsupported("Unsupported parameter: 'reasoning'", "thoughts") == "reasoning"
+    assert unsupported("no") is None
 
 
 def test_items_are_put_together() -> None:

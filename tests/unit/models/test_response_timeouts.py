@@ -1,4 +1,4 @@
-"""Timeouts of an endpoint's silence, by endpoint, model and settings."""
+"""Timeouts for a silent endpoint, by endpoint, model and settings."""
 
 from __future__ import annotations
 

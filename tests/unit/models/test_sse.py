@@ -1,4 +1,4 @@
-"""The decoder of server-sent events: however the bytes are cut, the events are the same."""
+"""The decoder of server-sent events: however the bytes are split, the events are the same."""
 
 from __future__ import annotations
 

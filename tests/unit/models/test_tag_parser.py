@@ -1,4 +1,4 @@
-"""Calls and thoughts in words: what is found, and that no cut of the stream changes it."""
+"""Calls and thoughts in text: what is found, and that no split of the stream changes it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read(*pieces: str, takes_calls: bool = True, begins_thinking: bool = False) 
     return text, thought, [(call.name, call.arguments) for call in reader.calls]
 
 
-def test_words_thoughts_and_calls_are_told_apart() -> None:
+def test_words_thoughts_and_calls_are_distinguished() -> None:
     said = f"<think>\nLet me see.</think>\n\nI look.\n{CALL}\n{CALL}\n"
     call = ("read", '{"path": "a.py"}')
     assert read(said) == ("I look.", "Let me see.", [call, call])
@@ -84,7 +84,7 @@ def test_a_quote_that_is_never_closed_does_not_swallow_what_follows() -> None:
     assert calls == [("f", '{"a": "b}'), ("read", '{"path": "a.py"}')]
 
 
-def test_a_call_that_was_not_closed_ends_where_the_next_begins() -> None:
+def test_a_call_that_was_not_closed_ends_where_the_next_starts() -> None:
     calls = read(f'<tool_call>{{"name": "f"}}\n{CALL}')[2]
     assert calls == [("f", "{}"), ("read", '{"path": "a.py"}')]
 
@@ -101,7 +101,7 @@ def test_calls_are_words_where_the_model_has_calls_of_its_own() -> None:
     assert read(f"<think>a</think>{CALL}", takes_calls=False) == (CALL, "a", [])
 
 
-def test_a_thought_may_have_begun_in_the_prompt() -> None:
+def test_a_thought_may_have_started_in_the_prompt() -> None:
     assert read("hm</think>so", begins_thinking=True) == ("so", "hm", [])
 
 

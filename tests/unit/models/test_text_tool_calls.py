@@ -1,4 +1,4 @@
-"""Tools in words: what such a model is told and answered, and what becomes of its words."""
+"""Tools as text: what such a model is sent, and how its text is interpreted."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TOOL = ToolSchema("read", "Reads {files}.", {"type": "object"})
 
 
 class Inner:
-    """A connection that says given pieces."""
+    """A connection that yields given pieces."""
 
     name = "inner"
 

@@ -1,4 +1,4 @@
-"""Pictures that came with outcomes, as each format has them, and what a model is told that cannot see."""
+"""Images in outcomes, in each wire format, and what a model without vision is sent."""
 
 import json
 from typing import Any

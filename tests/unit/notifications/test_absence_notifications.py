@@ -1,4 +1,4 @@
-"""What is reported of a session that no client attends."""
+"""Notifications about a session without an attached client."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Notifications reach real local services at least once, whatever becomes of the service or the process."""
+"""Notifications reach real local services at least once, whatever happens to the service or the process."""
 
 import os
 import signal

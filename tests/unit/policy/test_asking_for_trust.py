@@ -1,4 +1,4 @@
-"""Trust in what a workspace contains: who is asked, how often, and what an answer is good for."""
+"""Trust in what a workspace contains: who is asked, how often, and what an answer covers."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ class Events:
 
 
 class WatchedSession:
-    """A session as trust sees it."""
+    """A session as the trust service sees it."""
 
     def __init__(self) -> None:
         self.record = Record()

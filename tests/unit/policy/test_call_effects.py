@@ -1,4 +1,4 @@
-"""What a user is told that a call would do, and which calls no lasting answer allows."""
+"""What a user is told that a call would do, and which calls have no permanent answer."""
 
 import pytest
 
@@ -13,7 +13,7 @@ PLACE = "/work/project"
 POLICY = Policy("/h/.hermes", "/h", ("/usr/bin",))
 
 
-def told(effect: Effect) -> tuple[dict[str, tuple[str, ...]], str]:
+def reported(effect: Effect) -> tuple[dict[str, tuple[str, ...]], str]:
     why = POLICY.judge([effect], "ask", (), tool="terminal", place=PLACE).why
     summary = POLICY.summarize([effect], why, PLACE)
     return {each.kind: each.targets for each in summary.effects if each.kind != "runs"}, summary.why
@@ -48,14 +48,14 @@ def told(effect: Effect) -> tuple[dict[str, tuple[str, ...]], str]:
 def test_a_command_is_summarised_by_what_it_does(
     command: str, effects: dict[str, tuple[str, ...]], why: str | None
 ) -> None:
-    found, reasons = told(Runs(command, PLACE, (PLACE,), confined=True))
+    found, reasons = reported(Runs(command, PLACE, (PLACE,), confined=True))
     assert found == effects
     assert why is None or reasons == why
 
 
 def test_paths_are_relative_to_the_working_directory() -> None:
-    assert told(Writes(f"{PLACE}/src/a.py")) == ({"writes": ("src/a.py",)}, "src/a.py would change")
-    assert told(Deletes("/tmp/x")) == ({"deletes": ("/tmp/x",)}, "")
+    assert reported(Writes(f"{PLACE}/src/a.py")) == ({"writes": ("src/a.py",)}, "src/a.py would change")
+    assert reported(Deletes("/tmp/x")) == ({"deletes": ("/tmp/x",)}, "")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_users_are_warned_of_what_deletes_publishes_or_reaches_others(
 @pytest.mark.parametrize(
     "command", ["rm -rf build", "git push", "curl https://a.test", "make && rm a", "npm ci", "sh -c 'rm a'"]
 )
-def test_no_lasting_answer_allows_what_users_are_warned_of(command: str) -> None:
+def test_no_permanent_answer_allows_what_users_are_warned_of(command: str) -> None:
     effect = Runs(command, PLACE, (PLACE,), confined=True)
     assert POLICY.grants_for([effect], allowed=True, place=PLACE) == ()
     assert POLICY.grants_for([effect], allowed=False, place=PLACE)

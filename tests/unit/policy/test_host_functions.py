@@ -1,4 +1,4 @@
-"""Policy about functions of the program that embeds the agent."""
+"""Policy for functions of the program that embeds the agent."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a session has read, and which calls are asked about again because of it."""
+"""What a session has read, and which calls need approval again because of it."""
 
 from typing import Final
 
@@ -70,7 +70,7 @@ def test_what_leaves_or_lasts_asks_again_once_both_labels_are_held(effect: Effec
 
 @pytest.mark.parametrize("mode", [*MODES, "bypass"])
 def test_untrusted_text_alone_keeps_notes_from_being_written_unasked(mode: Mode) -> None:
-    """A planted sentence would be in every later session, also if this one asks about nothing."""
+    """A planted sentence would be in every later session, even if this one asks about nothing."""
     planted = Exposure((PAGE.name,))
     assert decide(Remembers("/notes"), planted, mode) == "ask"
     assert decide(Remembers("/notes"), Exposure(private=(NOTE.name,)), mode) == "allow"
@@ -114,7 +114,7 @@ def test_a_tools_own_answers_do_not_keep_it_from_being_called_again() -> None:
 
 
 def test_a_standing_answer_to_push_holds_only_until_both_labels_are_held() -> None:
-    # Such an answer is no longer offered, but those of earlier versions keep their meaning.
+    # Such answers are no longer offered, but those of earlier versions stay valid.
     steps = Policy("/home").judge_steps(PUSH, "ask", ())[1]
     granted = (Grant("run", run_subject(PUSH), True, fingerprint_steps(steps, PUSH)),)
     assert Policy("/home").grants_for([PUSH], allowed=True, place=PLACE) == ()

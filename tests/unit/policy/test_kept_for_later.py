@@ -1,4 +1,4 @@
-"""What the agent keeps for later sessions, in every workspace: no workspace says that nobody need be asked."""
+"""What the agent keeps for later sessions, in every workspace: no workspace can exempt it from approval."""
 
 import pytest
 

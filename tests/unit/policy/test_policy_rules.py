@@ -1,4 +1,4 @@
-"""Effects in, verdict out."""
+"""Effects in, decisions out."""
 
 from pathlib import Path
 
@@ -73,7 +73,7 @@ def test_a_write_protected_file_is_asked_about_wherever_edits_are_not(
     assert POLICY.judge([Writes(str(path))], "auto", ()).decision == "allow"
 
 
-def test_files_of_another_machine_are_not_judged_by_this_one(tmp_path: Path) -> None:
+def test_files_of_another_machine_are_not_checked_by_this_one(tmp_path: Path) -> None:
     path = tmp_path / "generated.py"
     path.write_text("pass")
     path.chmod(0o444)
@@ -119,7 +119,7 @@ def test_no_grant_opens_plan_mode_or_a_protected_path() -> None:
     assert POLICY.grants_for([Writes(GUARDED)], allowed=True) == ()
 
 
-def test_a_refusal_for_good_beats_every_mode() -> None:
+def test_a_permanent_refusal_beats_every_mode() -> None:
     grants = (*POLICY.grants_for([Writes(GUARDED)], allowed=False), *POLICY.grants_for([TEST], allowed=False))
     for mode in MODES:
         assert POLICY.judge([Writes(GUARDED)], mode, grants).decision == "deny"
@@ -174,7 +174,7 @@ def test_a_standing_answer_ends_when_a_server_says_something_else_of_its_tool() 
     assert POLICY.judge([changed], "ask", refused).decision == "deny"
 
 
-def test_a_deletion_is_never_remembered_as_allowed_but_refused_for_good() -> None:
+def test_a_deletion_is_never_remembered_as_allowed_but_refused_permanently() -> None:
     assert POLICY.grants_for([Deletes("/w/a.py")], allowed=True) == ()
     refused = POLICY.grants_for([Deletes("/w/a.py")], allowed=False)
     assert POLICY.judge([Deletes("/w/a.py")], "auto", refused).decision == "deny"

@@ -1,4 +1,4 @@
-"""Shell commands: what runs unasked, what is asked about, what nobody may run."""
+"""Shell commands: which run without asking, which need approval, which never run."""
 
 import re
 from pathlib import Path
@@ -44,7 +44,7 @@ def judge(policy: Policy, command: str, cwd: str, mode: str = "ask") -> Verdict:
 
 
 def others(policy: Policy, project: str, name: str) -> list[tuple[str, Verdict]]:
-    """Return the commands of a list that do not run unasked with the workspace read-only in every mode."""
+    """Return the commands of a list that do not run without asking with a read-only workspace in every mode."""
     return [
         (line, verdict)
         for line in lines(name)
@@ -109,7 +109,7 @@ def test_what_is_not_understood_is_asked_about(policy: Policy, project: str, com
     assert verdict.why
 
 
-def test_the_five_hundredth_command_is_judged_like_the_first(policy: Policy, project: str) -> None:
+def test_the_five_hundredth_command_is_checked_like_the_first(policy: Policy, project: str) -> None:
     for number in (1, 50, 350, 500):
         command = "true && " * number
         assert judge(policy, f"{command}curl x.example", project).decision == "ask"

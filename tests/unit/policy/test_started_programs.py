@@ -1,4 +1,4 @@
-"""Programs that are started on files: what they are started on must be what was found, and nobody after secrets."""
+"""Programs started on files: the files must be those that were found, and contain no secrets."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from hermes_acp.policy.policy_engine import Policy
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with sources beside each other, and nothing odd in it."""
+    """A folder with some source files and nothing unusual."""
     for name in ("src/a.py", "other/b.py", "a.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("one\n")
@@ -18,7 +18,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def decision(folder: Path, command: str) -> str:
-    """Judge a command in a folder that nobody answered anything in."""
+    """Check a command in a folder without any answers."""
     place = str(folder)
     return (
         Policy("/nowhere/hermes", "/home/anna", ())
@@ -74,11 +74,11 @@ def test_what_writes_more_than_names_of_files_is_asked_about(folder: Path, comma
     assert decision(folder, command) == "ask"
 
 
-def test_a_search_without_a_word_is_judged(folder: Path) -> None:
+def test_a_search_without_a_word_is_checked(folder: Path) -> None:
     assert decision(folder, "find | xargs -0 cat") == "allow"
 
 
-def test_a_long_row_of_blanks_in_a_script_holds_nobody_up(folder: Path) -> None:
-    # Tried in every share, these would take minutes.
+def test_a_long_row_of_blanks_in_a_script_blocks_nobody(folder: Path) -> None:
+    # Tried for every share, these would take minutes.
     assert decision(folder, f"sed -n '1,{' ' * 900}!Z' a.txt") == "ask"
     assert decision(folder, f"sed -n '1{' ' * 900}! p' a.txt") == "allow"

@@ -1,4 +1,4 @@
-"""Rules that people lay down: deny beats ask beats allow, and an allowing rule is about no more than it says."""
+"""Users' rules: deny beats ask beats allow, and an allow rule covers no more than it says."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Two ends of a connection for the tests: one served, one driven by hand."""
+"""Two ends of a connection for tests: one served, one controlled manually."""
 
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -21,7 +21,7 @@ WAIT_S = 60
 
 
 class Far:
-    """The other side, by hand: raw bytes out, decoded lines in."""
+    """The other side, controlled manually: raw bytes out, decoded lines in."""
 
     def __init__(self, transport: MemoryTransport) -> None:
         self.transport = transport
@@ -56,7 +56,7 @@ class Far:
 
 
 class Served:
-    """A handler whose methods the tests wait for and steer."""
+    """A handler whose methods the tests wait for and control."""
 
     def __init__(self) -> None:
         self.connection: Connection | None = None

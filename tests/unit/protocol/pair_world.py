@@ -1,4 +1,4 @@
-"""Two connections that talk over a wire that delays and splits what it carries."""
+"""Two connections over a wire that delays and splits its data."""
 
 import json
 from collections.abc import AsyncGenerator, Awaitable
@@ -40,7 +40,7 @@ class Valve:
         self._is_open.set()
 
     async def carry(self, source: MemoryTransport, sink: MemoryTransport) -> None:
-        """Carry everything to its end; where nobody takes it, nobody is listened to either."""
+        """Deliver everything; if nobody reads, nothing is accepted either."""
         try:
             while data := await source.receive():
                 while data:
@@ -65,7 +65,7 @@ class Call:
 
 
 class Waiting:
-    """A call the handler holds until it is let go."""
+    """A call that the handler holds until it is released."""
 
     def __init__(self, method: str) -> None:
         self.method = method
@@ -129,7 +129,7 @@ class Side:
             self.notes += 1
 
     async def call(self, method: str, timeout_s: float | None) -> None:
-        """Call the other side, and note how it ended."""
+        """Call the other side, and record how it ended."""
         call = Call(self._world.next_token(), timeout_s)
         self.calls.append(call)
         self.sent.append(("request", call.token))
@@ -183,7 +183,7 @@ class PairWorld:
 
     @asynccontextmanager
     async def opened(self) -> AsyncGenerator[None]:
-        """Run both sides and the wire; leaving waits for every task, within bounds, and cancels none."""
+        """Run both sides and the wire; leaving waits for every task, with a limit, and cancels none."""
         there, back = self._ends
         async with anyio.create_task_group() as self._tasks:
             self._tasks.start_soon(self.valves[0].carry, there, back)
@@ -196,7 +196,7 @@ class PairWorld:
             raise TimeoutError("a task was left over")
 
     async def settle(self) -> None:
-        """Let all tasks run until nothing moves any more."""
+        """Let all tasks run until all are idle."""
         seen: tuple[int, ...] = ()
         while seen != self._progress():
             seen = self._progress()
@@ -224,7 +224,7 @@ class PairWorld:
             self._tasks.start_soon(connection.aclose)
 
     async def finish(self) -> None:
-        """Let everything go on; then every call has ended, and after a close every task."""
+        """Release everything; then every call has ended, and after a close every task."""
         with anyio.fail_after(WAIT_S):
             for valve in self.valves:
                 valve.let_go()

@@ -20,7 +20,7 @@ REPLIES: dict[str, object] = {
 
 
 class FarSide:
-    """Says things whole, in pieces or held back; tells the ledger of everything said and heard."""
+    """Sends messages whole, in pieces or delayed; reports everything sent and received to the ledger."""
 
     def __init__(self, transport: MemoryTransport, ledger: Ledger) -> None:
         self.transport = transport
@@ -36,13 +36,13 @@ class FarSide:
         self._may_read.set()
 
     def say(self, message: Any, piece_bytes: int) -> None:
-        """Send a message in pieces, now or with what else is held."""
+        """Send a message in pieces, now or with other held data."""
         self._held += json.dumps(message).encode() + b"\n"
         if not self.is_holding:
             self.flush(piece_bytes)
 
     def flush(self, piece_bytes: int) -> None:
-        """Send what is held; a piece that is cut off may follow much later."""
+        """Send held data; a piece that is cut off may follow much later."""
         if self.is_input_ended:
             return
         self._to_write += [
@@ -52,7 +52,7 @@ class FarSide:
         self._writes.set()
 
     def flush_part(self, size_bytes: int) -> None:
-        """Send the beginning of what is held."""
+        """Send the start of the held data."""
         if self.is_input_ended:
             return
         self._to_write.append(self._held[:size_bytes])
@@ -76,7 +76,7 @@ class FarSide:
         self.ledger.notes_said += not self.is_input_ended
 
     def say_junk(self, message: Any, piece_bytes: int) -> None:
-        """Send what deserves one error with id null."""
+        """Send what must get one error with the ID null."""
         self.ledger.junk_said += 1
         self.say(message, piece_bytes)
 
@@ -108,7 +108,7 @@ class FarSide:
         self._writes.set()
 
     async def write(self) -> None:
-        """Write what was said, until the end of input."""
+        """Write messages until the end of input."""
         try:
             while self._to_write or not self.is_input_ended:
                 self.moves += 1
@@ -122,7 +122,7 @@ class FarSide:
             self.ledger.check(self.ledger.is_closing, "the connection closed by itself")
 
     async def read(self) -> None:
-        """Read whenever the machine lets us, and have the ledger judge it."""
+        """Read whenever the state machine allows it, and have the ledger check it."""
         reader = LineReader()
         while True:
             await self._may_read.wait()

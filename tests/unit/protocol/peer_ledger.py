@@ -12,7 +12,7 @@ SECRET = "secret detail"
 
 
 class Asked:
-    """One request of the far end's that is not answered yet."""
+    """One unanswered request of the far end."""
 
     def __init__(self, token: int) -> None:
         self.token = token
@@ -20,7 +20,7 @@ class Asked:
 
 
 class Ledger:
-    """Judges every message that comes back; what is wrong is listed in `violations`."""
+    """Checks every message received; errors are listed in `violations`."""
 
     def __init__(self, most_in_flight: int) -> None:
         self.violations: list[str] = []
@@ -55,7 +55,7 @@ class Ledger:
         return any(asked.may_be_cancelled for asked in self.unanswered.get(call_id, []))
 
     def say_reply(self, question_id: int, effect: object) -> None:
-        """Note a reply; `effect` is the result or the error code its caller must see."""
+        """Record a reply; `effect` is the result or the error code that its caller must see."""
         if question_id in self.first_replies or question_id not in self.questions:
             self.junk_perhaps += 1
         self.first_replies.setdefault(question_id, effect)
@@ -66,7 +66,7 @@ class Ledger:
         self.notes_taken += 1
 
     def hear(self, message: Any) -> None:
-        """Judge one message of the connection's."""
+        """Check one message of the connection."""
         self.check(message.get("jsonrpc") == "2.0", f"no version: {message}")
         self.check(SECRET not in str(message), "the text of an exception leaked")
         if message.get("method") == "update":
@@ -90,7 +90,7 @@ class Ledger:
             self._hear_answer(message)
 
     def _hear_answer(self, message: Any) -> None:
-        # Requests of one id are taken in order, and while the first runs the others are refused at once.
+        # Requests with one ID are handled in order; while the first runs, the others are refused at once.
         waiting = self.unanswered.get(message["id"], [])
         if not waiting:
             self.violations.append(f"an answer to nothing: {message}")

@@ -1,4 +1,4 @@
-"""A connection, its handler and a manual far end, which a state machine moves step by step."""
+"""A connection, its handler and a manual far end, controlled step by step by a state machine."""
 
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
@@ -28,7 +28,7 @@ STREAM_UPDATES = 60
 
 
 class Waiting:
-    """A call the handler holds until the machine lets it go."""
+    """A call that the handler holds until the state machine releases it."""
 
     def __init__(self, call_id: Id, token: int) -> None:
         self.id = call_id
@@ -48,7 +48,7 @@ class OwnCall:
 
 
 class World:
-    """Everything around one connection; steps are coroutines, and the ledger judges what is seen."""
+    """Everything around one connection; steps are coroutines, and the ledger checks the messages."""
 
     def __init__(self) -> None:
         near, far = memory_pair(BUFFER_BYTES)
@@ -67,7 +67,7 @@ class World:
 
     @asynccontextmanager
     async def opened(self) -> AsyncGenerator[None]:
-        """Run everything; leaving waits for every task, within bounds, and cancels none."""
+        """Run everything; leaving waits for every task, with a limit, and cancels none."""
         async with anyio.create_task_group() as self._tasks:
             for task in (self.connection.run, self.far.write, self.far.read):
                 self._tasks.start_soon(task)
@@ -77,7 +77,7 @@ class World:
             raise TimeoutError("a task was left over")
 
     async def settle(self) -> None:
-        """Let all tasks run until nothing moves any more."""
+        """Let all tasks run until all are idle."""
         seen = None
         while seen != self._progress():
             seen = self._progress()
@@ -171,7 +171,7 @@ class World:
             self._updates += 1
 
     def check_queue(self) -> None:
-        """Streams, which ask for room, may never have more on the way than the mark and one update each."""
+        """Streams, which ask for room, may never have more in transit than the mark and one update each."""
         unheard = sum(size for number, size in self.streamed.items() if number >= self.ledger.updates_heard)
         most = LIMITS.high_water_bytes + 2 * BUFFER_BYTES + UPDATE_BYTES * LIMITS.in_flight
         self.ledger.check(
@@ -221,7 +221,7 @@ class World:
     # The end.
 
     async def finish(self, way: str) -> None:
-        """Let everything go on that was held up; then nothing may be left over. `way` is how it was closed."""
+        """Release everything that was held; then nothing may be left. `way` is how the connection was closed."""
         with anyio.fail_after(WAIT_S):
             self.far.is_holding = False
             self.far.flush(BUFFER_BYTES)
@@ -256,7 +256,7 @@ class World:
         return {i for i, number in questions if number in numbers and i not in self.ledger.first_replies}
 
     def _let_go(self) -> bool:
-        """End what waits and answer what was asked; False when there was nothing."""
+        """End what waits and answer requests; False if there was nothing."""
         self.release_slow_notes()
         questions = set(self.ledger.questions) - set(self.ledger.first_replies)
         for waiting in self.waiting.values():

@@ -25,16 +25,16 @@ UNKNOWN: list[tuple[str, object]] = [
 
 
 class Client:
-    """The other side: answers one method, and keeps what it is told."""
+    """The other side: answers one method, and stores what it receives."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[str, bytes]] = []
+        self.received: list[tuple[str, bytes]] = []
 
     async def request(self, call: IncomingRequest) -> object:
         return {"content": f"text of {call.method}"}
 
     def notification(self, method: str, params: Raw) -> Awaitable[None] | None:
-        self.told.append((method, bytes(params)))
+        self.received.append((method, bytes(params)))
         return None
 
 
@@ -95,7 +95,7 @@ async def test_an_agent_with_one_method_of_its_own_is_complete() -> None:
         assert first.session_id != second.session_id
         answer = await connection.request("session/prompt", prompt("/a.py"), v1.PromptResponse)
         assert answer.stop_reason == "end_turn"
-        [(method, update)] = client.told
+        [(method, update)] = client.received
         assert method == "session/update"
         assert b'"text of fs/read_text_file"' in update
 

@@ -98,7 +98,7 @@ async def test_errors_of_a_handler() -> None:
             assert isinstance(error, (ValueError, TypeError, AttributeError))
 
 
-async def test_notifications_keep_their_order_and_a_slow_one_holds_up_reading() -> None:
+async def test_notifications_keep_their_order_and_a_slow_one_blocks_reading() -> None:
     async with served() as (far, handler, _):
         await far.note("refuse", {})
         await far.note("break", {})
@@ -122,7 +122,7 @@ async def test_updates_precede_the_answer_of_their_request() -> None:
         assert await far.read() == {"jsonrpc": "2.0", "id": 1, "result": "end"}
 
 
-async def test_whoever_waited_for_an_answer_goes_on_before_what_was_read_behind_it() -> None:
+async def test_whoever_waited_for_an_answer_continues_before_what_was_read_behind_it() -> None:
     async with served() as (far, handler, connection), anyio.create_task_group() as group:
 
         async def ask() -> None:
@@ -140,7 +140,7 @@ async def test_whoever_waited_for_an_answer_goes_on_before_what_was_read_behind_
         assert [name for name, _ in handler.notes] == ["answered", "later"]
 
 
-async def test_a_duplicate_id_is_refused_and_the_first_request_goes_on() -> None:
+async def test_a_duplicate_id_is_refused_and_the_first_request_continues() -> None:
     async with served() as (far, handler, _):
         await far.call(1, "wait")
         await far.call("1", "echo")

@@ -128,7 +128,7 @@ async def test_a_producer_without_end_is_cancelled_when_the_peer_is_lost() -> No
         assert handler.bugs == []
 
 
-async def test_a_blocked_reader_holds_the_queue_at_the_mark_and_reading_goes_on() -> None:
+async def test_a_blocked_reader_holds_the_queue_at_the_mark_and_reading_continues() -> None:
     limits = Limits(high_water_bytes=4096, low_water_bytes=1024, flush_s=0)
     async with served(limits, buffer_bytes=64) as (far, handler, connection):
         sent = [0]

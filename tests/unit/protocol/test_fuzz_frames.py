@@ -19,7 +19,7 @@ def test_sound_frames_are_all_understood() -> None:
     assert set(kinds) == {"request, decoded", "notification, decoded", "reply"}
 
 
-def test_spoiled_frames_are_told_apart_and_nothing_else_is_raised() -> None:
+def test_spoiled_frames_are_distinguished_and_nothing_else_is_raised() -> None:
     kinds = fuzz_parts(Spoiler(seed=1), FRAMES)
     for kind in ("request", "notification"):
         assert kinds[f"{kind}, decoded"] > 0

@@ -1,4 +1,4 @@
-"""The generated types and method tables say what the pinned schemas say, in either version."""
+"""The generated types and method tables match the pinned schemas, in both versions."""
 
 import json
 from pathlib import Path
@@ -73,7 +73,7 @@ def is_plain_object(_definitions: Definitions, schema: Schema) -> bool:
 
 
 def target_of(definitions: Definitions, schema: Schema) -> Schema | None:
-    """Follow a schema that is nothing but a reference, however it is wrapped."""
+    """Follow a schema that is only a reference, however it is wrapped."""
     if "$ref" in schema:
         return definitions[schema["$ref"].removeprefix("#/$defs/")]
     parts = schema.get("allOf", [])
@@ -86,7 +86,7 @@ def constants_of(schema: Schema) -> dict[str, str]:
 
 
 def refined_property(schema: Schema) -> set[str]:
-    """Name the object's own property of which its alternatives say more."""
+    """Return the object's own property that its alternatives refine."""
     named = [set(each.get("properties", {})) for each in alternatives(schema)]
     return set(schema.get("properties", {})).intersection(*named) if named else set()
 
@@ -105,7 +105,7 @@ def is_union_of_objects(definitions: Definitions, schema: Schema) -> bool:
 
 
 def properties_of(definitions: Definitions, schema: Schema) -> dict[str, Schema]:
-    """Collect an object's properties, those of the alternatives that only extend it included."""
+    """Collect an object's properties, including those of alternatives that only extend it."""
     found: dict[str, Schema] = {}
     if "$ref" in schema:
         return properties_of(definitions, definitions[schema["$ref"].removeprefix("#/$defs/")])
@@ -122,7 +122,7 @@ def required_of(definitions: Definitions, schema: Schema) -> set[str]:
 
 
 def variants_of(definitions: Definitions, schema: Schema) -> list[tuple[Schema, dict[str, str]]]:
-    """List the variants of a union with their constants, those of a union among them one by one."""
+    """List the variants of a union with their constants, including those of nested unions."""
     found: list[tuple[Schema, dict[str, str]]] = []
     for variant in alternatives(schema):
         target = target_of(definitions, variant)
@@ -137,7 +137,7 @@ def variants_of(definitions: Definitions, schema: Schema) -> list[tuple[Schema, 
 
 
 def records_of(types: ModuleType, name: str) -> list[type[msgspec.Struct]]:
-    """List the records a definition's name stands for."""
+    """List the records that a definition's name refers to."""
     alias = getattr(types, name)
     if isinstance(alias, OpenUnion):
         return [get_args(member)[0] if get_args(member) else member for member in alias.members]

@@ -1,4 +1,4 @@
-"""Hand-written frames of both versions fit the schema and survive the round trip."""
+"""Hand-written frames of both versions match the schema and survive the round trip."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is committed follows from the pinned schemas, and the full schema of a version serves its stable one."""
+"""The committed files follow from the pinned schemas, and a version's full schema also covers its stable one."""
 
 import importlib
 import json
@@ -100,7 +100,7 @@ def test_the_full_schema_only_adds_to_the_stable_one(version: str) -> None:
 
 
 def without_default(schema: dict[str, Any]) -> dict[str, Any]:
-    """A default repeats the capabilities it stands for, the unstable ones too; it is no rule about the wire."""
+    """A default repeats the capabilities it contains, including the unstable ones; it is not a wire rule."""
     return {keyword: value for keyword, value in schema.items() if keyword != "default"}
 
 

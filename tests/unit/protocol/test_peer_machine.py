@@ -1,6 +1,6 @@
-"""Everything that can happen to a connection, in any order, against a far end that does what it likes.
+"""Everything that can happen to a connection, in any order, with an arbitrary far end.
 
-Every request is answered exactly once, with its own id and outcome; notifications keep their order; every call of ours
+Every request is answered exactly once, with its own ID and outcome; notifications keep their order; every call of ours
 ends; nothing hangs, no task is left, and a stream that asks for room never queues more than the mark.
 """
 
@@ -48,7 +48,7 @@ class PeerMachine(RuleBasedStateMachine):
         self._do(lambda: None)
 
     def _do(self, act: Any, *arguments: Any) -> None:
-        """Take one step on the event loop and let all tasks run until they wait."""
+        """Do one step on the event loop and let all tasks run until they wait."""
 
         async def step() -> None:
             done = act(*arguments)
@@ -163,7 +163,7 @@ TestPeer = PeerMachine.TestCase
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("leaves", ["ends its input", "closes"])
-async def test_a_handler_whose_question_dies_with_the_peer_is_no_bug(leaves: str) -> None:
+async def test_a_handler_whose_question_dies_with_the_peer_is_not_a_bug(leaves: str) -> None:
     async with served() as (far, handler, connection):
         await far.call(1, "ask")
         assert (await far.read())["method"] == "question"

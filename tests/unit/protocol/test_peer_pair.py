@@ -1,7 +1,7 @@
-"""Two connections, both asking, telling, giving up, answering late and leaving, over a wire that holds things back.
+"""Two connections that request, notify, cancel, answer late and close, over a wire that delays data.
 
-Every call ends exactly once: with what its handler made of it, or gone with a peer that left. Notifications keep their
-order and come behind what was asked before them. Nothing hangs, and no task is left.
+Every call ends exactly once: with its handler's result, or together with a peer that left. Notifications keep their
+order and follow the requests before them. Nothing hangs, and no task is left.
 """
 
 from typing import NamedTuple
@@ -65,7 +65,7 @@ MOVES: st.SearchStrategy[Move] = st.one_of(
     st.builds(LetsGo, SIDES),
 )
 LEAVING = st.builds(Leaves, SIDES, st.sampled_from(["soon", "wholly"]))
-# Whether everything comes to rest behind a move, or the next is made before anything could happen.
+# Whether everything finishes after a move, or the next move is made before anything could happen.
 TURNS = st.tuples(MOVES, st.booleans())
 
 
@@ -83,7 +83,7 @@ def test_whatever_two_peers_do_to_each_other(
 
 
 async def play(moves: list[tuple[Move, bool]]) -> list[str]:
-    """Make the moves, let everything come to its end, and give what went against a law."""
+    """Make the moves, let everything finish, and return the violations."""
     world = PairWorld()
     async with world.opened():
         for move, settles in moves:

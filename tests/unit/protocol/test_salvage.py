@@ -1,4 +1,4 @@
-"""The salvage keeps a message whose optional parts are broken, and nothing else."""
+"""Salvage keeps a message whose optional parts are broken, and nothing else."""
 
 import json
 from typing import Any
@@ -189,7 +189,7 @@ def test_an_elicitation_needs_a_session_or_a_request() -> None:
         ({"state": "asleep"}, v2.SessionUpdateStateUpdateOther),
     ],
 )
-def test_a_union_within_a_union_is_told_by_both_tags(update: dict[str, Any], record: type) -> None:
+def test_a_union_within_a_union_is_identified_by_both_tags(update: dict[str, Any], record: type) -> None:
     wire = {"sessionUpdate": "state_update", **update}
     note = decode(v2.UpdateSessionNotification, dump({"sessionId": "s", "update": wire}))
     assert type(note.update) is record

@@ -1,4 +1,4 @@
-"""The one writer of a connection: who may go on at once, and who gets a turn in between."""
+"""The single writer of a connection: who may continue at once, and who gets a turn in between."""
 
 import anyio
 import pytest
@@ -23,7 +23,7 @@ class Neighbour:
 
 
 async def produce(size_bytes: int) -> bool:
-    """Queue that much below the high-water mark, as a producer should; tell whether a neighbour had a turn."""
+    """Queue that much below the high-water mark, as a producer should; return whether another task had a turn."""
     there, _ = memory_pair(ROOM_BYTES)
     writer = Writer(there, high_water_bytes=ROOM_BYTES, low_water_bytes=TURN_BYTES)
     neighbour = Neighbour()
@@ -45,7 +45,7 @@ async def test_a_few_frames_go_out_without_a_wait() -> None:
     assert not await produce(TURN_BYTES // 2)
 
 
-async def test_what_a_producer_queues_is_sent_while_it_goes_on() -> None:
+async def test_what_a_producer_queues_is_sent_while_it_continues() -> None:
     there, here = memory_pair(ROOM_BYTES)
     writer = Writer(there, high_water_bytes=ROOM_BYTES, low_water_bytes=TURN_BYTES)
     async with anyio.create_task_group() as tasks:

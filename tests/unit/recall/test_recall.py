@@ -1,4 +1,4 @@
-"""Two rankings become one, a search by meaning is never worse than one for words, and skills are named with reason."""
+"""Two rankings become one, search by meaning is never worse than by words, and skill suggestions have reasons."""
 
 from array import array
 from collections.abc import Callable, Coroutine, Sequence
@@ -46,7 +46,7 @@ THEMES = (
 
 
 class ThemeEmbedder:
-    """Knows a few themes; texts of one theme are alike."""
+    """Knows a few subjects; texts on one subject are similar."""
 
     name = "themes"
 
@@ -74,7 +74,7 @@ def find(session_id: str, position: int) -> SearchHit:
 
 
 class Words:
-    """A search for words that finds what it was told to."""
+    """A word search that finds what it is told to."""
 
     def __init__(self, *found: SearchHit) -> None:
         self.found = found
@@ -215,7 +215,7 @@ def test_a_skill_fits_when_it_is_nearer_than_to_everyday_prompts() -> None:
 async def test_a_fitting_skill_is_named_once_a_session(place: Place) -> None:
     place.skill("cut-release", "Publish a version to PyPI.")
     place.skill("cook", "Make soup of tomatoes.")
-    told: list[HermesError] = []
+    reported: list[HermesError] = []
     workspace = MemoryWorkspace()
     meaning = SemanticIndex(place.embedder, place.vectors, place.indexer)
     with anyio.fail_after(2 * PATIENCE_S):
@@ -224,7 +224,7 @@ async def test_a_fitting_skill_is_named_once_a_session(place: Place) -> None:
             def start(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
                 tasks.start_soon(work)
 
-            suggester = SkillSuggester(lambda: meaning, place.skills, start, told.append)
+            suggester = SkillSuggester(lambda: meaning, place.skills, start, reported.append)
             assert await suggester.fitting("s", PATIENCE_S) == ()
             for prompt, expected in (
                 ("release version two", ["cut-release"]),
@@ -240,7 +240,7 @@ async def test_a_fitting_skill_is_named_once_a_session(place: Place) -> None:
             place.embedder.trouble = ModelUnavailable("It is gone.")
             suggester.look("s", workspace, "docker image")
             assert await suggester.fitting("s", PATIENCE_S) == ()
-    assert [trouble.message for trouble in told] == ["It is gone."]
+    assert [trouble.message for trouble in reported] == ["It is gone."]
 
 
 async def test_words_suggest_a_skill_without_an_embedding_model(place: Place) -> None:
@@ -290,7 +290,7 @@ def test_skills_are_ranked_by_stems_related_words_and_phrases() -> None:
     assert 0 < weak[1] < strong[1]
 
 
-def test_a_skill_is_suggested_from_a_score_or_a_meaning_on_and_the_user_told_of_likely_ones() -> None:
+def test_a_skill_is_suggested_from_a_score_or_a_meaning_on_and_the_user_told_about_likely_ones() -> None:
     assert fitting_skills({0: MIN_SCORE - 0.1}, {}) == []
     assert [each.number for each in fitting_skills({0: 4.0, 1: 9.0, 2: 6.0, 3: 8.0}, {})] == [1, 3, 2]
     assert [each.number for each in fitting_skills({}, {0: MEANING_ALONE, 1: 0.0})] == [0]
@@ -298,7 +298,7 @@ def test_a_skill_is_suggested_from_a_score_or_a_meaning_on_and_the_user_told_of_
     assert (is_likely(by_words), is_likely(by_both)) == (False, True)
 
 
-async def test_a_changed_skill_is_embedded_anew(place: Place) -> None:
+async def test_a_changed_skill_is_embedded_again(place: Place) -> None:
     place.skill("cook", "Make soup of tomatoes.")
     await index_skills(place.indexer, place.skills())
     before = len(place.embedder.embedded)

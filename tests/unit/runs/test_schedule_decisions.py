@@ -1,4 +1,4 @@
-"""Each due time is decided once, over ten years of daylight saving time and whatever the clock does."""
+"""Each due time is decided once, over ten years of daylight saving time and any changes of the clock."""
 
 import random
 from collections import Counter
@@ -26,7 +26,7 @@ def schedule(
 
 
 def decisions(job: Schedule, moments: Iterator[float], start: float = START) -> list[Decision]:
-    """Decide at these moments, as a worker would that looks at its clock then."""
+    """Decide at these moments, as a worker would that reads its clock then."""
     found, until = list[Decision](), start
     for now in moments:
         found += decide(job, until, now, is_active=False).decisions
@@ -60,7 +60,7 @@ def test_a_job_every_half_hour_keeps_its_interval_at_changes(tz: str) -> None:
 
 
 def test_jumps_of_two_days_lose_and_double_nothing() -> None:
-    """Each due time is in exactly one decision, whatever the clock does in between."""
+    """Each due time is in exactly one decision, however the clock changes in between."""
     rolls = random.Random(7)
     job = schedule("0 7 * * *", "Europe/Berlin")
     moments, now = list[float](), START
@@ -69,8 +69,8 @@ def test_jumps_of_two_days_lose_and_double_nothing() -> None:
         moments.append(now)
     found = decisions(job, iter(moments))
     due = list(_until(job, max(moments)))
-    told = [at for each in found for at in due if each.due_at <= at <= (each.until or each.due_at)]
-    assert told == due
+    reported = [at for each in found for at in due if each.due_at <= at <= (each.until or each.due_at)]
+    assert reported == due
     assert sum(each.count for each in found) == len(due)
 
 

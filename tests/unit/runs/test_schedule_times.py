@@ -1,4 +1,4 @@
-"""When schedules are due, and what is said about expressions that nobody can mean."""
+"""When schedules are due, and the messages about impossible expressions."""
 
 import pytest
 

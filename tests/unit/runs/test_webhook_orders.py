@@ -1,4 +1,4 @@
-"""Which requests are genuine, and what becomes of what they send."""
+"""Which requests are genuine, and the effect of what they send."""
 
 import hmac
 from hashlib import sha256

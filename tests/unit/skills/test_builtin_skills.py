@@ -1,4 +1,4 @@
-"""Built-in skills of two versions, and the user's own skills of the same names."""
+"""Built-in skills of two versions, and the user's own skills with the same names."""
 
 import argparse
 from pathlib import Path

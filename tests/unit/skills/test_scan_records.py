@@ -1,4 +1,4 @@
-"""What was scanned of skills is kept by content, and counts only for the scanner that said it."""
+"""Scan results for skills are stored by content, and count only for the scanner that produced them."""
 
 from pathlib import Path
 
@@ -32,8 +32,8 @@ def test_findings_are_kept_by_content(tmp_path: Path) -> None:
     first = findings(home)
     assert "override-orders" in " ".join(first)
     assert first in kept(home).findings.values()
-    told: dict[str, tuple[str, ...]] = dict.fromkeys(kept(home).findings, ("kept",))
-    (home / "cache" / FILE).write_bytes(msgspec.msgpack.encode(ScanRecord(scanner_fingerprint(), told)))
+    reported: dict[str, tuple[str, ...]] = dict.fromkeys(kept(home).findings, ("kept",))
+    (home / "cache" / FILE).write_bytes(msgspec.msgpack.encode(ScanRecord(scanner_fingerprint(), reported)))
     assert findings(home) == ("kept",)
     write_skill(home, "ship", "Use tabs.")
     assert findings(home) == ()
@@ -53,7 +53,7 @@ def test_another_scanner_and_a_lost_file_are_scanned_again(tmp_path: Path) -> No
     assert findings(home) == first
 
 
-def test_where_nothing_can_be_kept_it_is_told_all_the_same(tmp_path: Path) -> None:
+def test_where_nothing_can_be_kept_it_is_reported_anyway(tmp_path: Path) -> None:
     home = tmp_path / "home"
     write_skill(home, "ship", ATTACK)
     (home / "cache").write_text("a file where a folder is needed")

@@ -1,4 +1,4 @@
-"""Conditions of skills on tool groups and on the surface of a session."""
+"""Conditions of skills: tool groups and the surface of a session."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is read as a skill: the standard's own shape, and the slips of others."""
+"""What is accepted as a skill: the standard's format, and common deviations."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Skills in practice: what is counted, what is taken back, what is put away, what is checked beforehand."""
+"""Skills in use: what is counted, undone, archived and checked in advance."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ HEAD = b"---\nname: ship\ndescription: Deploys the site to the staging server.\n
 
 
 class Bench:
-    """One user's skills, with a clock of the test's own."""
+    """One user's skills, with a clock that the test sets."""
 
     def __init__(self, place: Path) -> None:
         self.now_s = 1_000_000.0
@@ -63,7 +63,7 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
 
 
-def test_two_failures_in_a_row_take_back_what_the_agent_changed_last(bench: Bench) -> None:
+def test_two_failures_in_a_row_undo_what_the_agent_changed_last(bench: Bench) -> None:
     bench.writes("by hand", "user")
     bench.writes("first")
     bench.writes("second")
@@ -71,8 +71,8 @@ def test_two_failures_in_a_row_take_back_what_the_agent_changed_last(bench: Benc
     assert bench.uses(has_failed=False) == ()
     assert bench.uses(has_failed=True) == ()
     assert bench.body() == "second"
-    (told,) = bench.uses(has_failed=True)
-    assert "2 times in a row" in told
+    (reported,) = bench.uses(has_failed=True)
+    assert "2 times in a row" in reported
     assert bench.body() == "first"
     bench.uses(has_failed=True)
     bench.uses(has_failed=True)
@@ -83,11 +83,11 @@ def test_two_failures_in_a_row_take_back_what_the_agent_changed_last(bench: Benc
     assert (usage.uses, usage.failures) == (10, 9)
 
 
-def test_what_only_the_agent_wrote_is_put_away(bench: Bench) -> None:
+def test_what_only_the_agent_wrote_is_archived(bench: Bench) -> None:
     bench.writes("first")
     bench.uses(has_failed=True)
-    (told,) = bench.uses(has_failed=True)
-    assert "It was archived" in told
+    (reported,) = bench.uses(has_failed=True)
+    assert "It was archived" in reported
     assert not bench.folder.exists()
     assert bench.history.restore(1, ChangeCause("user", 1.0, "back")).files
     assert [bench.uses(has_failed=True) for _ in range(3)] == [(), (), ()]
@@ -103,7 +103,7 @@ def test_a_failure_counts_for_the_version_it_was_seen_with(bench: Bench) -> None
     assert bench.body() == "second"
 
 
-def test_a_change_by_hand_is_never_taken_back(bench: Bench) -> None:
+def test_a_change_by_hand_is_never_undone(bench: Bench) -> None:
     bench.writes("first")
     (bench.folder / "SKILL.md").write_bytes(HEAD + b"mended")
     assert [bench.uses(has_failed=True) for _ in range(3)] == [(), (), ()]
@@ -136,15 +136,15 @@ def test_a_reported_failure_counts_in_a_turn_that_was_done(bench: Bench) -> None
     assert bench.usage_tracker.usage(str(bench.folder)).uses == 1
 
 
-def test_what_the_agent_wrote_and_nobody_uses_is_put_away(bench: Bench) -> None:
+def test_what_the_agent_wrote_and_nobody_uses_is_archived(bench: Bench) -> None:
     bench.writes("first")
     bench.now_s += STALE_AFTER_S - 10
     bench.uses(has_failed=False)
     bench.now_s += STALE_AFTER_S - 10
     assert bench.usage_tracker.archive_stale() == ()
     bench.now_s += 20
-    (told,) = bench.usage_tracker.archive_stale()
-    assert "not used for 90 days" in told
+    (reported,) = bench.usage_tracker.archive_stale()
+    assert "not used for 90 days" in reported
     assert not bench.folder.exists()
     assert bench.usage_tracker.archive_stale() == ()
 
@@ -185,7 +185,7 @@ async def test_what_changed_since_it_was_shown_is_not_overwritten(bench: Bench) 
     assert bench.body() == "Do it."
 
 
-async def test_whoever_decides_is_told_of_a_skill_about_the_same(bench: Bench) -> None:
+async def test_whoever_decides_is_told_about_a_skill_on_the_same_subject(bench: Bench) -> None:
     bench.writes("Do it.")
     text = "---\nname: deploy\ndescription: Deploy the site to our staging server.\n---\nDo it.\n"
     preview = await bench.workshop.preview(str(bench.project), SkillChange("create", "deploy", "why", text))

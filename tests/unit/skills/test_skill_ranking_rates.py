@@ -1,4 +1,4 @@
-"""The ranking of skills keeps what it reached on the labelled requests of `bench/skill_search.toml`."""
+"""The ranking of skills keeps its quality on the labelled requests of `bench/skill_search.toml`."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""Skills in folders: which are found, which is meant, what is kept out, and how they are called for."""
+"""Skills in folders: which are found, which takes precedence, what is excluded, and how they are called."""
 
 import os
 import sys
@@ -29,7 +29,7 @@ BUILTIN = {"review-changes", "write-a-skill"}
 
 
 class Trusting:
-    """Trusts what it was told to."""
+    """Trusts what it is told to."""
 
     def __init__(self, *digests: str) -> None:
         self.digests = digests
@@ -135,7 +135,7 @@ def test_the_scanner_keeps_out_descriptions_and_cuts_bodies(machine: Machine) ->
     assert skill.findings
 
 
-async def test_what_is_cut_out_of_another_file_is_told_and_can_be_let_pass(machine: Machine) -> None:
+async def test_what_is_cut_out_of_another_file_is_reported_and_can_be_let_pass(machine: Machine) -> None:
     folder = machine.skill(machine.home / "skills/deploy", body="See references/hosts.md.")
     (folder / "references").mkdir()
     file = folder / "references/hosts.md"
@@ -210,7 +210,7 @@ async def test_a_skill_of_the_workspace_is_called_for_by_its_command_only_when_t
     assert "Do it." in await filled(machine.source(skill.digest), "theirs", "")
 
 
-async def test_news_are_told_once(machine: Machine) -> None:
+async def test_news_are_reported_once(machine: Machine) -> None:
     machine.skill(machine.project / ".agents/skills/poison", description=ATTACK)
     source = machine.source()
     await source.renew()
@@ -267,7 +267,7 @@ def test_a_user_links_whole_skills_and_one_that_is_reached_twice_counts_once(mac
     assert unusable.place.endswith("stolen")
 
 
-def test_of_very_many_skills_the_rest_is_told_and_nobody_elses_are_pushed_out(
+def test_of_very_many_skills_the_rest_is_reported_and_nobody_elses_are_pushed_out(
     machine: Machine,
 ) -> None:
     for number in range(MAX_SKILLS + 3):
@@ -280,7 +280,7 @@ def test_of_very_many_skills_the_rest_is_told_and_nobody_elses_are_pushed_out(
     assert (rest.place, rest.why) == (f".agents/skills/s{MAX_SKILLS:04}", skill_collection.TOO_MANY_SKILLS)
 
 
-async def test_of_many_that_are_not_used_a_few_are_told_of(machine: Machine) -> None:
+async def test_of_many_that_are_not_used_a_few_are_reported(machine: Machine) -> None:
     for number in range(40):
         machine.skill(machine.project / f".agents/skills/s{number}", description="")
     source = machine.source()
@@ -343,18 +343,18 @@ async def test_what_a_skill_says_is_scanned_when_it_is_called_for_and_its_user_i
     assert f"were cut out by the injection scanner: line {line}: " in sentence
 
 
-async def test_passages_are_told_before_a_skill_is_called_for(machine: Machine) -> None:
+async def test_passages_are_reported_before_a_skill_is_called_for(machine: Machine) -> None:
     machine.skill(machine.home / "skills/mine", body=f"Build it.\n\n{ATTACK}")
     source = machine.source()
-    told: list[str] = []
+    reported: list[str] = []
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(source.run)
-            while not told:
+            while not reported:
                 await anyio.lowlevel.checkpoint()
-                told += source.news()
+                reported += source.news()
             await source.close()
-    assert "were cut out" in told[0]
+    assert "were cut out" in reported[0]
 
 
 def test_what_did_not_change_is_not_read_again(machine: Machine) -> None:

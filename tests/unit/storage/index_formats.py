@@ -1,6 +1,6 @@
 """The session index in the format of every earlier hermes-acp, written once and never changed.
 
-Each format has one session `ses_old`, titled `ScanRecord`, in /project, begun at 1.0 and last changed at 2.0.
+Each format has one session `ses_old`, titled `ScanRecord`, in /project, created at 1.0 and last changed at 2.0.
 """
 
 import sqlite3
@@ -76,7 +76,7 @@ SEARCH_FORMATS: Mapping[int, Builder] = MappingProxyType({1: _search_format_1})
 
 
 def write_format(path: Path, formats: Mapping[int, Builder], version: int) -> None:
-    """Make the file as a hermes-acp of that format left it."""
+    """Create the file as a hermes-acp of that format left it."""
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA journal_mode=WAL")
     formats[version](connection)

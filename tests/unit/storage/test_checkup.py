@@ -1,4 +1,4 @@
-"""What the doctor finds in a home folder, and that looking changes nothing."""
+"""What the doctor finds in a home folder, and that checking changes nothing."""
 
 import sqlite3
 from contextlib import closing
@@ -32,7 +32,7 @@ async def home(tmp_path: Path) -> Path:
     return home
 
 
-def told(home: Path, level: str) -> list[str]:
+def reported(home: Path, level: str) -> list[str]:
     before = {
         path: path.stat().st_size for path in home.rglob("*") if path.suffix not in (".db-shm", ".db-wal")
     }
@@ -47,8 +47,8 @@ def record(home: Path) -> Path:
 
 
 async def test_a_sound_home_is_fine(home: Path) -> None:
-    assert told(home, "problem") == told(home, "note") == []
-    assert told(home, "fine") == [
+    assert reported(home, "problem") == reported(home, "note") == []
+    assert reported(home, "fine") == [
         f"{home} is writable.",
         "Only you can read what is stored.",
         "2 of 2 session records are intact.",
@@ -61,17 +61,17 @@ def test_a_home_that_is_not_there_is_fine_and_one_that_is_a_file_is_not(tmp_path
     assert [finding.level for finding in run_checks(tmp_path / "none")] == ["fine"]
     (tmp_path / "file").write_text("")
     assert [finding.level for finding in run_checks(tmp_path / "file")] == ["problem"]
-    assert told(tmp_path, "problem") == []
-    assert "No session is stored yet." in told(tmp_path, "fine")
+    assert reported(tmp_path, "problem") == []
+    assert "No session is stored yet." in reported(tmp_path, "fine")
 
 
 async def test_of_many_damaged_records_the_first_are_named_and_the_others_counted(home: Path) -> None:
     for number in range(30):
         (home / "sessions" / f"ses_{number}.jsonl").touch(0o600)
-    problems = told(home, "problem")
+    problems = reported(home, "problem")
     assert sum("is empty" in problem for problem in problems) == 20
     assert "10 more records have similar problems." in problems
-    assert "2 of 32 session records are intact." in told(home, "fine")
+    assert "2 of 32 session records are intact." in reported(home, "fine")
 
 
 async def test_rights_of_others_are_told_with_the_command_that_takes_them(home: Path) -> None:
@@ -81,20 +81,20 @@ async def test_rights_of_others_are_told_with_the_command_that_takes_them(home: 
 
 async def test_rights_of_others_are_named(home: Path) -> None:
     record(home).chmod(0o644)
-    (note,) = told(home, "note")
+    (note,) = reported(home, "note")
     assert str(record(home)) in note
 
 
 async def test_a_torn_tail_is_a_note_and_none_while_somebody_writes(home: Path) -> None:
     with record(home).open("ab") as stream:
         stream.write(b'{"crc":1,"ev')
-    assert any("12 torn bytes" in note for note in told(home, "note"))
+    assert any("12 torn bytes" in note for note in reported(home, "note"))
     transcript, _, _ = Transcript.reopen(record(home))
     with record(home).open("ab") as stream:
         stream.write(b'{"crc":1,"ev')
-    assert not any("torn bytes" in note for note in told(home, "note"))
+    assert not any("torn bytes" in note for note in reported(home, "note"))
     transcript.close()
-    assert any("moved aside earlier" in note for note in told(home, "note"))
+    assert any("moved aside earlier" in note for note in reported(home, "note"))
 
 
 async def test_damage_in_the_middle_an_empty_record_and_a_wrong_name_are_problems(home: Path) -> None:
@@ -103,7 +103,7 @@ async def test_damage_in_the_middle_an_empty_record_and_a_wrong_name_are_problem
     record(home).write_bytes(content)
     (home / "sessions" / "ses_empty.jsonl").write_bytes(b"")
     (home / "sessions" / "ses_c.jsonl").write_bytes((home / "sessions" / "ses_b.jsonl").read_bytes())
-    problems = told(home, "problem")
+    problems = reported(home, "problem")
     assert any("damaged at byte" in text and "1 readable events" in text for text in problems)
     assert any("is empty" in text for text in problems)
     assert any("is the record of ses_b" in text for text in problems)
@@ -118,27 +118,27 @@ async def test_an_index_that_disagrees_is_a_problem_that_rebuilding_mends(home: 
         connection.execute(change)
         connection.commit()
         connection.close()
-    problems = told(home, "problem")
+    problems = reported(home, "problem")
     assert any("1 with an old title" in text for text in problems)
     assert any("2 passages, of which 4 are indexed" in text for text in problems)
     await rebuild(home)
-    assert told(home, "problem") == []
+    assert reported(home, "problem") == []
 
 
 async def test_damaged_indexes_are_problems_that_rebuilding_mends(home: Path) -> None:
     for name in ("index.db", "search.db"):
         (home / name).write_bytes(b"no database " * 500)
-    assert len(told(home, "problem")) == 2
+    assert len(reported(home, "problem")) == 2
     await rebuild(home)
-    assert told(home, "problem") == []
-    assert any("2 files" in text for text in told(home, "note"))
+    assert reported(home, "problem") == []
+    assert any("2 files" in text for text in reported(home, "note"))
 
 
 async def test_words_that_wait_for_the_next_search_are_noted(home: Path) -> None:
     transcript, _, _ = Transcript.reopen(record(home))
     transcript.append(TextSaid("m", "more"))
     transcript.close()
-    assert told(home, "note") == ["1 records have new text, which the next search indexes first."]
+    assert reported(home, "note") == ["1 records have new text, which the next search indexes first."]
 
 
 async def rebuild(home: Path) -> None:
@@ -153,8 +153,8 @@ async def test_an_index_that_a_killed_start_only_began_is_no_damage(home: Path) 
             leftover.unlink()
         with closing(sqlite3.connect(home / name)) as connection:
             connection.execute("PRAGMA journal_mode = WAL")
-    assert told(home, "problem") == []
-    assert sum("is incomplete" in fine for fine in told(home, "fine")) == 2
+    assert reported(home, "problem") == []
+    assert sum("is incomplete" in fine for fine in reported(home, "fine")) == 2
 
 
 @pytest.mark.parametrize("name", ["index.db", "search.db"])
@@ -174,8 +174,8 @@ async def test_an_index_that_was_half_written_when_its_process_was_killed_is_no_
             copy.touch(0o600)
             copy.write_bytes(begun.with_name(f"{begun.name}{suffix}").read_bytes())
         connection.execute("ROLLBACK")
-    assert told(home, "problem") == []
-    assert sum("its next use rolls that back" in fine for fine in told(home, "fine")) == 1
+    assert reported(home, "problem") == []
+    assert sum("its next use rolls that back" in fine for fine in reported(home, "fine")) == 1
     store = SessionStore(home)
     assert len(await store.page(None, None)) == 2
     assert len((await store.words.search(RecallQuery("kettle"))).found) == 2
@@ -184,9 +184,9 @@ async def test_an_index_that_was_half_written_when_its_process_was_killed_is_no_
 
 @pytest.mark.parametrize("name", ["index.db", "search.db"])
 async def test_an_index_that_is_no_file_is_a_problem(home: Path, name: str) -> None:
-    """Nothing could be listed or found, and no rebuild would mend it."""
+    """Nothing could be listed or found, and no rebuild would fix it."""
     for file in home.glob(f"{name}*"):
         file.unlink()
     (home / name).mkdir(mode=0o700)
-    (problem,) = told(home, "problem")
+    (problem,) = reported(home, "problem")
     assert problem == f"{home / name} is not a file."

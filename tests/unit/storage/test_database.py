@@ -116,7 +116,7 @@ async def test_a_home_that_is_a_file_is_named(tmp_path: Path) -> None:
 
 
 def spoil(path: Path) -> None:
-    """Damage every page but the first, under whoever has the file open."""
+    """Damage every page but the first, while other processes have the file open."""
     size = path.stat().st_size
     with path.open("r+b") as stream:
         stream.seek(4096)
@@ -144,7 +144,7 @@ async def test_damage_found_later_is_set_aside_told_once_and_a_fresh_file_is_use
     database.close()
 
 
-async def test_a_file_that_another_process_replaced_is_opened_anew(path: Path) -> None:
+async def test_a_file_that_another_process_replaced_is_opened_again(path: Path) -> None:
     one, two = Database(path, MIGRATIONS), Database(path, MIGRATIONS)
     await fill(one)
     one.close()
@@ -175,7 +175,7 @@ async def test_reading_waits_for_no_writer(path: Path) -> None:
 
 @pytest.mark.parametrize("content", [None, "one"])
 async def test_a_file_that_cannot_be_written_is_taken_into_memory(path: Path, content: str | None) -> None:
-    """A folder in the place of the log keeps SQLite from writing, whoever runs this."""
+    """A folder in place of the log keeps SQLite from writing, whichever user runs this."""
     if content:
         database = Database(path, MIGRATIONS[:1])
         await database.run(add(content))
@@ -207,7 +207,7 @@ def is_open(connection: sqlite3.Connection) -> bool:
     return True
 
 
-async def test_work_that_begins_while_it_is_closed_leaves_nothing_open(path: Path) -> None:
+async def test_work_that_starts_while_it_is_closed_leaves_nothing_open(path: Path) -> None:
     database, used = Database(path, MIGRATIONS), list[sqlite3.Connection]()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(database.run, used.append)

@@ -1,4 +1,4 @@
-"""Files that are replaced whole, or not at all."""
+"""Files that are replaced completely or not at all."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The versions of a folder: kept, listed, returned to."""
+"""The versions of a folder: stored, listed, restored."""
 
 from pathlib import Path
 
@@ -26,14 +26,14 @@ def kept(tmp_path: Path) -> VersionHistory:
     return open_history(tmp_path / "home", "skills", tmp_path / "deploy")
 
 
-def told(version: Version) -> tuple[int, str, tuple[str, ...]]:
+def reported(version: Version) -> tuple[int, str, tuple[str, ...]]:
     return version.number, version.cause.who, tuple(file.path for file in version.files)
 
 
 def test_a_change_is_kept_with_who_when_and_why(kept: VersionHistory) -> None:
     kept.change({"a.md": b"one"}, AGENT)
     kept.change({"refs/b.md": b"two", "a.md": b"three"}, USER)
-    assert [told(each) for each in kept.versions()] == [
+    assert [reported(each) for each in kept.versions()] == [
         (1, "agent", ("a.md",)),
         (2, "user", ("a.md", "refs/b.md")),
     ]
@@ -66,7 +66,7 @@ def test_a_return_is_a_new_version_and_takes_away_what_came_since(kept: VersionH
     assert origin.number == 2
 
 
-def test_a_folder_is_taken_away_and_brought_back(kept: VersionHistory) -> None:
+def test_a_folder_is_taken_away_and_restored(kept: VersionHistory) -> None:
     kept.change({"a.md": b"one"}, AGENT)
     gone = kept.restore(0, USER)
     assert gone.is_gone

@@ -1,4 +1,4 @@
-"""A home folder that others can change is told of, and one that is its user's alone is not."""
+"""A home folder that others can change is reported; one that only its user can change is not."""
 
 from pathlib import Path
 
@@ -21,16 +21,16 @@ from hermes_acp.storage.home_permissions import home_permissions_warning
         ("trust.json", 0o602, True),
     ],
 )
-def test_what_others_can_change_is_told(tmp_path: Path, name: str, mode: int, is_told: bool) -> None:
+def test_what_others_can_change_is_reported(tmp_path: Path, name: str, mode: int, is_told: bool) -> None:
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     changed = home / name
     if name:
         changed.touch()
     changed.chmod(mode)
-    told = home_permissions_warning(environment_of({"HERMES_HOME": str(home)}))
-    assert (str(changed) in told) is is_told
-    assert bool(told) is is_told
+    reported = home_permissions_warning(environment_of({"HERMES_HOME": str(home)}))
+    assert (str(changed) in reported) is is_told
+    assert bool(reported) is is_told
 
 
 def test_a_home_that_is_not_there_yet_is_nobodys(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""An index of every earlier format is brought forward, and says afterwards what a fresh one would."""
+"""An index of every earlier format is migrated, and then equals a new one."""
 
 import sqlite3
 from pathlib import Path
@@ -32,13 +32,13 @@ def schema(path: Path) -> tuple[int, list[tuple[str, str]]]:
 
 
 def test_every_earlier_format_is_kept_here() -> None:
-    """A new migration needs the format before it, as it was, in `index_formats`."""
+    """A new migration needs the previous format, unchanged, in `index_formats`."""
     assert sorted(LIST_FORMATS) == list(range(1, len(session_store.MIGRATIONS)))
     assert sorted(SEARCH_FORMATS) == list(range(1, len(search_tables.MIGRATIONS)))
 
 
 @pytest.mark.parametrize("version", LIST_FORMATS)
-async def test_a_list_of_an_earlier_format_is_brought_forward(tmp_path: Path, version: int) -> None:
+async def test_a_list_of_an_earlier_format_is_migrated(tmp_path: Path, version: int) -> None:
     fresh = SessionStore(tmp_path / "fresh")
     assert await fresh.page(None, None) == []
     fresh.close()

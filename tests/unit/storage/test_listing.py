@@ -1,4 +1,4 @@
-"""The list of sessions follows those that are open: new ones at once, changes together, none lost to a failure."""
+"""The list of sessions follows open sessions: new ones at once, changes in batches, none lost to a failure."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 
 class WatchedStore(SessionStore):
-    """Remembers what was written at once, or fails for a while."""
+    """Records what was written together, or fails for a while."""
 
     def __init__(self, home: Path) -> None:
         super().__init__(home)

@@ -1,4 +1,4 @@
-"""A search that fills up finds sessions with some of the words, the rarest first, after those with all of them."""
+"""A search with too few results also finds sessions with some of the words, the rarest first, after full matches."""
 
 from collections.abc import Iterator
 from pathlib import Path

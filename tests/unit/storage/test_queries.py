@@ -1,4 +1,4 @@
-"""What people type is a query, whatever they type."""
+"""Whatever people type is a valid query."""
 
 import sqlite3
 from collections.abc import Iterator

@@ -75,7 +75,7 @@ async def places(index: SearchIndex, text: str) -> list[tuple[str, int, str]]:
 
 
 def check(home: Path) -> None:
-    """Let FTS5 compare its index with the passages it is of."""
+    """Have FTS5 compare its index with its passages."""
     connection = sqlite3.connect(home / "search.db")
     connection.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
     connection.rollback()
@@ -161,7 +161,7 @@ async def test_one_session_does_not_hide_the_others(index: SearchIndex, tmp_path
 
 
 async def test_a_record_is_followed_from_every_byte_of_it(tmp_path: Path) -> None:
-    """However far a record was written when it was read first, in the end the index says the same of it."""
+    """However much of a record was written at the first read, the final index is the same."""
     whole = write(
         tmp_path,
         "ses_a",
@@ -184,7 +184,7 @@ async def test_a_record_is_followed_from_every_byte_of_it(tmp_path: Path) -> Non
         index = SearchIndex(tmp_path, tmp_path / "sessions")
         await index.catch_up()
         path.write_bytes(whole)
-        index.forget()  # on a slow machine the folder would not be looked through again so soon
+        index.forget()  # on a slow machine, the folder would not be searched again so soon
         await index.catch_up()
         index.close()
         connection = sqlite3.connect(tmp_path / "search.db")
@@ -254,7 +254,7 @@ async def test_records_that_cannot_be_read_are_passed_over(index: SearchIndex, t
         assert ([find.session_id for find in result.found], result.unread_sessions) == (["ses_a"], 0)
 
 
-async def test_a_damaged_index_is_set_aside_told_and_made_anew(index: SearchIndex, tmp_path: Path) -> None:
+async def test_a_damaged_index_is_set_aside_reported_and_rebuilt(index: SearchIndex, tmp_path: Path) -> None:
     write(tmp_path, "ses_a", *(said(f"kettle {number} {'x' * 300}") for number in range(200)))
     assert await finds(index, "kettle")
     index.close()
@@ -284,13 +284,13 @@ async def test_a_full_disk_costs_the_search_alone_and_heals(index: SearchIndex, 
 
 
 async def limit_pages(index: SearchIndex, count: int) -> None:
-    """Let the file grow to so many pages only: what SQLite then says is what it says of a full disk."""
+    """Limit the file to this many pages: SQLite then reports what it reports on a full disk."""
     await index.database.read(
         lambda connection: connection.execute(f"PRAGMA max_page_count = {count}").fetchone()
     )
 
 
-async def test_rebuilding_reads_everything_anew(index: SearchIndex, tmp_path: Path) -> None:
+async def test_rebuilding_reads_everything_again(index: SearchIndex, tmp_path: Path) -> None:
     write(tmp_path, "ses_a", said("kettle"))
     await index.catch_up()
     connection = sqlite3.connect(tmp_path / "search.db")
@@ -312,7 +312,7 @@ async def test_a_record_that_is_gone_is_left_out_once_and_not_at_every_search(
     (tmp_path / "sessions" / "ses_b.jsonl").unlink()
     assert len(await finds(index, "soup")) == 1
     with sqlite3.connect(tmp_path / "search.db", isolation_level=None) as connection:
-        connection.execute("BEGIN IMMEDIATE")  # who only reads need not wait for it
+        connection.execute("BEGIN IMMEDIATE")  # readers need not wait for it
         assert len(await finds(index, "soup")) == 1
     connection.close()
 

@@ -1,4 +1,4 @@
-"""A search limited to a span of time, with words and without; records that have no times use their session's."""
+"""A search limited to a time span, with words and without; records without times use their session's."""
 
 from collections.abc import Iterator
 from pathlib import Path

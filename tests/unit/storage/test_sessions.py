@@ -46,7 +46,7 @@ async def ids(store: SessionStore) -> dict[str, list[str]]:
     }
 
 
-async def test_an_index_of_format_2_is_brought_forward(tmp_path: Path) -> None:
+async def test_an_index_of_format_2_is_migrated(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "index.db")) as old, old:
         for statement in MIGRATIONS[:2]:
             old.execute(statement)
@@ -89,7 +89,7 @@ async def test_amending_takes_title_and_mark_and_leaves_the_time(tmp_path: Path)
     store.close()
 
 
-async def test_a_list_damaged_while_it_is_open_is_made_anew_from_the_records(tmp_path: Path) -> None:
+async def test_a_list_damaged_while_it_is_open_is_rebuilt_from_the_records(tmp_path: Path) -> None:
     for number in range(60):
         write_record(tmp_path, f"ses_{number:02}", TitleChanged("x" * 100))
     store = SessionStore(tmp_path)

@@ -71,7 +71,7 @@ def test_a_tail_torn_anywhere_costs_what_is_torn_alone(path: Path) -> None:
 
 
 @given(st.binary(max_size=64), st.integers(min_value=0))
-def test_a_tail_of_anything_is_kept_aside_and_never_believed(noise: bytes, cut: int) -> None:
+def test_a_tail_of_anything_is_set_aside_and_never_believed(noise: bytes, cut: int) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "ses_1.jsonl"
         content = write(path, *EVENTS)
@@ -163,7 +163,7 @@ def without_chain(line: bytes) -> bytes:
     return line[:start] + line[end:]
 
 
-def test_a_record_from_before_there_were_chains_goes_on_with_them(path: Path) -> None:
+def test_a_record_from_before_there_were_chains_continues_with_them(path: Path) -> None:
     lines = [without_chain(line) for line in whole_lines(path)]
     path.write_bytes(b"".join(lines))
     assert read(path) == (list(LONG), 0)
@@ -188,7 +188,7 @@ def test_every_event_has_the_time_when_it_was_written(path: Path) -> None:
     assert before_s <= times[0] <= times[1] <= times[2] <= time.time()
 
 
-def test_a_record_from_before_there_were_times_goes_on_with_them(path: Path) -> None:
+def test_a_record_from_before_there_were_times_continues_with_them(path: Path) -> None:
     chain, lines = 0, list[bytes]()
     for body in map(msgspec.json.encode, EVENTS):
         chain = chain * MULTIPLIER & 0xFFFFFFFF ^ crc32(body)
@@ -210,7 +210,7 @@ def test_what_an_earlier_version_added_behind_chains_is_read(path: Path) -> None
     assert read(path) == (list(LONG), 0)
 
 
-def test_a_part_of_a_record_is_read_from_where_it_begins(path: Path) -> None:
+def test_a_part_of_a_record_is_read_from_where_it_starts(path: Path) -> None:
     lines = whole_lines(path)
     part = b"".join(lines[3:])
     assert [event for event, _ in decode_lines(part, before=None)] == list(LONG[3:])
@@ -231,7 +231,7 @@ def test_half_surrogates_are_replaced_and_given_back_as_written(path: Path) -> N
     assert read(path) == ([EVENTS[0], recorded], 0)
 
 
-def test_a_record_can_go_on_after_it_was_repaired(path: Path) -> None:
+def test_a_record_can_continue_after_it_was_repaired(path: Path) -> None:
     content = write(path, *EVENTS)
     path.write_bytes(content[:-5])
     transcript, _, _ = Transcript.reopen(path)
@@ -292,7 +292,7 @@ def test_what_a_newer_version_wrote_is_left_where_it_is(path: Path) -> None:
     assert not path.with_suffix(".torn").exists()
 
 
-def test_damage_in_the_middle_is_told_apart_from_a_torn_tail(tmp_path: Path) -> None:
+def test_damage_in_the_middle_is_distinguished_from_a_torn_tail(tmp_path: Path) -> None:
     path = tmp_path / "ses_a.jsonl"
     transcript = Transcript.create(path)
     for event in EVENTS:
@@ -313,7 +313,7 @@ def test_damage_in_the_middle_is_told_apart_from_a_torn_tail(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("change", ["removed", "cut", "added to"])
 def test_a_record_that_others_changed_beneath_is_not_written_on(path: Path, change: str) -> None:
-    """What came behind would be lost to whoever opens it next."""
+    """Later lines would be lost to whoever opens it next."""
     transcript = Transcript.create(path)
     transcript.append(EVENTS[0])
     if change == "removed":

@@ -1,4 +1,4 @@
-"""What an undo does to each file, and what is in its way."""
+"""What an undo does to each file, and what prevents it."""
 
 import pytest
 
@@ -65,7 +65,7 @@ def test_several_turns_go_back_one_through_the_other() -> None:
     assert plan([newest, back_and_forth], lambda path: THREE).wanted == {}
 
 
-def test_what_was_not_kept_is_told_apart() -> None:
+def test_what_was_not_kept_is_distinguished() -> None:
     known = frozenset({b"f"})
     change = (TreeDifference(b"f", ONE, TWO),)
     assert plan([FolderChange(change, not_kept_before=known)], lambda path: TWO).conflicts == {b"f": NOT_KEPT}

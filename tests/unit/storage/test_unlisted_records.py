@@ -15,7 +15,7 @@ LONG_AGO_S = 1_700_000_000
 
 
 def record(home: Path, session_id: str, title: str) -> Path:
-    """Store a session as a process does that ends before it lists it."""
+    """Store a session like a process that ends before it lists the session."""
     store = SessionStore(home)
     transcript = store.create(session_id)
     transcript.append(SessionOpened(session_id, "/w", ("/w",), 1.0))
@@ -29,12 +29,12 @@ def record(home: Path, session_id: str, title: str) -> Path:
 
 
 def settle(path: Path, seconds: int = LONG_AGO_S) -> None:
-    """Make a file or folder one that has not changed for long."""
+    """Set the times of a file or folder to long ago."""
     os.utime(path, (seconds, seconds))
 
 
 async def listed(home: Path) -> list[str]:
-    """List the titles, as a new process does."""
+    """List the titles, as a new process would."""
     store = SessionStore(home)
     try:
         titles = [row.title for row in await store.page(None, None)]

@@ -1,4 +1,4 @@
-"""Vectors are found by nearness, belong to sources, and never outlive the model that made them."""
+"""Vectors are found by distance, belong to sources, and never outlive the model that created them."""
 
 from pathlib import Path
 
@@ -64,7 +64,7 @@ async def test_a_dropped_source_leaves_nothing(tmp_path: Path) -> None:
     await store.aclose()
 
 
-async def test_another_model_begins_anew_and_no_model_changes_nothing(tmp_path: Path) -> None:
+async def test_another_model_starts_over_and_no_model_changes_nothing(tmp_path: Path) -> None:
     await (await filled(tmp_path)).aclose()
     unnamed = store_in(tmp_path, None)
     await unnamed.drop(["b"])
@@ -76,7 +76,7 @@ async def test_another_model_begins_anew_and_no_model_changes_nothing(tmp_path: 
     await other.aclose()
 
 
-async def test_vectors_of_another_length_begin_anew(tmp_path: Path) -> None:
+async def test_vectors_of_another_length_start_again(tmp_path: Path) -> None:
     store = await filled(tmp_path)
     longer = unit([1, 2, 3])
     assert await store.nearest("session", longer, 9) == []
@@ -86,7 +86,7 @@ async def test_vectors_of_another_length_begin_anew(tmp_path: Path) -> None:
     await store.aclose()
 
 
-async def test_a_damaged_file_is_told_and_begun_anew(tmp_path: Path) -> None:
+async def test_a_damaged_file_is_reported_and_started_over(tmp_path: Path) -> None:
     store = store_in(tmp_path)
     store.path.parent.mkdir()
     store.path.write_bytes(b"no database " * 400)

@@ -1,4 +1,4 @@
-"""Records whose events have given times or, as in versions that recorded none, no times."""
+"""Records whose events have given times or, as in older versions, no times."""
 
 import os
 from binascii import crc32
@@ -32,7 +32,7 @@ def write_timed(home: Path, session_id: str, events: Iterable[tuple[Event, float
 
 
 def write_untimed(home: Path, session_id: str, events: Iterable[Event], began: float, ended: float) -> Path:
-    """Write a record without times, whose session began and ended then."""
+    """Write a record without times, whose session started and ended at the given times."""
     path = home / "sessions" / f"{session_id}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = b""

@@ -21,13 +21,13 @@ PARTS: Final = re.compile(r"(\[[^\]]+\]|\\[wd.]|.)(?:\{(\d+)(?:,(\d*))?\}|([+*?]
 
 
 def some(dice: random.Random, alphabet: str, size: int) -> str:
-    """Return random characters, some digits always among the longer ones."""
+    """Return random characters; longer results always contain some digits."""
     text = "".join(dice.choices(alphabet, k=size))
     return text if size < 8 else text[: size // 2] + "7" + text[size // 2 + 1 :]
 
 
 def filled(dice: random.Random, rest: str) -> str:
-    """Return a text that a simple pattern matches: groups once, the first alternative, the fewest that fit."""
+    """Return a text that matches a simple pattern: its groups once, the first alternative, the fewest that fit."""
     rest = re.sub(r"\(\?![^)]*\)", "", rest)
     while (
         plain := re.sub(r"\(\?:((?:[^()|]|\\.)*)(?:\|[^()]*)?\)(?:\{(\d+),?\d*\}|([?*+]))?", _group, rest)
@@ -55,20 +55,20 @@ def _alphabet(part: str) -> str:
 
 
 def tokens(dice: random.Random) -> Iterator[tuple[str, str]]:
-    """Yield the kind and one secret for every way every kind of the table begins."""
+    """Yield the kind and one secret for every prefix of every kind in the table."""
     for shape in read_token_patterns():
         for start in shape.starts:
             yield shape.id, start + filled(dice, shape.rest)
 
 
 def key_block(dice: random.Random, kind: str = "RSA PRIVATE KEY", lines: int = 8) -> str:
-    """Return a private key in armour."""
+    """Return an armoured private key."""
     body = "\n".join(some(dice, LETTERS + DIGITS + "+/", 64) for _ in range(lines))
     return f"{DASHES}BEGIN {kind}{DASHES}\n{body}\n{some(dice, LETTERS, 20)}=\n{DASHES}END {kind}{DASHES}"
 
 
 def in_context(dice: random.Random) -> Iterator[tuple[str, str, str]]:
-    """Yield a name, a secret that only its surroundings betray, and those with the secret in them."""
+    """Yield a name, a secret that only its context reveals, and texts that contain it."""
     aws = some(dice, LETTERS + DIGITS + "/+", 40)
     hexadecimal = some(dice, CLASSES[r"[0-9a-f]"], 32)
     word = some(dice, LETTERS + DIGITS, 20)
@@ -111,7 +111,7 @@ def in_context(dice: random.Random) -> Iterator[tuple[str, str, str]]:
 
 
 def harmless(dice: random.Random) -> Iterator[str]:
-    """Yield what looks like a secret and is none."""
+    """Yield texts that look like secrets but are not."""
     hexadecimal, base64 = CLASSES[r"[0-9a-f]"], LETTERS + DIGITS + "+/"
     for _ in range(100):
         sha1, sha256 = some(dice, hexadecimal, 40), some(dice, hexadecimal, 64)

@@ -1,4 +1,4 @@
-"""Secrets of every kind that are spelled another way, whole and in pieces, and what only looks as if it were."""
+"""Secrets of every kind in other spellings, whole and in pieces, and texts that only look like secrets."""
 
 import base64
 import json
@@ -16,7 +16,7 @@ SECRETS = [secret for _, secret in samples.tokens(random.Random(11))]
 
 
 def broken(text: str, width: int) -> str:
-    """Break a text as terminals and mail do."""
+    """Wrap a text as terminals and mail do."""
     return "\r\n".join(text[at : at + width] for at in range(0, len(text), width))
 
 

@@ -1,4 +1,4 @@
-"""Secrets that stand apart from their names: in lists, in the next line, in pairs of a name and a value."""
+"""Secrets apart from their names: in lists, on the next line, in pairs of a name and a value."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The fast check before a scan never denies what the scan finds."""
+"""The fast check before a scan never misses what the scan finds."""
 
 import random
 

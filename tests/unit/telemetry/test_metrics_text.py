@@ -1,4 +1,4 @@
-"""The text for Prometheus, as Prometheus's own parser reads it; and what a session's events count as."""
+"""The text for Prometheus, as Prometheus's own parser reads it, and what a session's events count as."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Passwords that options hold, and shapes that are known by their end."""
+"""Passwords in options, and secrets recognised by their suffix."""
 
 import pytest
 

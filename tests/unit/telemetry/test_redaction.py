@@ -1,4 +1,4 @@
-"""Known secrets stay out of every text."""
+"""Known secrets are masked in every text."""
 
 from hermes_acp.telemetry.redaction import Redactor, secrets_among
 from hermes_acp.telemetry.secret_masks import MASK

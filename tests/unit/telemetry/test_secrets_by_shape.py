@@ -1,4 +1,4 @@
-"""Secrets that nobody told us of are masked, in whatever pieces they come, and what only looks like one is not."""
+"""Unknown secrets are masked, however they are split, and text that only looks like one is not."""
 
 import random
 from base64 import b64encode

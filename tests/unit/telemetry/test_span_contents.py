@@ -1,4 +1,4 @@
-"""The contents of spans, for users who export them: what each request sent and brought, masked and limited."""
+"""The contents of spans, for users who export them: what each request sent and returned, masked and limited."""
 
 import json
 from collections.abc import Iterable
@@ -51,7 +51,7 @@ def masked(text: str) -> str:
 def folded(
     events: Iterable[Event], *, with_contents: bool = True, record: Record | None = None
 ) -> list[FinishedSpan]:
-    """Return the spans of some events; a record gets each event first, as that of a live session does."""
+    """Return the spans of some events; a record gets each event first, as in a live session."""
     spans = SessionSpans("ses", "1", masked, with_contents=with_contents, record=record)
     found: list[FinishedSpan] = []
     for at, event in enumerate(events):

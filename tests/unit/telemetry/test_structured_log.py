@@ -1,4 +1,4 @@
-"""Decisions on disk: a line each, bounded, for their owner alone."""
+"""Decisions on disk: one per line, limited in size, readable only by their owner."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ def test_a_decision_is_one_line_for_its_owner_alone(tmp_path: Path) -> None:
     assert log.path.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_full_log_is_begun_anew_and_one_older_is_kept(tmp_path: Path) -> None:
+def test_a_full_log_is_started_over_and_one_older_is_kept(tmp_path: Path) -> None:
     log = StructuredLog(tmp_path, Noon())
     for number in range(5):
         log.note("filled", words=f"{number}" * (SIZE_LIMIT_BYTES // 2))

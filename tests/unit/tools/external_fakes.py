@@ -12,7 +12,7 @@ from hermes_acp.core.proposals import Progress, Result
 
 
 class Pages:
-    """A web of prepared pages; what is not among them is empty."""
+    """A web of prepared pages; all others are empty."""
 
     def __init__(self, **pages: Page) -> None:
         self.pages = pages
@@ -30,7 +30,7 @@ class Pages:
 
 
 class Engine:
-    """A search engine that gives what it was made with."""
+    """A search service that returns prepared results."""
 
     name: str = "Finder"
     host: str = "finder.test"
@@ -45,14 +45,14 @@ class Engine:
 
 
 class Censor:
-    """A scanner that takes out one word."""
+    """A scanner that removes one word."""
 
     def clean(self, text: str) -> str:
         return text.replace("EVIL", "[removed]")
 
 
 class Window:
-    """A browser that shows what it was made with."""
+    """A browser that shows prepared pages."""
 
     def __init__(self, view: BrowserSnapshot | None = None) -> None:
         self.view = view or BrowserSnapshot("https://a.test/", "A", "- heading")
@@ -66,7 +66,7 @@ class Window:
 
 
 class Findings:
-    """An editor that knows what is wrong."""
+    """An editor with diagnostics."""
 
     def __init__(self, *found: FileDiagnostic) -> None:
         self.found = found
@@ -85,7 +85,7 @@ class Notebook:
         return MemoryState(change.store, (change.text,), len(change.text), 100)
 
 
-class Shelf:
+class FakeSkillFolder:
     """One skill."""
 
     def place(self, workspace: Workspace) -> str:
@@ -102,7 +102,7 @@ class Shelf:
 
 
 class Bench:
-    """A place where skills are written, and nothing is kept."""
+    """A folder for writing skills that stores nothing."""
 
     async def preview(self, cwd: str, change: SkillChange) -> SkillPreview:
         path = f"/skills/{change.name}/{change.file or 'SKILL.md'}"
@@ -117,8 +117,8 @@ class Bench:
         return f"{name} failed in {session_id}"
 
 
-class Toolshed:
-    """Tools for scripts that say how they were called."""
+class ScriptTools:
+    """Tools for scripts that report how they were called."""
 
     def __init__(self) -> None:
         self.called: list[tuple[str, str]] = []

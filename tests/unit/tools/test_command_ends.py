@@ -1,4 +1,4 @@
-"""What a process tells a terminal to do is told to nobody."""
+"""Terminal control sequences from a process reach nobody."""
 
 import pytest
 

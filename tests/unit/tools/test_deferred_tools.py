@@ -1,4 +1,4 @@
-"""Tools beyond a budget: which are deferred, how they are listed, and how calls of them are understood."""
+"""Tools beyond a budget: which are deferred, how they are listed, and how calls to them are understood."""
 
 import json
 from typing import Any
@@ -19,7 +19,7 @@ from tests.unit.tools.tool_calling import MemoryWorkspace
 
 
 class Nobody:
-    """A server that is not asked."""
+    """A server that is never called."""
 
     name = "nobody"
     identity = "none"
@@ -117,7 +117,7 @@ def test_a_wrapped_call_that_describes_none_stays_what_it_is(call: ToolCall) -> 
     assert box.mended(call) == call
 
 
-def test_the_same_name_at_two_servers_must_be_told_apart() -> None:
+def test_the_same_name_at_two_servers_must_be_distinguishable() -> None:
     box = box_of(tool("mcp__s__add"), tool("mcp__t__add"))
     with pytest.raises(BadRequest):
         box.parse_call(box.mended(wrapped("add", {})))

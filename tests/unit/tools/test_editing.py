@@ -117,7 +117,7 @@ def test_replacing_equals_replacing_without_carriage_returns(
 
 
 def _through(mixed: str, plain_length: int) -> str:
-    """Return the beginning of `mixed` that is `plain_length` long once its carriage returns are gone."""
+    """Return the start of `mixed` that has `plain_length` characters without carriage returns."""
     place = 0
     for _ in range(plain_length):
         place += 2 if mixed.startswith("\r\n", place) else 1

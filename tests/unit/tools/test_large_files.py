@@ -1,4 +1,4 @@
-"""Lines of a large file, read in pieces, are those of the file read whole; nothing of it is read at once."""
+"""Lines of a large file, read in pieces, equal those of the file read whole; it is never read at once."""
 
 import random
 
@@ -22,7 +22,7 @@ LARGE = b"a line of text\n" * (large_files.LARGE_BYTES // 15 + 100)
 
 
 class Pieces(MemoryWorkspace):
-    """A workspace that returns at most a few bytes at once, and counts whole reads."""
+    """A workspace that returns at most a few bytes at a time, and counts whole reads."""
 
     def __init__(self, content: bytes, most: int = 1 << 30) -> None:
         super().__init__({"big": content})
@@ -73,7 +73,7 @@ async def test_any_part_read_in_pieces_is_that_of_the_whole_file(encoding: str) 
 
 
 @pytest.mark.parametrize("content", [b"x\0y", b"\xff\xfex", bytes(range(1, 256)), b"\x80\x81\x8d\x90 \n" * 9])
-async def test_what_is_no_text_is_told_as_for_the_whole_file(content: bytes) -> None:
+async def test_what_is_not_text_is_reported_as_for_the_whole_file(content: bytes) -> None:
     assert await _in_pieces(content, 3, 1, 5) == _whole(content, 1, 5)
 
 

@@ -1,4 +1,4 @@
-"""Notebooks: cells to read, one cell changed, all else byte for byte."""
+"""Notebooks: reading cells, changing one cell, everything else byte for byte."""
 
 import json
 from base64 import b64encode
@@ -140,7 +140,7 @@ def test_a_notebook_that_is_none_breaks_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize("cell", ["²", "-1", "0x0", "9" * 5000])
-def test_a_cell_that_is_none_is_told(cell: str) -> None:
+def test_a_cell_that_is_none_is_reported(cell: str) -> None:
     with pytest.raises(WorkspaceError):
         edit_notebook('{"nbformat":4,"cells":[{"source":""}]}', CellEdit("replace", cell, "x"))
 
@@ -161,7 +161,7 @@ def test_a_number_that_would_change_is_left_alone() -> None:
         None,
     ],
 )
-def test_what_is_no_picture_is_told_and_not_sent(data: object) -> None:
+def test_what_is_no_picture_is_reported_and_not_sent(data: object) -> None:
     cell = {"cell_type": "code", "source": "", "outputs": [{"data": {"image/png": data}}]}
     cells = show_notebook(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}))
     assert cells is not None

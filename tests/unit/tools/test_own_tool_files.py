@@ -115,7 +115,7 @@ def test_stated_parameters_must_go_with_the_function() -> None:
         ("#" * (MAX_BYTES + 1), "probe.py: a tool may have at most"),
     ],
 )  # fmt: skip
-def test_each_fault_is_told_with_its_line(source: str, fault: str) -> None:
+def test_each_fault_is_reported_with_its_line(source: str, fault: str) -> None:
     assert any(told.startswith(fault) for told in faults(source)), faults(source)
 
 
@@ -202,12 +202,12 @@ def test_stated_parameters_are_a_valid_schema(rule: dict[str, Any], told: str) -
 def test_references_and_patterns_of_a_tool_file_are_left_to_the_tool(
     rule: dict[str, Any], value: Any
 ) -> None:
-    """The process fetches nothing for a tool file, and no pattern of one holds it up."""
+    """The process fetches nothing for a tool file, and no pattern in one can stall it."""
     assert validation_errors({"a": value}, declared(stating(rule)).parameters) == []
 
 
 def test_builtin_tools_are_readable_from_their_source_too() -> None:
-    """Their schemas need their classes, so they are imported; but each says outright what it is and may do."""
+    """Their schemas need their classes, so they are imported; but each states literally what it is and may do."""
     plugin_folder: PluginFolder[Tool] = PluginFolder("hermes_acp.tools.builtin", "TOOL")
     for name in plugin_folder:
         tree = tree_of(ROOT / "hermes_acp/tools/builtin" / f"{name}.py")

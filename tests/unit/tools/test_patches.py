@@ -1,4 +1,4 @@
-"""Patches of both kinds: what is read of them, where hunks go, what is refused whole."""
+"""Patches of both formats: how they are parsed, where hunks are applied, what is refused as a whole."""
 
 import subprocess
 from pathlib import Path
@@ -99,7 +99,7 @@ async def test_where_one_file_does_not_fit_none_is_proposed() -> None:
         await propose("apply_patch", MemoryWorkspace(FILES), patch=patch)
 
 
-async def test_where_one_write_fails_those_before_it_are_taken_back() -> None:
+async def test_where_one_write_fails_those_before_it_are_undone() -> None:
     class Full(MemoryWorkspace):
         async def write(self, path: str, content: bytes) -> None:
             if path.endswith("new name"):
@@ -161,7 +161,7 @@ def test_line_ends_spaces_and_quotes_are_found_and_kept() -> None:
         ("@@ a\n@@ a\n-b\n+c\n", "a\nb\na\nc\n"),
     ],
 )
-def test_places_that_are_told_otherwise_than_by_lines(patch: str, after: str) -> None:
+def test_places_that_are_reported_otherwise_than_by_lines(patch: str, after: str) -> None:
     (file,) = read_patch(f"*** Begin Patch\n*** Update File: a\n{patch}*** End Patch")
     assert apply_hunks("a\nb\na\nb\n", file.hunks, "\n") == after
 

@@ -1,4 +1,4 @@
-"""How many pixels pictures claim to have, by bytes of which each is made for one claim."""
+"""How many pixels images claim to have, with bytes made for each claim."""
 
 import struct
 import zlib
@@ -68,6 +68,6 @@ def test_one_that_would_fill_the_memory_is_refused(content: bytes) -> None:
 
 
 @pytest.mark.parametrize("kind", CLAIMS)
-def test_one_that_ends_too_early_holds_nobody_up(kind: str) -> None:
+def test_one_that_ends_too_early_blocks_nobody(kind: str) -> None:
     for end in range(len(CLAIMS[kind])):
         assert max(size_of(CLAIMS[kind][:end])) <= MAX_SIDE_PIXELS

@@ -1,4 +1,4 @@
-"""Commands that are left running, and scripts that call tools, over processes held in memory."""
+"""Commands that keep running, and scripts that call tools, with processes in memory."""
 
 import json
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ from hermes_acp.tools.builtin.terminal import Arguments as TerminalArguments
 from hermes_acp.tools.builtin.terminal import Terminal
 from hermes_acp.tools.heredocs import with_heredoc
 from hermes_acp.tools.scripts.script_calls import ScriptCallServer
-from tests.unit.tools.external_fakes import Toolshed
+from tests.unit.tools.external_fakes import ScriptTools
 from tests.unit.tools.tool_calling import MemoryWorkspace, Report
 
 pytestmark = pytest.mark.anyio
 
 
-class ToldProcess:
-    """A process that puts out what it was made with, one look at a time, and keeps its input."""
+class ScriptedProcess:
+    """A process that prints prepared output, one poll at a time, and stores its input."""
 
     def __init__(self, name: str, line: str, *looks: OutputSnapshot) -> None:
         self.name = name
@@ -48,11 +48,11 @@ class ToldProcess:
 
 
 class LiveWorkspace(MemoryWorkspace):
-    """A workspace whose commands stay."""
+    """A workspace whose commands keep running."""
 
     def __init__(self, *looks: OutputSnapshot) -> None:
         super().__init__()
-        self.processes: dict[str, ToldProcess] = {}
+        self.processes: dict[str, ScriptedProcess] = {}
         self.launched: list[tuple[Command, bool]] = []
         self._looks = looks
 
@@ -62,7 +62,7 @@ class LiveWorkspace(MemoryWorkspace):
 
     async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:
         self.launched.append((command, in_terminal))
-        process = ToldProcess(f"p{len(self.launched)}", command.line, *self._looks)
+        process = ScriptedProcess(f"p{len(self.launched)}", command.line, *self._looks)
         self.processes[process.name] = process
         return process
 
@@ -99,7 +99,7 @@ async def test_a_command_outside_the_sandbox_says_so() -> None:
 async def test_processes_are_listed_read_and_killed() -> None:
     workspace = LiveWorkspace()
     assert (await tell(workspace, action="list")).text == "No commands are running in the background."
-    process = ToldProcess(
+    process = ScriptedProcess(
         "p1", "serve\n--all", OutputSnapshot("one\n"), OutputSnapshot("", CommandResult("", 3))
     )
     workspace.processes["p1"] = process
@@ -113,9 +113,9 @@ async def test_processes_are_listed_read_and_killed() -> None:
     assert killed.text.endswith("[p1 has ended] [killed by SIGKILL]")
 
 
-async def test_input_is_judged_as_what_the_command_is_fed_with() -> None:
+async def test_input_is_checked_as_what_the_command_is_fed_with() -> None:
     workspace = LiveWorkspace()
-    workspace.processes["p1"] = ToldProcess("p1", "bash", OutputSnapshot("done\n"))
+    workspace.processes["p1"] = ScriptedProcess("p1", "bash", OutputSnapshot("done\n"))
     arguments = ProcessArguments(action="write", name="p1", text="rm -rf x\n")
     proposal = await Process().propose(arguments, workspace)
     effect = Runs("bash <<'INPUT'\nrm -rf x\nINPUT", "/project", ("/project",))
@@ -133,7 +133,7 @@ async def test_a_process_there_is_not_is_answered_with_those_there_are() -> None
     workspace = LiveWorkspace()
     with pytest.raises(BadRequest, match="no process 'p7'"):
         await tell(workspace, action="read", name="p7")
-    workspace.processes["p1"] = ToldProcess("p1", "x")
+    workspace.processes["p1"] = ScriptedProcess("p1", "x")
     with pytest.raises(BadRequest) as refused:
         await tell(workspace, action="kill", name="p7")
     assert "There are: p1." in refused.value.sentence()
@@ -152,8 +152,8 @@ def frames(*messages: object, piece: int = 40) -> str:
     return "\n".join(lines) + "\n"
 
 
-async def run_script(*looks: OutputSnapshot, code: str = "x") -> tuple[Result, Toolshed, ToldProcess]:
-    workspace, tools = LiveWorkspace(*looks), Toolshed()
+async def run_script(*looks: OutputSnapshot, code: str = "x") -> tuple[Result, ScriptTools, ScriptedProcess]:
+    workspace, tools = LiveWorkspace(*looks), ScriptTools()
     proposal = await ExecuteCode(tools).propose(CodeArguments(code=code), workspace)
     result = await proposal.perform(Report())
     return result, tools, workspace.processes["p1"]
@@ -177,7 +177,7 @@ async def test_the_calls_of_a_script_are_made_and_its_output_told() -> None:
     assert process.is_killed
 
 
-async def test_a_script_that_never_ran_is_told_with_what_came_instead() -> None:
+async def test_a_script_that_never_ran_is_reported_with_what_came_instead() -> None:
     result, _, _ = await run_script(
         OutputSnapshot("bash: python3: command not found\n", CommandResult("", 127))
     )
@@ -189,8 +189,8 @@ async def test_a_script_that_never_ran_is_told_with_what_came_instead() -> None:
     "line", ["=null", "={", "=" + "[" * 5000, '={"call": 1}', '={"call": "look", "arguments": []}', "what"]
 )
 async def test_lines_that_are_none_are_noise(line: str) -> None:
-    tools = Toolshed()
-    process = ToldProcess("p1", "python3", OutputSnapshot(f"{line}\n", CommandResult("", 1)))
+    tools = ScriptTools()
+    process = ScriptedProcess("p1", "python3", OutputSnapshot(f"{line}\n", CommandResult("", 1)))
     answering = ScriptCallServer(process, {}, lambda name, given: tools.call(name, given, Report()), 5)
     await answering.run()
     assert (tools.called, process.written) == ([], "")
@@ -198,8 +198,8 @@ async def test_lines_that_are_none_are_noise(line: str) -> None:
 
 
 async def test_a_script_makes_so_many_calls_and_no_more() -> None:
-    tools = Toolshed()
-    process = ToldProcess(
+    tools = ScriptTools()
+    process = ScriptedProcess(
         "p1", "python3", OutputSnapshot(frames({"call": "look", "arguments": {}}) * 4, CommandResult("", 0))
     )
     answering = ScriptCallServer(process, {}, lambda name, given: tools.call(name, given, Report()), 3)
@@ -209,9 +209,9 @@ async def test_a_script_makes_so_many_calls_and_no_more() -> None:
 
 
 async def test_a_message_that_is_too_large_is_refused_and_not_read() -> None:
-    tools = Toolshed()
+    tools = ScriptTools()
     pieces = [OutputSnapshot(f"+{'x' * 60_000}\n")] * 71
-    process = ToldProcess("p1", "python3", *pieces, OutputSnapshot("=\n", CommandResult("", 0)))
+    process = ScriptedProcess("p1", "python3", *pieces, OutputSnapshot("=\n", CommandResult("", 0)))
     answering = ScriptCallServer(process, {}, lambda name, given: tools.call(name, given, Report()), 5)
     await answering.run()
     *empty, refusal, _ = process.written.split("\n")
@@ -219,8 +219,8 @@ async def test_a_message_that_is_too_large_is_refused_and_not_read() -> None:
     assert "more than 4,194,304 characters" in json.loads(refusal)["text"]
 
 
-async def test_a_script_is_judged_as_the_command_that_it_is() -> None:
-    proposal = await ExecuteCode(Toolshed()).propose(
+async def test_a_script_is_checked_as_the_command_that_it_is() -> None:
+    proposal = await ExecuteCode(ScriptTools()).propose(
         CodeArguments(code="import os\nos.remove('x')\n"), LiveWorkspace()
     )
     assert proposal.effects == (

@@ -1,4 +1,4 @@
-"""What is read of files that are no plain short text: pictures, code pages, huge files; several edits in one call."""
+"""Reading files that are not plain short text: images, code pages, huge files; several edits in one call."""
 
 import base64
 
@@ -21,7 +21,7 @@ WEBP = webp(b"VP8X", extended(2, 2))
 
 
 class Huge(MemoryWorkspace):
-    """A workspace that reads no file whole, and says that it is larger than may be."""
+    """A workspace that reads no file whole, and reports a size beyond the limit."""
 
     def __init__(self, content: bytes) -> None:
         super().__init__({"big": content})

@@ -1,4 +1,4 @@
-"""Nearly JSON: put right where it can mean one thing alone, told apart from what was cut off."""
+"""Almost JSON: repaired if it is unambiguous, distinguished from truncated input."""
 
 import json
 
@@ -65,7 +65,7 @@ def test_what_may_mean_several_things_is_left_alone(name: str) -> None:
 
 
 @pytest.mark.parametrize("text", CUT_OFF)
-def test_what_breaks_off_is_told_apart_and_never_completed(text: str) -> None:
+def test_what_breaks_off_is_distinguished_and_never_completed(text: str) -> None:
     assert json_shape(text)[0] == "cut_off"
     assert repair_json(text) is None
 

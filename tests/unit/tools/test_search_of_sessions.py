@@ -1,4 +1,4 @@
-"""The tool that searches earlier sessions: what it asks for, and how finds read."""
+"""The tool that searches earlier sessions: what it requests, and how results read."""
 
 from datetime import datetime
 

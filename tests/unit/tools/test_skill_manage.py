@@ -1,17 +1,17 @@
-"""The tool that writes skills: what it shows, what it touches, what it leaves to whoever decides."""
+"""The tool that writes skills: what it shows, what it changes, what it leaves to the person."""
 
 import pytest
 
 from hermes_acp.core.proposals import Remembers, Writes
 from hermes_acp.tools.builtin.skill import Arguments, Skill
-from tests.unit.tools.external_fakes import Shelf
+from tests.unit.tools.external_fakes import FakeSkillFolder
 from tests.unit.tools.tool_calling import MemoryWorkspace, Report, find_tool
 
 pytestmark = pytest.mark.anyio
 
 
 class Counted:
-    """Whoever is told of uses."""
+    """Records uses."""
 
     def __init__(self) -> None:
         self.uses: list[tuple[str, str, str]] = []
@@ -52,7 +52,7 @@ async def test_a_report_touches_nothing() -> None:
 
 async def test_a_skill_that_is_loaded_is_counted_when_that_happens() -> None:
     counted = Counted()
-    tool = Skill().bind(Shelf(), counted)
+    tool = Skill().bind(FakeSkillFolder(), counted)
     proposal = await tool.propose(Arguments(name="ship"), MemoryWorkspace())
     assert counted.uses == []
     await proposal.perform(Report())

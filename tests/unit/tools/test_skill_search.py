@@ -1,9 +1,9 @@
-"""The tool that loads skills also looks for them by words."""
+"""The tool that loads skills also searches for them by words."""
 
 import pytest
 
 from hermes_acp.tools.builtin.skill import TOOL, Arguments
-from tests.unit.tools.external_fakes import Shelf
+from tests.unit.tools.external_fakes import FakeSkillFolder
 from tests.unit.tools.tool_calling import MemoryWorkspace, Report
 
 pytestmark = pytest.mark.anyio
@@ -18,14 +18,14 @@ pytestmark = pytest.mark.anyio
     ],
 )
 async def test_without_a_name_skills_are_listed_or_looked_for(query: str, title: str, text: str) -> None:
-    tool = TOOL.bind(Shelf(), None)
+    tool = TOOL.bind(FakeSkillFolder(), None)
     proposal = await tool.propose(Arguments(query=query), MemoryWorkspace())
     assert (proposal.title, proposal.effects) == (title, ())
     assert (await proposal.perform(Report())).text == text
 
 
 async def test_a_name_comes_before_words() -> None:
-    proposal = await TOOL.bind(Shelf(), None).propose(
+    proposal = await TOOL.bind(FakeSkillFolder(), None).propose(
         Arguments(name="ship", query="cakes"), MemoryWorkspace()
     )
     assert "text of ship" in (await proposal.perform(Report())).text

@@ -1,4 +1,4 @@
-"""A tool is found by its name, its server, what it does and what it takes, in a person's words too."""
+"""A tool is found by its name, its server, its purpose and its arguments, also in a person's words."""
 
 import pytest
 

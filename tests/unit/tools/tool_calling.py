@@ -31,11 +31,11 @@ from tests.unit.tools.external_fakes import (
     Bench,
     Censor,
     Engine,
+    FakeSkillFolder,
     Findings,
     Notebook,
     Pages,
-    Shelf,
-    Toolshed,
+    ScriptTools,
     Window,
 )
 
@@ -52,7 +52,7 @@ class ToolWithArguments(Protocol):
 
 
 class MemoryWorkspace:
-    """Files in a dictionary; `written_as` stands for an editor that formats what it saves."""
+    """Files in a dictionary; `written_as` acts as an editor that formats what it saves."""
 
     def __init__(self, files: Mapping[str, bytes] | None = None) -> None:
         self.cwd: str = "/project"
@@ -147,7 +147,7 @@ class Report:
 
 
 class AnsweringRecall:
-    """A recall that gives what it was made with, and keeps what it was asked."""
+    """A recall that returns prepared results and stores the queries."""
 
     def __init__(self, *found: SearchHit, unread_sessions: int = 0) -> None:
         self._finds = SearchResults(found, unread_sessions)
@@ -159,7 +159,7 @@ class AnsweringRecall:
 
 
 class RecordingDelegates:
-    """Delegates that answer every errand with its title, and keep what they were given."""
+    """Delegates that answer every task with its title, and store the tasks."""
 
     about = ""
 
@@ -177,7 +177,7 @@ PORTS: Mapping[str, object] = MappingProxyType(
     {
         "recall": AnsweringRecall(),
         "delegates": RecordingDelegates(),
-        "inner_calls": Toolshed(),
+        "inner_calls": ScriptTools(),
         "web": Pages(),
         "scanner": Censor(),
         "search_engine": Engine(),
@@ -185,7 +185,7 @@ PORTS: Mapping[str, object] = MappingProxyType(
         "diagnoses": Findings(),
         "memories": Notebook(),
         "asks_to_remember": False,
-        "skills": Shelf(),
+        "skills": FakeSkillFolder(),
         "skill_uses": None,
         "skill_workshop": Bench(),
         "tool_workshop": None,

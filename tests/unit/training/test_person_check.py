@@ -1,4 +1,4 @@
-"""Whether a person started a training, decided from what is seen of the processes."""
+"""Whether a person started a training, decided from the process table."""
 
 import pytest
 from msgspec import structs

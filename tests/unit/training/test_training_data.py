@@ -1,4 +1,4 @@
-"""Data of a training: only an export that its manifest describes, every line checked."""
+"""Training data: only an export that matches its manifest, with every line checked."""
 
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ def test_data_that_changed_after_it_was_confirmed_is_not_read(home: TrainingHome
 
 
 @pytest.mark.parametrize(
-    ("record", "method", "told"),
+    ("record", "method", "reported"),
     [
         ([], "sft", "line 2: not a JSON object"),
         ({}, "sft", "line 2: `messages` must be a list of messages"),
@@ -70,10 +70,10 @@ def test_data_that_changed_after_it_was_confirmed_is_not_read(home: TrainingHome
         ({**PAIR, "chosen": []}, "dpo", "line 2: `chosen` must be a list of messages"),
     ],
 )
-def test_a_bad_line_is_named(home: TrainingHome, record: Any, method: str, told: str) -> None:
+def test_a_bad_line_is_named(home: TrainingHome, record: Any, method: str, reported: str) -> None:
     good = CONVERSATION if method == "sft" else PAIR
     home.write_data([good, record], form="messages" if method == "sft" else "dpo")
-    assert told in refusal(home, method)
+    assert reported in refusal(home, method)
 
 
 def test_data_without_records_is_refused(home: TrainingHome) -> None:

@@ -1,4 +1,4 @@
-"""Training files: what may be in them, where they may be, and what their digest covers."""
+"""Training files: what they may contain, where they may be, and what their digest covers."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def test_a_file_is_found_by_its_name_and_its_path(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         (f"{GOOD}lern: 1\n", "`lern` is not a setting"),
         (GOOD.replace("0.001", "0"), "`locked.learning_rate` must be more than 0"),
@@ -46,11 +46,11 @@ def test_a_file_is_found_by_its_name_and_its_path(home: Path) -> None:
         ("x: [", "demo.yaml"),
     ],
 )
-def test_mistakes_are_named(home: Path, text: str, told: str) -> None:
+def test_mistakes_are_named(home: Path, text: str, reported: str) -> None:
     write(home, text)
     with pytest.raises(ConfigError) as caught:
         read_plan(home, "demo")
-    assert told in caught.value.message
+    assert reported in caught.value.message
 
 
 def test_files_elsewhere_are_refused(home: Path, tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ def conversation() -> list[Event]:
 
 
 def later_events() -> list[Event]:
-    """Return what follows the first turn."""
+    """Return the events after the first turn."""
     return [
         CommandAnswered("msg_c", "/status", "Fine."),
         EditsJudged(f"{OWNER}/a.py", "rejected", (HunkSpan(0, 1, 0, 1),), ("-one",)),

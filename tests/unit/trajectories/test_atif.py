@@ -1,4 +1,4 @@
-"""Sessions as ATIF trajectories: valid for Harbor, without losses, and back again."""
+"""Sessions as ATIF trajectories: valid for Harbor, lossless, and back again."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Data sets of sessions: what is in them, what is not, and who is asked before they are written."""
+"""Data sets of sessions: what they contain, what they omit, and who is asked before they are written."""
 
 import json
 import os
@@ -68,7 +68,7 @@ def answered(text: str, turn: str) -> tuple[Event, ...]:
 
 
 def planted() -> list[tuple[str, str]]:
-    """Return 204 secrets, each with the text that it stands in."""
+    """Return 204 secrets, each with the text that contains it."""
     dice = random.Random(5)
     found: list[tuple[str, str]] = []
     while len(found) < 200:

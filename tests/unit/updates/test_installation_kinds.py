@@ -1,4 +1,4 @@
-"""What kind of installation it is, and what updates those that `hermes-acp update` does not."""
+"""Which kind of installation it is, and what updates those that `hermes-acp update` does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is installed besides hermes-acp comes along: its extras, and what the user added."""
+"""Packages installed besides hermes-acp are kept: its extras, and what the user added."""
 
 from __future__ import annotations
 

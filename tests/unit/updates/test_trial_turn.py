@@ -1,4 +1,4 @@
-"""The trial of a new version, with commands that answer as a slow or a broken one does."""
+"""The trial of a new version, with commands that answer slowly or incorrectly."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Which version a source offers, and whom nobody can make us take one from."""
+"""Which version a source offers, and that nobody can make us accept another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where updates come from: the record of the installation, what a user names, never an index nobody chose."""
+"""Where updates come from: the record of the installation or a source the user names, never an index nobody chose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The versions of an installation, and the one link that chooses between them."""
+"""The versions of an installation, and the link that selects one."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_a_kill_at_any_moment_of_a_switch_leaves_one_whole_version(folders: Vers
         )
         assert process.stdout
         process.stdout.readline()
-        seen = {started(folders.root) for _ in range(5 + starts % 7)}  # each start meets another moment
+        seen = {started(folders.root) for _ in range(5 + starts % 7)}  # each start sees another time
         process.kill()
         process.communicate(timeout=60)
         assert seen <= {"0.1.0", "0.2.0"}

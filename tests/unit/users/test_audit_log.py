@@ -1,4 +1,4 @@
-"""The audit log: a change, a gap or a cut shows."""
+"""The audit log: a change, a gap or a truncation is detected."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_what_was_done_to_the_file_shows(tmp_path: Path, how: str) -> None:
     assert log.verify().problem
 
 
-def test_a_log_that_was_written_anew_lacks_the_noted_hash(tmp_path: Path) -> None:
+def test_a_log_that_was_written_again_lacks_the_noted_hash(tmp_path: Path) -> None:
     noted = filled(tmp_path).verify().head
     for file in tmp_path.iterdir():
         file.unlink()

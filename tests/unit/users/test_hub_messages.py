@@ -1,4 +1,4 @@
-"""What the process of a profile reports: anything could be in it, since its user's commands run beside it."""
+"""Reports of a profile's process: they may contain anything, since its user's commands run beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which signed tokens are accepted: every way in which one is not made for this server is a test."""
+"""Which signed tokens are accepted: there is a test for every way in which one was not made for this server."""
 
 from __future__ import annotations
 

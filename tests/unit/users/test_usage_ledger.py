@@ -1,4 +1,4 @@
-"""What users have used, by day and month, and what a quota leaves."""
+"""Usage by user, day and month, and what remains of a quota."""
 
 from __future__ import annotations
 

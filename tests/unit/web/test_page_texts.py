@@ -1,4 +1,4 @@
-"""How bodies are unpacked and pages become text."""
+"""How bodies are decompressed and pages become text."""
 
 import gzip
 import zlib
@@ -61,7 +61,7 @@ def test_what_was_not_asked_for_is_refused(encoding: str) -> None:
         DecodedBody(encoding, 1000)
 
 
-def test_a_broken_body_is_told() -> None:
+def test_a_broken_body_is_reported() -> None:
     with pytest.raises(WorkspaceError, match="cannot be decoded"):
         DecodedBody("gzip", 1000).feed(b"no gzip at all")
 
@@ -141,11 +141,11 @@ def test_deep_words_are_not_lost() -> None:
 
 
 @pytest.mark.parametrize("kind", ["application/pdf", "image/png", "video/mp4", "application/zip"])
-def test_what_is_no_text_is_refused_by_its_kind(kind: str) -> None:
+def test_what_is_not_text_is_refused_by_its_kind(kind: str) -> None:
     with pytest.raises(WorkspaceError, match=kind):
         require_text(kind)
 
 
-def test_what_is_no_text_is_refused_by_its_bytes() -> None:
+def test_what_is_not_text_is_refused_by_its_bytes() -> None:
     with pytest.raises(WorkspaceError, match="not text"):
         read_page(b"PK\x03\x04\0\0", "text/plain")

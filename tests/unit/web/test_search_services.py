@@ -1,4 +1,4 @@
-"""How each search service is asked, and its answer read."""
+"""How each search service is called, and how its answer is read."""
 
 from collections.abc import Mapping
 from typing import Any

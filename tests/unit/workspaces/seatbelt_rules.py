@@ -1,4 +1,4 @@
-"""Read a profile of macOS's sandbox, and decide as its kernel does: the last rule that matches wins.
+"""Read a profile of macOS's sandbox, and decide as its kernel does: the last matching rule wins.
 
 Covers the part of the language that our profiles use. Source: Apple's profiles in /System/Library/Sandbox/Profiles.
 """
@@ -33,7 +33,7 @@ class Rule(Struct, frozen=True):
 
 
 def parse(text: str, parameters: Sequence[str]) -> list[Rule]:
-    """Return the rules of a profile. Raises ValueError for what is not in the language."""
+    """Return the rules of a profile. Raises ValueError for unknown syntax."""
     values = {f"P{number}": value for number, value in enumerate(parameters)}
     tokens = _tokens(text)
     forms = [_form(token, tokens) for token in tokens]

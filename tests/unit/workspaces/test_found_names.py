@@ -1,4 +1,4 @@
-"""Files found by name in blocks are those found one by one; a glob's fixed part only saves work."""
+"""A batch search for names finds the same files as single lookups; the fixed part of a glob only saves work."""
 
 import random
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Globs as ignore files have them, with braces."""
+"""Globs with the rules of ignore files, plus braces."""
 
 import pytest
 

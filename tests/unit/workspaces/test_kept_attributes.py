@@ -1,4 +1,4 @@
-"""What of a file survives an edit beside its content: mode, owner, group, attributes, access lists."""
+"""What an edit preserves besides a file's content: mode, owner, group, attributes, access lists."""
 
 import os
 import stat
@@ -18,7 +18,7 @@ SOMEBODY = 12345
 
 
 def access_list(user: int) -> bytes:
-    """Make the kernel's form of `u::rw,u:USER:rw,g::r,m::rw,o::-`."""
+    """Return the kernel's encoding of `u::rw,u:USER:rw,g::r,m::rw,o::-`."""
     entries = (
         (1, 6, 0xFFFFFFFF),
         (2, 6, user),
@@ -90,7 +90,7 @@ NOBODY = 65534
 
 @pytest.fixture
 def shared_file() -> Generator[Path]:
-    """Yield a file of root's in a folder where everybody may make files."""
+    """Yield a file of root in a folder where everybody may create files."""
     if os.geteuid() != 0:
         pytest.skip("only root can act as somebody else")
     with TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Which new repositories could start programs, and how far they are looked for."""
+"""Which new repositories could start programs, and how far the search for them goes."""
 
 from pathlib import Path
 
@@ -64,7 +64,7 @@ def test_hooks_links_and_other_places_are_not(tmp_path: Path) -> None:
         assert hazard_of_repository(str(place), ())
 
 
-def test_a_file_that_points_is_judged_by_where_it_leads(tmp_path: Path) -> None:
+def test_a_file_that_points_is_checked_by_where_it_leads(tmp_path: Path) -> None:
     whole = made(tmp_path / "main/.git")
     tree = whole / "worktrees/t"
     tree.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""What a sandbox shows, and the words and filters that make it, without running any."""
+"""What a sandbox exposes, and its arguments and filters, without running any."""
 
 import os
 import struct
@@ -51,7 +51,7 @@ def root(tmp_path: Path) -> Path:
     return place
 
 
-def test_what_runs_later_is_kept_and_what_is_absent_stood_in_for(root: Path) -> None:
+def test_what_runs_later_is_read_only_and_what_is_absent_has_a_placeholder(root: Path) -> None:
     places = plan_sandbox_mounts((str(root),), BOUNDS, {"PATH": os.defpath}, (), opens_git=True)
     kept = {os.path.relpath(path, root) for path in places.kept}
     assert kept == {".git/hooks", ".git/config", ".vscode", "AGENTS.md"}
@@ -90,11 +90,11 @@ def test_a_git_directory_is_kept_whole_unless_the_command_needs_it(root: Path) -
         ("ls src/git/ my-git digit", False),
     ],
 )
-def test_a_line_that_names_a_program_of_git_is_told(line: str, names: bool) -> None:
+def test_a_line_that_names_a_program_of_git_is_reported(line: str, names: bool) -> None:
     assert names_git(line) is names
 
 
-def test_a_folder_that_stands_in_for_another_sandbox_is_absent(root: Path) -> None:
+def test_a_folder_that_replaces_another_sandbox_is_absent(root: Path) -> None:
     held = Placeholder(f"{root}/.envrc")
     (root / ".envrc").mkdir()
     places = plan_sandbox_mounts((str(root),), BOUNDS, {"PATH": os.defpath}, (), (held,))

@@ -1,4 +1,4 @@
-"""A search says the truth of lines, patterns and times that are too long."""
+"""A search reports lines, patterns and times that are too long."""
 
 import json
 import os
@@ -31,7 +31,7 @@ async def find(folder: Path, program: str) -> FoundFiles:
     )
 
 
-async def test_a_match_in_a_line_too_long_to_show_is_told_with_its_place(tmp_path: Path) -> None:
+async def test_a_match_in_a_line_too_long_to_show_is_reported_with_its_place(tmp_path: Path) -> None:
     long = tmp_path / "long.txt"
     with long.open("w") as file:
         file.write("first\n")
@@ -51,7 +51,7 @@ async def test_a_pattern_too_long_is_refused_by_name(tmp_path: Path) -> None:
 
 @pytest.fixture
 def endless(tmp_path: Path) -> Path:
-    """Return the program of a search that says what stands in `found` beside it, and then never ends."""
+    """Return a search program that prints the text in `found` beside it, and then never ends."""
     program = tmp_path / "bin" / "rg"
     program.parent.mkdir()
     program.write_text(f"#!/bin/sh\ncat {program.parent}/found\nexec sleep 300\n")
@@ -67,7 +67,7 @@ async def test_when_the_time_is_over_it_does_not_say_that_nothing_matches(
         await search(tmp_path, "needle", str(endless))
 
 
-async def test_what_was_found_in_time_is_told_with_the_note(tmp_path: Path, endless: Path) -> None:
+async def test_what_was_found_in_time_is_reported_with_the_note(tmp_path: Path, endless: Path) -> None:
     found: dict[str, Any] = {"path": {"text": "a.txt"}, "lines": {"text": "needle"}, "line_number": 1}
     (endless.parent / "found").write_text(json.dumps({"type": "match", "data": found}) + "\n")
     match, note = await search(tmp_path, "needle", str(endless))
@@ -103,7 +103,7 @@ async def test_the_memory_of_a_search_is_limited(tmp_path: Path) -> None:
     assert int((tmp_path / "limit").read_text()) == MAX_MEMORY_BYTES // 1024
 
 
-async def test_files_that_could_not_be_read_are_told(tmp_path: Path) -> None:
+async def test_files_that_could_not_be_read_are_reported(tmp_path: Path) -> None:
     program = tmp_path / "rg"
     program.write_text("#!/bin/sh\nexit 2\n")
     program.chmod(0o755)
@@ -129,15 +129,15 @@ async def test_a_listing_of_files_ends_in_time_and_says_that_it_is_incomplete(
 
 
 @pytest.mark.parametrize(
-    ("output", "told"),
+    ("output", "reported"),
     [
         (b"\n\0exit 1", ""),
         (b"\n\0exit 137", "killed by signal 9"),
         (b'{"type":"begin"}\n{"type":"mat', "more than can be fetched"),
     ],
 )
-async def test_a_remote_search_that_is_cut_off_is_told(output: bytes, told: str) -> None:
+async def test_a_remote_search_that_is_cut_off_is_reported(output: bytes, reported: str) -> None:
     whole, end = split_search_end(output, SearchQuery("needle", "/project"))
-    assert told in end.broken_off
-    assert bool(told) == bool(end.broken_off)
+    assert reported in end.broken_off
+    assert bool(reported) == bool(end.broken_off)
     assert read_search(whole, SearchQuery("needle", "/project"), "/project", by_ripgrep=True) == []

@@ -1,4 +1,4 @@
-"""The profile for macOS's sandbox: read with a parser of its language, and decided as its kernel would."""
+"""The profile for macOS's sandbox: parsed with a parser of its language, and decided as its kernel would."""
 
 import os
 import subprocess

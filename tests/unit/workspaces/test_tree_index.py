@@ -1,4 +1,4 @@
-"""What of a tree is of note, and that it is kept up to date, watched by the kernel or not."""
+"""The index of notable entries in a tree, and that it stays up to date, whether or not the kernel watches it."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ def index(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[TreeIndex
 
 
 def blind() -> Watcher:
-    """Return a watcher that got no instance."""
+    """Return a watcher without an inotify instance."""
     return Watcher(max_instances=0)
 
 
@@ -97,7 +97,7 @@ def test_what_comes_and_goes_is_noticed(index: TreeIndex, tmp_path: Path) -> Non
     assert shown(index.look().secrets, tmp_path) == {"z/b/new/.env"}
 
 
-def test_an_exchanged_folder_is_listed_anew(index: TreeIndex, tmp_path: Path) -> None:
+def test_an_exchanged_folder_is_listed_again(index: TreeIndex, tmp_path: Path) -> None:
     make(tmp_path, "a/x", "b/.env")
     index.look()
     os.rename(tmp_path / "a", tmp_path / "t")

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.anyio
 
 
 class RecordingEditor:
-    """An editor with one text, or none, that keeps what it was asked."""
+    """An editor with one text, or none, that stores the requests."""
 
     reads_files = True
     writes_files = False

@@ -1,9 +1,9 @@
-"""Output that is read bit by bit: a word that is cut in two comes again whole."""
+"""Output that is read in chunks: a word that is split comes again whole."""
 
 from hermes_acp.workspaces.command_output import MAX_WORD_CHARS, WordJoiner
 
 
-def test_a_word_that_goes_on_is_given_again() -> None:
+def test_a_word_that_continues_is_given_again() -> None:
     words = WordJoiner()
     assert words.join("key is ghp_abc") == "key is ghp_abc"
     assert words.join("def\nnext") == "ghp_abcdef\nnext"

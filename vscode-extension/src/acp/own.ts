@@ -7,7 +7,7 @@ export interface DiagnosticsParams {
   readonly path: string;
 }
 
-/** One of the diagnostics in `DiagnosticsResult`. */
+/** An element of `diagnostics` in `DiagnosticsResult`. */
 export interface DiagnosticsDiagnostic {
   /** Absolute. */
   readonly path: string;
@@ -31,7 +31,7 @@ export interface CheckpointsListParams {
   readonly includeUndos?: boolean;
 }
 
-/** One of the files in `CheckpointsListCheckpoint`. */
+/** An element of `files` in `CheckpointsListCheckpoint`. */
 export interface CheckpointsListCheckpointFile {
   /** Absolute. */
   readonly path: string;
@@ -40,7 +40,7 @@ export interface CheckpointsListCheckpointFile {
   readonly oldPath?: string;
 }
 
-/** One of the checkpoints in `CheckpointsListResult`. */
+/** An element of `checkpoints` in `CheckpointsListResult`. */
 export interface CheckpointsListCheckpoint {
   readonly id: string;
   /** Empty for an undo. */
@@ -70,7 +70,7 @@ export interface CheckpointsDiffParams {
   readonly id: string;
 }
 
-/** One of the files in `CheckpointsDiffResult`. */
+/** An element of `files` in `CheckpointsDiffResult`. */
 export interface CheckpointsDiffFile {
   /** Absolute. */
   readonly path: string;
@@ -98,7 +98,7 @@ export interface CheckpointsRestoreParams {
   readonly force?: boolean;
 }
 
-/** One of the conflicts in `CheckpointsRestoreResult`. */
+/** An element of `conflicts` in `CheckpointsRestoreResult`. */
 export interface CheckpointsRestoreConflict {
   readonly path: string;
   readonly why: string;
@@ -121,7 +121,7 @@ export interface EditsListParams {
   readonly includeJudged?: boolean;
 }
 
-/** One of the hunks in `EditsListFile`. */
+/** An element of `hunks` in `EditsListFile`. */
 export interface EditsListFileHunk {
   /** The first removed line, from 0. */
   readonly oldStart: number;
@@ -132,7 +132,7 @@ export interface EditsListFileHunk {
   readonly newLines: readonly string[];
 }
 
-/** One of the files in `EditsListResult`. */
+/** An element of `files` in `EditsListResult`. */
 export interface EditsListFile {
   /** Absolute. */
   readonly path: string;
@@ -148,7 +148,7 @@ export interface EditsListFile {
   readonly hunks: readonly EditsListFileHunk[];
 }
 
-/** One of the hunks in `EditsListWaitingFile`. */
+/** An element of `hunks` in `EditsListWaitingFile`. */
 export interface EditsListWaitingFileHunk {
   /** The first removed line, from 0. */
   readonly oldStart: number;
@@ -159,7 +159,7 @@ export interface EditsListWaitingFileHunk {
   readonly newLines: readonly string[];
 }
 
-/** One of the files in `EditsListWaiting`. */
+/** An element of `files` in `EditsListWaiting`. */
 export interface EditsListWaitingFile {
   readonly path: string;
   /** Null for a new file. */
@@ -169,14 +169,14 @@ export interface EditsListWaitingFile {
   readonly hunks: readonly EditsListWaitingFileHunk[];
 }
 
-/** One of the waiting in `EditsListResult`. */
+/** An element of `waiting` in `EditsListResult`. */
 export interface EditsListWaiting {
   readonly callId: string;
   readonly title: string;
   readonly files: readonly EditsListWaitingFile[];
 }
 
-/** One of the judged in `EditsListResult`. */
+/** An element of `judged` in `EditsListResult`. */
 export interface EditsListJudged {
   readonly path: string;
   readonly verdict: "accepted" | "rejected";
@@ -254,7 +254,7 @@ export interface SessionsSearchParams {
   readonly until?: string;
 }
 
-/** One of the found in `SessionsSearchResult`. */
+/** An element of `found` in `SessionsSearchResult`. */
 export interface SessionsSearchFound {
   readonly sessionId: string;
   readonly title: string;
@@ -288,7 +288,7 @@ export interface McpListParams {
   readonly sessionId?: string;
 }
 
-/** One of the servers in `McpListResult`. */
+/** An element of `servers` in `McpListResult`. */
 export interface McpListServer {
   readonly name: string;
   /** Who configured it. */
@@ -346,7 +346,7 @@ export interface ContextListParams {
   readonly sessionId?: string;
 }
 
-/** One of the findings in `ContextListFile`. */
+/** An element of `findings` in `ContextListFile`. */
 export interface ContextListFileFinding {
   readonly severity: string;
   /** From 1. */
@@ -356,7 +356,7 @@ export interface ContextListFileFinding {
   readonly why: string;
 }
 
-/** One of the files in `ContextListResult`. */
+/** An element of `files` in `ContextListResult`. */
 export interface ContextListFile {
   /** As shown to people. */
   readonly path: string;
@@ -377,7 +377,7 @@ export interface ContextListFile {
   readonly digest?: string;
 }
 
-/** One of the refusals in `ContextListResult`. */
+/** An element of `refusals` in `ContextListResult`. */
 export interface ContextListRefusal {
   readonly path: string;
   /** Absolute. */
@@ -402,7 +402,7 @@ export interface TrustListParams {
   readonly cwd: string;
 }
 
-/** One of the items in `TrustListResult`. */
+/** An element of `items` in `TrustListResult`. */
 export interface TrustListItem {
   readonly kind: string;
   readonly name: string;
@@ -414,7 +414,7 @@ export interface TrustListItem {
   readonly digest?: string;
 }
 
-/** One of the grants in `TrustListResult`. */
+/** An element of `grants` in `TrustListResult`. */
 export interface TrustListGrant {
   /** What the answer covers, for people. */
   readonly about: string;
@@ -432,7 +432,7 @@ export interface TrustListResult {
   readonly notices: readonly string[];
 }
 
-/** One of the items in `TrustApproveParams`. */
+/** An element of `items` in `TrustApproveParams`. */
 export interface TrustApproveItem {
   /** As listed, or `context_file`. */
   readonly kind: string;
@@ -470,7 +470,7 @@ export interface RunsListParams {
   readonly limit?: number;
 }
 
-/** One of the runs in `RunsListResult`. */
+/** An element of `runs` in `RunsListResult`. */
 export interface RunsListRun {
   readonly id: string;
   /** The session that the run works in. It can be loaded once the run has begun. */
@@ -502,7 +502,7 @@ export interface RunsShowParams {
   readonly id: string;
 }
 
-/** One of the diffs in `RunsShowQuestion`. */
+/** An element of `diffs` in `RunsShowQuestion`. */
 export interface RunsShowQuestionDiff {
   /** Absolute. */
   readonly path: string;
@@ -511,7 +511,7 @@ export interface RunsShowQuestionDiff {
   readonly oldText?: string | null;
 }
 
-/** One of the questions in `RunsShowResult`. */
+/** An element of `questions` in `RunsShowResult`. */
 export interface RunsShowQuestion {
   readonly callId: string;
   /** What the call would do, or what the agent asks. */
@@ -560,7 +560,7 @@ export interface RunsStopResult {
 /** The parameters of _hermes/setup/status. */
 export interface SetupStatusParams {}
 
-/** One of the providers in `SetupStatusResult`. */
+/** An element of `providers` in `SetupStatusResult`. */
 export interface SetupStatusProvider {
   readonly name: string;
   /** For people. */
@@ -645,7 +645,7 @@ export interface SetupSaveResult {
 /** The parameters of _hermes/waiting/list. */
 export interface WaitingListParams {}
 
-/** One of the waiting in `WaitingListResult`. */
+/** An element of `waiting` in `WaitingListResult`. */
 export interface WaitingListWaiting {
   /** A run is answered with `_hermes/runs/answer`; a session asks whoever loads it. */
   readonly kind: "run" | "session";
@@ -670,7 +670,7 @@ export interface WaitingListResult {
 /** The parameters of _hermes/schedules/list. */
 export interface SchedulesListParams {}
 
-/** One of the schedules in `SchedulesListResult`. */
+/** An element of `schedules` in `SchedulesListResult`. */
 export interface SchedulesListSchedule {
   readonly id: string;
   /** When it is due, in words. */
@@ -714,7 +714,7 @@ export interface SchedulesHistoryParams {
   readonly limit?: number;
 }
 
-/** One of the occurrences in `SchedulesHistoryResult`. */
+/** An element of `occurrences` in `SchedulesHistoryResult`. */
 export interface SchedulesHistoryOccurrence {
   /** ISO 8601. */
   readonly dueAt: string;
@@ -787,7 +787,7 @@ export interface BoardListParams {
   readonly after?: number;
 }
 
-/** One of the cards in `BoardListResult`. */
+/** An element of `cards` in `BoardListResult`. */
 export interface BoardListCard {
   readonly id: string;
   readonly title: string;
@@ -839,7 +839,7 @@ export interface BoardShowParams {
   readonly board?: string;
 }
 
-/** One of the links in `BoardShowResult`. */
+/** An element of `links` in `BoardShowResult`. */
 export interface BoardShowLink {
   readonly kind: "blocks" | "parent" | "found_in";
   readonly cardId: string;
@@ -849,7 +849,7 @@ export interface BoardShowLink {
   readonly isIncoming: boolean;
 }
 
-/** One of the comments in `BoardShowResult`. */
+/** An element of `comments` in `BoardShowResult`. */
 export interface BoardShowComment {
   readonly by: string;
   /** ISO 8601. */
@@ -857,7 +857,7 @@ export interface BoardShowComment {
   readonly text: string;
 }
 
-/** One of the diffs in `BoardShowQuestion`. */
+/** An element of `diffs` in `BoardShowQuestion`. */
 export interface BoardShowQuestionDiff {
   /** Absolute. */
   readonly path: string;
@@ -866,7 +866,7 @@ export interface BoardShowQuestionDiff {
   readonly oldText?: string | null;
 }
 
-/** One of the questions in `BoardShowResult`. */
+/** An element of `questions` in `BoardShowResult`. */
 export interface BoardShowQuestion {
   readonly callId: string;
   /** What the call would do, or what the agent asks. */
@@ -882,7 +882,7 @@ export interface BoardShowQuestion {
   readonly diffs: readonly BoardShowQuestionDiff[];
 }
 
-/** One of the history in `BoardShowResult`. */
+/** An element of `history` in `BoardShowResult`. */
 export interface BoardShowHistory {
   /** ISO 8601. */
   readonly at: string;
@@ -1152,7 +1152,7 @@ export interface FilesFindParams {
   readonly limit?: number;
 }
 
-/** One of the files in `FilesFindResult`. */
+/** An element of `files` in `FilesFindResult`. */
 export interface FilesFindFile {
   /** Absolute. */
   readonly path: string;
@@ -1173,7 +1173,7 @@ export interface UsageListParams {
   readonly by?: "day" | "model" | "workspace" | "profile" | "tool";
 }
 
-/** One of the groups in `UsageListResult`. */
+/** An element of `groups` in `UsageListResult`. */
 export interface UsageListGroup {
   /** The day (YYYY-MM-DD), model, workspace, profile or tool. Empty if it is not known. */
   readonly name: string;
@@ -1192,7 +1192,7 @@ export interface UsageListGroup {
   readonly tookS: number;
 }
 
-/** One of the sessions in `UsageListResult`. */
+/** An element of `sessions` in `UsageListResult`. */
 export interface UsageListSession {
   readonly sessionId: string;
   readonly title: string;
@@ -1273,7 +1273,7 @@ export interface SpeechTranscribeResult {
 /** The parameters of _hermes/settings/list. */
 export interface SettingsListParams {}
 
-/** One of the settings in `SettingsListResult`. */
+/** An element of `settings` in `SettingsListResult`. */
 export interface SettingsListSetting {
   /** As in `config.yaml`, such as `budget.max_steps`. */
   readonly name: string;

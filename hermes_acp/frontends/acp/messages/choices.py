@@ -52,9 +52,9 @@ BACKENDS: Final[Mapping[str, Label]] = MappingProxyType(
         "docker": ("Container", "Commands run in a container that mounts the workspace folders."),
         "singularity": ("Apptainer", "Commands run in an Apptainer instance."),
         "ssh": ("Another machine", "Commands and files are on a machine reached over SSH."),
-        "modal": ("Modal", "Commands and files are in a sandbox at Modal."),
-        "daytona": ("Daytona", "Commands and files are in a sandbox at Daytona."),
-        "vercel": ("Vercel", "Commands and files are in a sandbox at Vercel."),
+        "modal": ("Modal", "Commands and files are in a Modal sandbox."),
+        "daytona": ("Daytona", "Commands and files are in a Daytona sandbox."),
+        "vercel": ("Vercel", "Commands and files are in a Vercel sandbox."),
     }
 )
 DURING_TURN: Final[Mapping[str, Label]] = MappingProxyType(

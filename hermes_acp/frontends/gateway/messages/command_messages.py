@@ -11,7 +11,7 @@ ACTION_HELP: Final[Mapping[str, str]] = MappingProxyType(
     {
         "setup": "write the settings of a platform",
         "status": "show platforms, people and messages that wait",
-        "run": "run the gateway here, without the resident process starting it",
+        "run": "run the gateway in the foreground",
         "pair": "admit the person who was given a code",
         "remove": "forget a person",
     }
@@ -37,7 +37,7 @@ WRONG_CODE: Final = "No person has that code, or it has expired."
 LOCKED: Final = (
     "Too many wrong codes were entered. All codes are now invalid; new ones are issued in an hour."
 )
-BAD_NAME: Final = "A name has letters, digits, - and _, and at most 32 of them."
+BAD_NAME: Final = "A name can have up to 32 letters, digits, - and _."
 RUNNING: Final = "The gateway is running."
 FILE_NOT_WRITTEN: Final = "The settings were not changed."
 

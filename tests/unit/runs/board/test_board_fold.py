@@ -1,4 +1,4 @@
-"""A board is folded from its log: from any prefix, from any order of entries, and never into nonsense."""
+"""A board is folded from its log: from any prefix and any order of entries, never into an invalid state."""
 
 import random
 

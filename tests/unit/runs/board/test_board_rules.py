@@ -39,7 +39,7 @@ def board_of(*events: CardEvent) -> Board:
 
 
 def in_state(state: CardState, *, run_id: str = "b.1.1") -> Board:
-    """Return a board with a card in a state, on which a run or a session works."""
+    """Return a board with a card in a state, with a run or a session working on it."""
     started = AttemptStarted("1", Attempt(1, "ses_1", run_id))
     return board_of(CardAdded("1", "one"), CardAdded("2", "two"), started, CardMoved("1", state))
 

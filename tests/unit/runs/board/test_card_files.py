@@ -1,4 +1,4 @@
-"""Cards as files: what is written can be read again, and what a person edits becomes an action."""
+"""Cards as files: what is written can be read again, and a person's edit becomes an action."""
 
 import os
 from pathlib import Path
@@ -135,7 +135,7 @@ def test_a_new_file_is_a_new_card(files: CardFiles) -> None:
         ("---\ntitle: a\ncolour: red\n---\n", "colour is not a setting"),
     ],
 )
-def test_a_file_that_cannot_be_understood_is_kept_aside_with_the_reason(
+def test_a_file_that_cannot_be_understood_is_set_aside_with_the_reason(
     files: CardFiles, content: str, said: str
 ) -> None:
     files.write(board_of(ONE))
@@ -183,7 +183,7 @@ def test_files_follow_the_board(files: CardFiles) -> None:
     assert [path.name for path in files.folder.rglob("[0-9]*-*.md")] == ["1-renamed.md"]
 
 
-def test_a_file_that_was_only_touched_is_no_edit(files: CardFiles) -> None:
+def test_a_file_that_was_only_touched_is_not_an_edit(files: CardFiles) -> None:
     files.write(board_of(ONE))
     os.utime(path_of(files, "1"))
     assert list(files.edits()) == []
