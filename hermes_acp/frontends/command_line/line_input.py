@@ -1,0 +1,47 @@
+"""Ask a person at a terminal for a line; Ctrl+C is never lost, also while an event loop runs."""
+
+import select
+import signal
+import socket
+import sys
+from typing import Final
+
+AGREEMENT: Final = ("y", "yes")
+
+
+def read_line(question: str) -> str:
+    """Show a question and return the answer, stripped. Raises EOFError at the end of input, KeyboardInterrupt."""
+    sys.stdout.write(question)
+    sys.stdout.flush()
+    try:
+        _wait_for_line()
+        return input().strip()
+    except (EOFError, KeyboardInterrupt):
+        sys.stdout.write("\n")  # the question's line is not terminated yet
+        sys.stdout.flush()
+        raise
+
+
+def is_agreed(question: str) -> bool:
+    """Ask a question; return whether the answer is yes. The end of input (Ctrl+D) is a no. Raises KeyboardInterrupt."""
+    try:
+        return read_line(question).lower() in AGREEMENT
+    except EOFError:
+        return False
+
+
+def _wait_for_line() -> None:
+    """Wait until there is a line to read. Raises KeyboardInterrupt.
+
+    `input` alone loses a signal that arrives just before it reads. An event loop's handler of SIGINT raises nothing.
+    """
+    woken, waker = socket.socketpair()
+    with woken, waker:
+        waker.setblocking(False)
+        before = signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
+        try:
+            while sys.stdin not in select.select([sys.stdin, woken], [], [])[0]:
+                if signal.SIGINT in woken.recv(64):
+                    raise KeyboardInterrupt
+        finally:
+            signal.set_wakeup_fd(before)
