@@ -11,10 +11,8 @@ AGREEMENT: Final = ("y", "yes")
 
 def read_line(question: str) -> str:
     """Show a question and return the answer, stripped. Raises EOFError at the end of input, KeyboardInterrupt."""
-    sys.stdout.write(question)
-    sys.stdout.flush()
     try:
-        _wait_for_line()
+        _show_and_wait(question)
         return input().strip()
     except (EOFError, KeyboardInterrupt):
         sys.stdout.write("\n")  # the question's line is not terminated yet
@@ -30,16 +28,19 @@ def is_agreed(question: str) -> bool:
         return False
 
 
-def _wait_for_line() -> None:
-    """Wait until there is a line to read. Raises KeyboardInterrupt.
+def _show_and_wait(question: str) -> None:
+    """Show a question, and wait until there is a line to read. Raises KeyboardInterrupt.
 
-    `input` alone loses a signal that arrives just before it reads. An event loop's handler of SIGINT raises nothing.
+    `input` alone loses a signal that arrives just before it reads; an event loop's handler of SIGINT raises nothing.
+    So signals are watched before anybody can see the question.
     """
     woken, waker = socket.socketpair()
     with woken, waker:
         waker.setblocking(False)
         before = signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
         try:
+            sys.stdout.write(question)
+            sys.stdout.flush()
             while sys.stdin not in select.select([sys.stdin, woken], [], [])[0]:
                 if signal.SIGINT in woken.recv(64):
                     raise KeyboardInterrupt
