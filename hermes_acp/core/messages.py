@@ -8,10 +8,11 @@ import msgspec
 from msgspec import Struct, field, structs
 
 
-class TextPart(Struct, frozen=True, gc=False, tag="text"):
-    """Plain text."""
+class TextPart(Struct, frozen=True, gc=False, tag="text", omit_defaults=True):
+    """Plain text. `template` names the skill or prompt that a slash command inserted; it is empty for typed text."""
 
     text: str
+    template: str = ""
 
 
 class ImagePart(Struct, frozen=True, gc=False, tag="image"):
@@ -42,6 +43,18 @@ Part = TextPart | ImagePart | LinkPart | ResourcePart
 def words_in(parts: Iterable[Part], seam: str = "") -> str:
     """Return the text of some parts, without attachments."""
     return seam.join(part.text for part in parts if isinstance(part, TextPart))
+
+
+def typed_words_in(parts: Iterable[Part], seam: str = "") -> str:
+    """Return the text that the user typed, without attachments and without what a slash command inserted."""
+    return words_in((part for part in parts if not (isinstance(part, TextPart) and part.template)), seam)
+
+
+def as_inserted(parts: Iterable[Part], template: str) -> tuple[Part, ...]:
+    """Return the parts that a slash command inserts, marked with the name of its skill or prompt."""
+    return tuple(
+        structs.replace(part, template=template) if isinstance(part, TextPart) else part for part in parts
+    )
 
 
 UNNAMED: Final = "tool_call"
@@ -116,9 +129,9 @@ Message = UserMessage | AssistantMessage | ToolMessage
 
 
 def user_prompts(messages: Iterable[Message]) -> tuple[str, ...]:
-    """Return what the user has said, without attachments."""
+    """Return what the user has typed, without attachments and without what slash commands inserted."""
     said = (each for each in messages if isinstance(each, UserMessage) and each.origin == "user")
-    return tuple(words_in(each.parts) for each in said)
+    return tuple(typed_words_in(each.parts) for each in said)
 
 
 class Usage(Struct, frozen=True, gc=False):

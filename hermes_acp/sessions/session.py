@@ -36,7 +36,7 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.core.flow_labels import SourcesRead
-from hermes_acp.core.messages import Part, UserMessage, words_in
+from hermes_acp.core.messages import Part, UserMessage, as_inserted, words_in
 from hermes_acp.core.ports.gate_ports import Gate
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.record.session_record import Record
@@ -200,7 +200,7 @@ class Session:
         name, words = split_command(text)
         if template := await self.sources.find_template(name):
             try:
-                parts = (*parts, *await template.fill(words))
+                parts = (*parts, *as_inserted(await template.fill(words), name))
             except BadRequest as refusal:
                 return self._answered(turn_id, text, refusal.sentence())
             if fresh := self.record.exposure.missing(template.brings):

@@ -59,13 +59,32 @@ async def test_a_projects_hook_for_claude_code_guards_once_it_is_trusted(home: P
             environment = agent_environment(home, server)
             arguments = ("--mode", "accept_edits", *flags, "-p", "edit")
             done = await run_headless(*arguments, environment=environment, cwd=workspace)
-        assert done.code == 0, done.errors
+        assert done.code == (5 if has_run else 0), done.errors
         assert (workspace / "ran").exists() is has_run
         assert ((workspace / "a.py").read_text() == before) is has_run
     assert (
         "Refused by the project hook claude-PreToolUse-1: edit the template"
         in server.requests[1].asked.last_text
     )
+
+
+async def test_a_refused_call_is_an_exit_code_unless_the_agent_found_another_way(
+    home: Path, workspace: Path
+) -> None:
+    other = ToolCall("write_file", {"path": "b.txt", "content": "x = 5\n"})
+    gives_up = EDITS
+    finds_another = (EDITS[0], Reply("I write.", tool_calls=(other,)), Reply("Written."))
+    guard = {"event": "before_tool", "paths": ["*.py"], "tools": ["edit"], "required": True}
+    for replies, code, reason in (gives_up, 5, "denied"), (finds_another, 0, "done"):
+        async with serve([*replies]) as server:
+            environment = agent_environment(home, server)
+            configure(home, hooks(guard={**guard, "command": "echo 'edit the template' >&2; exit 2"}))
+            arguments = ("--mode", "accept_edits", "--output-format", "json", "-p", "edit")
+            done = await run_headless(*arguments, environment=environment, cwd=workspace)
+        why = "Refused by the hook guard: edit the template"
+        assert (done.code, done.report["reason"]) == (code, reason), done.errors
+        assert done.report["refused_calls"] == [{"title": "Edit a.py", "reason": why}]
+        assert (why in done.report["error"]) is (code == 5)
 
 
 async def test_a_refused_prompt_is_an_exit_code_and_no_request(home: Path, workspace: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from hermes_acp.core.errors import HermesError
+from hermes_acp.core.events import CallEnded
 
 
 class CallNote(Struct, frozen=True):
@@ -24,6 +25,11 @@ class CallNote(Struct, frozen=True):
 def note_of(error: HermesError) -> CallNote:
     """Return the note about a failed call; the hint is addressed to the model, which made the call."""
     return CallNote(error.message, error.hint)
+
+
+def is_refused_by_check(ended: CallEnded) -> bool:
+    """Return whether one of the user's own checks, such as a hook, refused a call."""
+    return ended.status == "failed" and ended.advice == REFUSED_BY_STAGE.advice
 
 
 NOT_ALLOWED: Final = CallNote(

@@ -12,7 +12,7 @@ from msgspec import structs
 from hermes_acp.agent.turn.policy_timeout import within_timeout
 from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.core.flow_labels import Exposure, Source, SourcesRead
-from hermes_acp.core.messages import ToolMessage, UserMessage, words_in
+from hermes_acp.core.messages import ToolMessage, UserMessage, typed_words_in
 from hermes_acp.core.ports.tool_ports import Tool
 from hermes_acp.core.proposals import Proposal
 from hermes_acp.core.record.session_record import Record
@@ -60,11 +60,11 @@ def _records(turn: Turn) -> Iterable[Record]:
 
 
 def _is_known_link(turn: Turn, records: Iterable[Record], url: str) -> bool:
-    """Return whether a URL occurs verbatim in the text of the user or of a network source."""
+    """Return whether a URL occurs verbatim in what the user typed or in a network source."""
     return any(
         url in message.text
         if isinstance(message, ToolMessage)
-        else message.origin == "user" and url in words_in(message.parts)
+        else message.origin == "user" and url in typed_words_in(message.parts)
         for record in records
         for message in record.messages
         if isinstance(message, UserMessage)

@@ -32,7 +32,14 @@ from hermes_acp.core.events import (
     TurnStarted,
     UsageChanged,
 )
-from hermes_acp.core.messages import AssistantMessage, Message, ToolMessage, UserMessage, words_in
+from hermes_acp.core.messages import (
+    AssistantMessage,
+    Message,
+    TextPart,
+    ToolMessage,
+    UserMessage,
+    typed_words_in,
+)
 from hermes_acp.core.ports.child_ports import ChildRecords
 from hermes_acp.core.ports.runtime_ports import StartTask
 from hermes_acp.core.proposals import Result
@@ -274,7 +281,12 @@ def _lines(message: Message) -> list[str]:
     match message:
         case UserMessage():
             who = "User" if message.origin == "user" else "Note"
-            return [f"{who}: {words_in(message.parts)[:MAX_MESSAGE_CHARACTERS]}"]
+            inserted = [
+                f"Inserted by /{part.template}: {part.text[:MAX_MESSAGE_CHARACTERS]}"
+                for part in message.parts
+                if isinstance(part, TextPart) and part.template
+            ]
+            return [f"{who}: {typed_words_in(message.parts)[:MAX_MESSAGE_CHARACTERS]}", *inserted]
         case AssistantMessage():
             said = [f"Agent: {message.text[:MAX_MESSAGE_CHARACTERS]}"] if message.text.strip() else []
             return said + [

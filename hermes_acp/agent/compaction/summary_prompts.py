@@ -118,7 +118,7 @@ def _written(message: Message, outcome_characters: int) -> str:
 def _part(part: Part) -> str:
     match part:
         case TextPart():
-            return part.text
+            return f"(inserted by /{part.template})\n{part.text}" if part.template else part.text
         case ImagePart():
             return f"(a picture, {part.mime_type})"
         case LinkPart():

@@ -59,7 +59,7 @@ def masked_parts(parts: tuple[Part, ...], clean: Clean) -> tuple[Part, ...]:
 def _masked_part(part: Part, clean: Clean) -> Part:
     match part:
         case TextPart(text=text):
-            return TextPart(clean(text))
+            return structs.replace(part, text=clean(text))
         case ResourcePart(uri=uri, text=text):
             return structs.replace(part, uri=clean(uri), text=clean(text, source=uri))
         case LinkPart(uri=uri):

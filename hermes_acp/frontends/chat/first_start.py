@@ -7,6 +7,7 @@ from typing import Final
 from hermes_acp_client.errors import AgentError, AgentRefused, SignInNeeded
 
 from hermes_acp.frontends.chat import messages
+from hermes_acp.frontends.command_line.line_input import read_line
 
 BAD_CONFIG: Final = "bad_config"
 """The agent's name for settings that cannot be used."""
@@ -25,7 +26,7 @@ def offer_setup(failure: AgentError | None) -> None:
     else:
         return
     try:
-        answer = input(question).strip().lower()
+        answer = read_line(question).lower()
     except EOFError:
         answer = "n"
     if answer in ("", "y", "yes"):

@@ -10,6 +10,7 @@ from hermes_acp.config.home_folders import DEFAULT_PROFILE, current_profile, pro
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.cli.cli_output import escaped, print_json
 from hermes_acp.frontends.cli.messages import command_messages, profile_messages
+from hermes_acp.frontends.command_line.line_input import is_agreed
 
 
 def add_profiles(parser: argparse.ArgumentParser) -> None:
@@ -98,8 +99,7 @@ def _remove(base: Path, options: argparse.Namespace) -> int:
         if not sys.stdin.isatty():
             raise BadRequest(profile_messages.REMOVE_NEEDS_YES, hint=profile_messages.REMOVE_HINT)
         count = _facts(environment_of_profile(options.name))["sessions"]
-        answer = input(profile_messages.may_remove(options.name, count, home))
-        if answer.strip().lower() not in ("y", "yes"):
+        if not is_agreed(profile_messages.may_remove(options.name, count, home)):
             print(profile_messages.NOTHING_REMOVED)
             return 1
     remove_profile(base, options.name)

@@ -7,6 +7,7 @@ from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.cli.messages import command_messages
+from hermes_acp.frontends.command_line.line_input import read_line
 
 
 def choose_start(flags: Sequence[str]) -> list[str]:
@@ -19,9 +20,8 @@ def choose_start(flags: Sequence[str]) -> list[str]:
     print(command_messages.start_menu(has_model=has_model))
     while True:
         try:
-            answer = input(command_messages.start_prompt(usual)).strip().lower()[:1] or usual
+            answer = read_line(command_messages.start_prompt(usual)).lower()[:1] or usual
         except (EOFError, KeyboardInterrupt):
-            print()
             sys.exit(ExitCode.INTERRUPTED)
         match answer:
             case "c":

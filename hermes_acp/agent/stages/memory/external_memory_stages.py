@@ -11,7 +11,7 @@ from hermes_acp.agent.turn.turn import Turn, TurnStages
 from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.events import NoteAdded
 from hermes_acp.core.flow_labels import Source
-from hermes_acp.core.messages import AssistantMessage, UserMessage, words_in
+from hermes_acp.core.messages import AssistantMessage, UserMessage, typed_words_in
 from hermes_acp.core.untrusted_text import fence
 from hermes_acp.memory.external_memory import ExternalMemory
 from hermes_acp.memory.external_memory_service import ConversationExchange
@@ -62,5 +62,5 @@ def _exchange(turn: Turn) -> ConversationExchange:
         if isinstance(message, AssistantMessage) and not answered:
             answered = message.text
         if isinstance(message, UserMessage) and message.origin == "user":
-            return ConversationExchange(words_in(message.parts, "\n").strip(), answered.strip())
+            return ConversationExchange(typed_words_in(message.parts, "\n").strip(), answered.strip())
     return ConversationExchange("", "")

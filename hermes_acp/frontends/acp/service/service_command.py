@@ -21,6 +21,7 @@ from hermes_acp.frontends.acp.messages import service
 from hermes_acp.frontends.acp.service.service_system import ServiceState, is_lingering
 from hermes_acp.frontends.acp.service.service_target import ServiceTarget, plan_service, target_of
 from hermes_acp.frontends.command_line.command_parser import CommandParser
+from hermes_acp.frontends.command_line.line_input import is_agreed
 from hermes_acp.frontends.command_line.profile_flag import add_profile_flag
 from hermes_acp.storage.private_files import storage_error, write_private_text, write_whole
 
@@ -207,10 +208,7 @@ def _is_agreed(options: argparse.Namespace, question: str) -> bool:
         return True
     if not sys.stdin.isatty():
         raise BadRequest(service.NEEDS_YES, hint=service.YES_HINT)
-    try:
-        return input(question).strip().lower() in ("y", "yes")
-    except EOFError:
-        return False
+    return is_agreed(question)
 
 
 def _read(path: Path) -> str:

@@ -7,8 +7,9 @@ from typing import Final
 
 import msgspec
 
+from hermes_acp.agent.calls.call_messages import is_refused_by_check
 from hermes_acp.context.context_monitor import CARD_NAME
-from hermes_acp.core.event_types import ExitReason, PermissionAnswer, ToolsOffered
+from hermes_acp.core.event_types import ExitReason, PermissionAnswer, ToolKind, ToolsOffered
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -33,7 +34,7 @@ from hermes_acp.core.ports.gate_ports import PermissionScope
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.core.record.turn_times import TurnTimer
 from hermes_acp.frontends.cli.messages import run_messages
-from hermes_acp.frontends.cli.run.run_output import RunReport, report_line
+from hermes_acp.frontends.cli.run.run_output import RefusedCall, RunReport, report_line
 from hermes_acp.policy.workspace_trust import TRUST_CARD_PARENT
 
 EXIT_CODES: Final[Mapping[ExitReason, int]] = MappingProxyType(
@@ -91,10 +92,14 @@ class RunReporter:
         self._write = write
         self._note = note
         self._words: list[str] = []
-        self._titles: dict[str, str] = {}
+        self._calls: dict[str, CallProposed] = {}
+        self._refused: dict[ToolKind, str] = {}
+        """The last call of a kind that a check of the user refused, unless a later one of the kind completed."""
         self._notes: set[str] = set()
         self._pending: set[str] = set()
         """The calls of the notes' tool that nobody could be asked about."""
+        self._unapproved: set[str] = set()
+        """The other calls that nobody could be asked about."""
         self._timer = TurnTimer()
         self._warned: set[str] = set()
         self.completed: set[str] = set()
@@ -120,7 +125,7 @@ class RunReporter:
             case CompactionFailed():
                 self._note(run_messages.compaction_failed(event.error))
             case CallProposed():
-                self._titles[event.call_id] = event.title
+                self._calls[event.call_id] = event
                 if event.name == NOTES_TOOL:
                     self._notes.add(event.call_id)
             case CallEnded():
@@ -131,7 +136,10 @@ class RunReporter:
             case PermissionAnswered(answer="unavailable") if event.call_id in self._notes:
                 self._pending.add(event.call_id)
             case PermissionAnswered(answer="unavailable"):
+                self._unapproved.add(event.call_id)
                 self._note(run_messages.APPROVAL_MISSED)
+            case ChildReported(event=CallProposed() | CallEnded() as call):
+                self._show_childs_call(call)
             case ChildChanged(reason=str()):
                 outcome = run_messages.CALL_STATUS["completed"] if event.reason == "done" else event.sentence
                 self._note(run_messages.child_ended(event.title, outcome))
@@ -140,14 +148,39 @@ class RunReporter:
             case _:
                 pass
 
+    def _show_childs_call(self, event: CallProposed | CallEnded) -> None:
+        """Process a call of a child agent, as far as its refusal matters."""
+        if isinstance(event, CallProposed):
+            self._calls[event.call_id] = event
+        else:
+            self._follow_refusal(event)
+
     def _end_call(self, event: CallEnded) -> None:
         status = run_messages.CALL_STATUS[event.status]
         if event.status == "completed":
             self.completed.add(event.call_id)
             if event.call_id in self._pending:
                 status = run_messages.WAITS_FOR_APPROVAL
-        title = self._titles.get(event.call_id, event.name)
-        self._note(run_messages.call_ended(title, status, _reason(event)))
+        self._note(run_messages.call_ended(self._title(event), status, _reason(event)))
+        self._follow_refusal(event)
+
+    def _follow_refusal(self, event: CallEnded) -> None:
+        """Remember a refused call until a later one of its kind completes."""
+        proposed = self._calls.get(event.call_id)
+        kind: ToolKind = proposed.kind if proposed else "other"
+        if event.status == "completed":
+            self._refused.pop(kind, None)
+            return
+        is_refused = is_refused_by_check(event)
+        if is_refused:
+            self._refused[kind] = _reason(event)
+        if is_refused or event.call_id in self._unapproved:
+            refused = RefusedCall(self._title(event), _reason(event))
+            self._report.refused_calls = (*self._report.refused_calls, refused)
+
+    def _title(self, event: CallEnded) -> str:
+        proposed = self._calls.get(event.call_id)
+        return proposed.title if proposed else event.name
 
     async def drained(self) -> None:
         """Return at once: writing is synchronous."""
@@ -158,9 +191,10 @@ class RunReporter:
         report.reason, report.error, report.error_code = end.reason, end.sentence, end.error_code
         report.exit_code = EXIT_CODES[end.reason]
         report.steps, report.usage, report.cost_usd = end.steps, end.usage, end.cost_usd
-        if was_refused and report.exit_code in (0, 1):
+        refusal = run_messages.APPROVAL_IMPOSSIBLE if was_refused else next(iter(self._refused.values()), "")
+        if refusal and report.exit_code in (0, 1):
             report.reason, report.exit_code = "denied", EXIT_CODES["denied"]
-            report.error = report.error or run_messages.APPROVAL_IMPOSSIBLE
+            report.error = report.error or refusal
             report.error_code = report.error_code or "denied"
         if self._words:
             report.text = "".join(self._words)

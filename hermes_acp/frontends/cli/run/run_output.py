@@ -33,6 +33,13 @@ FAILURE_REASONS: Final[Mapping[int, str]] = MappingProxyType(
 """The reasons of runs that failed outside of a turn, by exit code."""
 
 
+class RefusedCall(msgspec.Struct, frozen=True):
+    """A call that needed approval, or that a hook refused, and why it did not run."""
+
+    title: str
+    reason: str
+
+
 class RunReport(msgspec.Struct, tag_field="type", tag="result"):
     """How a run ended: the last line of stream-json, and the whole of json."""
 
@@ -46,6 +53,7 @@ class RunReport(msgspec.Struct, tag_field="type", tag="result"):
     usage: Usage = Usage()
     cost_usd: float | None = None
     times: TurnTimes | None = None
+    refused_calls: tuple[RefusedCall, ...] = ()
 
 
 def failure_report(error: HermesError, session_id: str = "") -> RunReport:

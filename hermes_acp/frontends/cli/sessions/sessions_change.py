@@ -8,6 +8,7 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import ArchiveChanged, TitleChanged
 from hermes_acp.frontends.cli.cli_output import escaped, local_time
 from hermes_acp.frontends.cli.messages import command_messages, session_messages
+from hermes_acp.frontends.command_line.line_input import is_agreed
 from hermes_acp.sessions.checkpoint_service import CheckpointService
 from hermes_acp.sessions.stored_sessions import StoredSessions
 from hermes_acp.storage.session_rows import SessionRow, row_of
@@ -52,7 +53,7 @@ async def delete_sessions(store: SessionStore, options: argparse.Namespace) -> i
             raise BadRequest(session_messages.DELETE_NEEDS_YES, hint=session_messages.DELETE_HINT)
         for session_id in ids:
             print(_described(session_id, row_of(store.path_of(session_id))))
-        if input(session_messages.may_delete(len(ids))).strip().lower() not in ("y", "yes"):
+        if not is_agreed(session_messages.may_delete(len(ids))):
             print(session_messages.NOTHING_DELETED)
             return 1
     environment = read_environment()

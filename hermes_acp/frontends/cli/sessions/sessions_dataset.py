@@ -20,6 +20,7 @@ from hermes_acp.core.errors import BadRequest, StorageError
 from hermes_acp.frontends.cli.cli_output import escaped, note
 from hermes_acp.frontends.cli.messages import command_messages, session_messages
 from hermes_acp.frontends.cli.sessions import messages as export_messages
+from hermes_acp.frontends.command_line.line_input import read_line
 from hermes_acp.sessions.stored_sessions import StoredSessions
 from hermes_acp.storage.private_files import write_whole
 from hermes_acp.storage.session_store import SessionStore
@@ -114,8 +115,9 @@ def _agrees(options: argparse.Namespace) -> bool:
         return True
     if not sys.stdin.isatty():
         raise BadRequest(export_messages.NEEDS_YES, hint=export_messages.NEEDS_YES_HINT)
-    if input(export_messages.QUESTION).strip().lower() == export_messages.ANSWER:
-        return True
+    with suppress(EOFError):
+        if read_line(export_messages.QUESTION).lower() == export_messages.ANSWER:
+            return True
     note(export_messages.NOTHING_WRITTEN)
     return False
 

@@ -1,15 +1,13 @@
 """Ask questions at a terminal: text, secrets, numbered choices, yes or no."""
 
 import getpass
-import select
-import signal
-import socket
 import sys
 from collections.abc import Sequence
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.cli.cli_output import escaped
 from hermes_acp.frontends.cli.messages import setup_messages
+from hermes_acp.frontends.command_line.line_input import read_line
 
 
 def is_terminal() -> bool:
@@ -24,15 +22,10 @@ def say(text: str) -> None:
 
 def ask(question: str, default: str = "") -> str:
     """Return an answer, or the default if it is empty. Raises BadRequest if input ends."""
-    print(escaped(question), end="", flush=True)
     try:
-        _wait_for_line()
-        return input().strip() or default
+        return read_line(escaped(question)) or default
     except EOFError as error:
         raise _ended() from error
-    except KeyboardInterrupt:
-        print()  # put the shell's prompt on a new line
-        raise
 
 
 def ask_secret(question: str) -> str:
@@ -40,6 +33,7 @@ def ask_secret(question: str) -> str:
     try:
         return getpass.getpass(question).strip()
     except EOFError as error:
+        print()  # the question's line is not terminated yet
         raise _ended() from error
     except KeyboardInterrupt:
         print()
@@ -78,18 +72,5 @@ def choose_letter(choices: Sequence[tuple[str, str]]) -> str:
             return answer
 
 
-def _wait_for_line() -> None:
-    """Wait until there is a line to read. `input` alone loses a signal that arrives just before it reads."""
-    woken, waker = socket.socketpair()
-    with woken, waker:
-        waker.setblocking(False)
-        before = signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
-        try:
-            select.select([sys.stdin, woken], [], [])
-        finally:
-            signal.set_wakeup_fd(before)
-
-
 def _ended() -> BadRequest:
-    print()  # the question's line is not terminated yet
     return BadRequest(setup_messages.NOTHING_CHANGED, hint=setup_messages.AGAIN_HINT)

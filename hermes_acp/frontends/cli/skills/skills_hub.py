@@ -12,7 +12,7 @@ from hermes_acp.frontends.cli.cli_output import bold, escaped, local_time, note
 from hermes_acp.frontends.cli.messages import skill_messages
 from hermes_acp.frontends.cli.skills import messages as tap_messages
 from hermes_acp.frontends.cli.skills.skill_changes import change_lines, versions_line
-from hermes_acp.frontends.cli.skills.skills_taps import can_ask, is_yes, showing_key_changes, taps_of
+from hermes_acp.frontends.cli.skills.skills_taps import can_ask, showing_key_changes, taps_of
 
 if TYPE_CHECKING:
     from hermes_acp.skills.skill_hub import LockEntry, SkillCandidate, SkillHub
@@ -146,7 +146,7 @@ def _decide(hub: "SkillHub", candidate: "SkillCandidate", *, is_agreed: bool) ->
             reason = skill_messages.UPDATE_NEEDED if is_update else skill_messages.APPROVAL_NEEDED
             hint = skill_messages.USE_A_TERMINAL_HINT if has_findings else skill_messages.USE_YES_HINT
             raise BadRequest(reason, hint=hint)
-        if not is_yes(skill_messages.may_install(escaped(candidate.name), is_update=is_update)):
+        if not is_agreed(skill_messages.may_install(escaped(candidate.name), is_update=is_update)):
             print(skill_messages.NOTHING_UPDATED if is_update else skill_messages.NOTHING_INSTALLED)
             return 1
     hub.install(candidate)

@@ -12,6 +12,7 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.cli.cli_output import bold, escaped, local_time, note, print_json
 from hermes_acp.frontends.cli.messages import command_messages
 from hermes_acp.frontends.cli.skills import messages as tap_messages
+from hermes_acp.frontends.command_line.line_input import is_agreed
 
 if TYPE_CHECKING:
     from hermes_acp.skills.taps.tap_publisher import Publication
@@ -207,18 +208,9 @@ def _agrees(question: str, reason: str) -> bool:
     """Ask the user. Raise BadRequest if nobody can be asked."""
     if not can_ask():
         raise BadRequest(reason or tap_messages.PUBLISH_NEEDED, hint=tap_messages.USE_YES_HINT)
-    return is_yes(question)
+    return is_agreed(question)
 
 
 def can_ask() -> bool:
     """Return whether there is a terminal to ask at."""
     return sys.stdin.isatty()
-
-
-def is_yes(question: str) -> bool:
-    """Ask a question at the terminal, and return whether the answer is yes; Ctrl+D is no."""
-    try:
-        return input(question).strip().lower() in ("y", "yes")
-    except EOFError:
-        print()
-        return False
