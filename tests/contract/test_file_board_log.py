@@ -13,12 +13,10 @@ from hermes_acp.runs.board.board_fold import Board, fold
 from hermes_acp.runs.board.board_store import SNAPSHOT_AFTER, BoardStore
 from hermes_acp.runs.board.file_log import FileBoardLogs
 from tests.architecture.sources import ROOT
-from tests.contract.board_log_suite import BoardLogSuite, OpenLogs, comments
-from tests.contract.board_writer import service_in
+from tests.contract.board_log_suite import BoardLogSuite, OpenLogs, StartWriter, comments
 from tests.unit.runs.board.random_entries import random_log
 
 pytestmark = pytest.mark.anyio
-COUNT = 40
 
 
 @pytest.fixture
@@ -29,36 +27,17 @@ def open_logs(tmp_path: Path) -> OpenLogs:
     return open_them
 
 
+@pytest.fixture
+def start_writer(tmp_path: Path) -> StartWriter:
+    def start(name: str, count: int) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "tests.contract.board_writer", str(tmp_path), name, str(count)]
+        return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+    return start
+
+
 class TestFileLog(BoardLogSuite):
     """What every log does."""
-
-
-def writer(home: Path, name: str, count: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.contract.board_writer", str(home), name, str(count)]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-
-
-async def test_two_processes_writing_at_once_lose_nothing(tmp_path: Path) -> None:
-    await FileBoardLogs(tmp_path / "boards").create("b")
-    both = [writer(tmp_path, name, COUNT) for name in ("ann", "bob")]
-    victim = writer(tmp_path, "cat", 10_000)
-    assert victim.stdout
-    confirmed = 0
-    for line in victim.stdout:
-        confirmed = int(line) + 1
-        if confirmed == 5:
-            victim.kill()
-    assert [each.wait() for each in both] == [0, 0]
-    board = await service_in(tmp_path).board("b")
-    titles = [card.title for card in board.cards.values()]
-    assert len(set(titles)) == len(titles)
-    written = [f"{name} {number}" for name in ("ann", "bob") for number in range(COUNT)]
-    assert set(written) | {f"cat {number}" for number in range(confirmed)} <= set(titles)
-    assert set(written) <= {comment.text for comment in board.cards["1"].comments}
-    for each in (*both, victim):
-        assert each.stdout
-        each.stdout.close()
-    victim.wait()
 
 
 async def test_a_torn_tail_is_cut_off_and_kept(tmp_path: Path) -> None:

@@ -134,7 +134,14 @@ def _next_attempt(card: Card, name: str, fresh_session: Callable[[], str], now: 
     if last is None or not last.folder:
         return Attempt(number, fresh_session(), run_id, now)
     return Attempt(
-        number, last.session_id, run_id, now, folder=last.folder, branch=last.branch, base=last.base
+        number,
+        last.session_id,
+        run_id,
+        now,
+        folder=last.folder,
+        branch=last.branch,
+        base=last.base,
+        machine=last.machine,
     )
 
 

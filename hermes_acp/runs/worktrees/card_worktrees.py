@@ -53,18 +53,19 @@ class CardWorktrees:
         self._variables = variables
         self._carry_trust = carry_trust
 
-    async def open(self, board: str, card_id: str, folder: str) -> CardWorktree:
+    async def open(self, board: str, card_id: str, folder: str, branch: str = "") -> CardWorktree:
         """Return a card's worktree, creating it if necessary.
 
-        Outside a repository, return the folder itself. Raises WorkspaceError, StorageError.
+        Outside a repository, return the folder itself. A worktree with a different branch than `branch` is removed
+        first: another machine has continued the card since. Raises WorkspaceError, StorageError.
         """
         async with self.records.lock_card(board, card_id) as lock:
-            return await run_sync(self._open, board, card_id, folder, lock)
+            return await run_sync(self._open, board, card_id, folder, branch, lock)
 
-    async def held(self, board: str) -> list[str]:
-        """Return the IDs of the cards that have a worktree on this machine."""
+    async def held(self, board: str) -> dict[str, str]:
+        """Return the cards that have a worktree on this machine, with their branches."""
         records = await run_sync(self.records.all)
-        return [each.card_id for each in records if each.board == board and each.stage != "kept"]
+        return {each.card_id: each.branch for each in records if each.board == board and each.stage != "kept"}
 
     async def remove(self, board: str, card_id: str, is_wanted: Callable[[], Awaitable[bool]]) -> None:
         """Remove a card's worktree. Work that is not merged stays on the card's branch.
@@ -81,9 +82,10 @@ class CardWorktrees:
         found = find_working_copy(program, folder, held)
         return (RepositoryGit(program, found.top, held), found) if found else None
 
-    def _open(self, board: str, card_id: str, folder: str, lock: int) -> CardWorktree:
+    def _open(self, board: str, card_id: str, folder: str, branch: str, lock: int) -> CardWorktree:
         record = self.records.read(board, card_id)
-        if record and record.source != os.path.realpath(folder):
+        is_of_card = record and record.source == os.path.realpath(folder) and branch in ("", record.branch)
+        if record and not is_of_card:
             self._remove(board, card_id, lock)
             record = None
         if record is None and not os.path.isdir(folder):

@@ -32,10 +32,15 @@ class BoardLog(Protocol):
 
 
 class BoardLogs(Protocol):
-    """The boards of a home folder, by name."""
+    """The boards of a profile, by name."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other machines use these boards too."""
+        ...
 
     async def names(self) -> Sequence[str]:
-        """Return the names of all boards, sorted."""
+        """Return the names of all boards, sorted. Raises StorageError."""
         ...
 
     async def create(self, name: str) -> bool:
@@ -54,6 +59,10 @@ class BoardLogs(Protocol):
         """Wait until a board may have an entry after its number in `known`, or was added or removed. Raises
         StorageError.
         """
+        ...
+
+    async def aclose(self) -> None:
+        """Close what was opened."""
         ...
 
 
@@ -94,9 +103,10 @@ class CardWorktree(Struct, frozen=True):
 class Worktrees(Protocol):
     """Provides git worktrees for cards."""
 
-    async def open(self, board: str, card_id: str, folder: str) -> CardWorktree:
+    async def open(self, board: str, card_id: str, folder: str, branch: str = "") -> CardWorktree:
         """Return the worktree of a card, created if it does not exist; the folder itself outside repositories.
 
+        A worktree with a different branch than `branch` is removed first: another machine has continued the card since.
         Repeatable. Raises WorkspaceError.
         """
         ...
@@ -108,6 +118,6 @@ class Worktrees(Protocol):
         """
         ...
 
-    async def held(self, board: str) -> Sequence[str]:
-        """Return the IDs of the cards that have a worktree on this machine."""
+    async def held(self, board: str) -> Mapping[str, str]:
+        """Return the cards that have a worktree on this machine, with their branches."""
         ...

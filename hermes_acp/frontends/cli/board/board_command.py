@@ -43,7 +43,7 @@ async def _act(options: argparse.Namespace, environment: Environment) -> int:
     from hermes_acp.runs.board.card_file_sync import CardFileSync
 
     runs = stored_runs(environment)
-    service = build_board_service(environment.home, SystemClock(), runs)
+    service = build_board_service(environment, SystemClock(), runs)
     files = CardFileSync(service, environment.home / "boards")
     try:
         await _sync(service, files, options)
@@ -61,6 +61,7 @@ async def _act(options: argparse.Namespace, environment: Environment) -> int:
             await _sync(service, files, options)
         return 0
     finally:
+        await service.aclose()
         await runs.aclose()
 
 
