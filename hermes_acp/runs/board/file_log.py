@@ -7,8 +7,8 @@ skipped.
 import fcntl
 import os
 import time
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +17,6 @@ from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.ports.boards.board_ports import BoardLog
 from hermes_acp.core.ports.boards.card_events import Draft, LogEntry
 from hermes_acp.core.ports.boards.cards import BOARD_NAME
 from hermes_acp.runs.board.board_rules import check_board_name, no_board
@@ -58,6 +57,25 @@ class FileBoardLog:
         while self._size() == size:
             await anyio.sleep(pause_s)
             pause_s = min(pause_s * 2, MAX_POLL_INTERVAL_S)
+
+    @asynccontextmanager
+    async def handing_over(self) -> AsyncGenerator[list[tuple[int, str]]]:
+        """Yield the numbers and lines of all entries while nobody can append. Afterwards, set the log aside.
+
+        If the block fails, the log stays. Raises BadRequest, StorageError.
+        """
+        with ExitStack() as locked:
+            descriptor = await run_sync(locked.enter_context, self._locked())
+            content = await run_sync(_content, descriptor)
+            yield [
+                (entry.number, bytes(line).decode().rstrip("\n")) for line, entry in _decoded_lines(content)
+            ]
+            aside = self._path.with_name(f"imported-{time.strftime('%Y%m%d-%H%M%S')}.jsonl")
+            try:
+                self._path.rename(aside)
+                sync_folder(aside.parent)
+            except OSError as error:
+                raise storage_error("set aside the log", self._path, error) from error
 
     def _size(self) -> int:
         try:
@@ -151,7 +169,7 @@ class FileBoardLogs:
         """Move a board's folder to `.removed`. Raises BadRequest, StorageError."""
         await run_sync(self._remove, name)
 
-    def open(self, name: str) -> BoardLog:
+    def open(self, name: str) -> FileBoardLog:
         """Return a board's log. Raises BadRequest."""
         return FileBoardLog(self.place(name) / LOG_NAME)
 
@@ -295,10 +313,15 @@ def _content(descriptor: int) -> bytes:
 
 
 def _decoded(content: bytes) -> list[LogEntry]:
-    """Return the entries of all complete and undamaged lines, skipping entries whose number does not increase."""
-    found: list[LogEntry] = []
+    """Return the entries of all complete and undamaged lines."""
+    return [entry for _, entry in _decoded_lines(content)]
+
+
+def _decoded_lines(content: bytes) -> Iterator[tuple[memoryview, LogEntry]]:
+    """Yield all complete and undamaged lines with their entries, skipping entries whose number does not increase."""
+    last = 0
     for line, _ in whole_lines(content):
         entry = decode_line(line)
-        if entry and entry.number > (found[-1].number if found else 0):
-            found.append(entry)
-    return found
+        if entry and entry.number > last:
+            last = entry.number
+            yield line, entry

@@ -18,17 +18,13 @@ class BoardRow(Struct, frozen=True):
     last: int
 
 
-def insert_board(connection: TableConnection, name: str) -> BoardRow | None:
-    """Create a board, or return None if one of that name exists."""
-    row = connection.execute(
-        """INSERT INTO boards (name) VALUES (?) ON CONFLICT (name) WHERE removed_at IS NULL DO NOTHING
-           RETURNING id""",
-        (name,),
-    ).fetchone()
-    if row is None:
-        return None
+def insert_board(connection: TableConnection, name: str) -> bool:
+    """Create a board, and return whether it is new."""
+    added = connection.execute(
+        "INSERT INTO boards (name) VALUES (?) ON CONFLICT (name) WHERE removed_at IS NULL DO NOTHING", (name,)
+    )
     announce_board(connection, name)
-    return BoardRow(row[0], 0)
+    return bool(added.rowcount)
 
 
 def remove_board(connection: TableConnection, name: str) -> bool:

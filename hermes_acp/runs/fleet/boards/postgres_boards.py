@@ -112,7 +112,7 @@ class PostgresBoardLogs:
     async def create(self, name: str) -> bool:
         """Create a board. Return False if it already exists. Raises BadRequest, StorageError."""
         check_board_name(name)
-        return await self._database.write(partial(tables.insert_board, name=name)) is not None
+        return await self._database.write(partial(tables.insert_board, name=name))
 
     async def remove(self, name: str) -> None:
         """Remove a board from the list, and archive its files on this machine. Raises BadRequest, StorageError."""
@@ -122,19 +122,20 @@ class PostgresBoardLogs:
         await run_sync(archive_board, self.folder, name)
 
     async def adopt(self, name: str, lines: Sequence[NumberedLine]) -> bool:
-        """Create a board with these entries, as a file's log has them. Raises BadRequest, StorageError.
+        """Fill a new or empty board with the lines of a file's log. Raises BadRequest, StorageError.
 
-        Return whether it exists with exactly these entries, now or since an earlier call.
+        Return whether the board begins with exactly these lines, now or since an earlier call.
         """
         check_board_name(name)
         listed = list(lines)
 
         def adopt(connection: TableConnection) -> bool:
-            board = tables.insert_board(connection, name)
-            if board and listed:
+            tables.insert_board(connection, name)
+            board = tables.find_board(connection, name, locks=True)
+            assert board, "it was just created or found"
+            if board.last == 0 and listed:
                 tables.add_entries(connection, name, board, listed)
-            found = board or tables.find_board(connection, name)
-            return bool(found) and tables.entries_after(connection, found, 0)[: len(listed)] == listed
+            return tables.entries_after(connection, board, 0)[: len(listed)] == listed
 
         return await self._database.write(adopt)
 
