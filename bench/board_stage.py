@@ -11,6 +11,7 @@ import psutil
 from examples.fleet_demo.fleet_servers import TemporalServer, postgres
 from tests.model_server import Recorded, Reply, Script, ToolCall, serve
 
+NEW_WORKTREE = "is a new worktree there"
 SETTINGS = "mode: bypass\nallow_bypass: true\ncheckpoints: {enabled: false}\n"
 
 
@@ -22,7 +23,10 @@ def choose(request: Recorded) -> Reply:
     if not numbers:
         return Reply("Nothing to do.")
     file = f"part_{numbers[0]}.txt"
-    outcomes = [str(each["content"]) for each in messages if each["role"] == "tool"]
+    begun = max(
+        (place for place, each in enumerate(messages) if NEW_WORKTREE in str(each["content"])), default=0
+    )
+    outcomes = [str(each["content"]) for each in messages[begun:] if each["role"] == "tool"]
     if any("written once" in each for each in outcomes):
         return Reply("It is written.")
     append = f"echo written >> {file} && echo written once"

@@ -247,6 +247,8 @@ async def test_watchers_outlive_the_servers_end(tmp_path: Path, tenant: str) -> 
                 added = await others.open("b").append(comments("after"), expected=1, at=2.0)
                 assert added
         assert [each.number for each in await log.read()] == [1, 2]
+        await run_sync(kill_postgres, tmp_path / "postgres")
+        assert [each.number for each in await log.read()] == [1, 2]
         await machines.aclose()
 
 

@@ -42,19 +42,22 @@ class CardDriver:
         if card is None or not _is_wanted(card, order.id):
             raise BadRequest(NOT_WANTED)
         worktree = await self._worktree_of(board, card)
-        before = await self._note(board, card, worktree)
-        if before and worktree.branch and before != worktree.branch:
-            order = structs.replace(order, news=f"{order.news}\n{moved_note(before, worktree)}".strip())
+        await self._note(board, card, worktree)
+        if worktree.has_lost_work and card.attempt:
+            note = moved_note(card.attempt.branch, worktree)
+            order = structs.replace(order, news=f"{order.news}\n{note}".strip())
         return structs.replace(order, cwd=worktree.folder)
 
     async def _worktree_of(self, board: str, card: Card) -> CardWorktree:
         if card.work.worktree == "same":
             return CardWorktree(card.work.folder)
-        branch = card.attempt.branch if card.attempt else ""
-        return await self._worktrees.open(board, card.id, card.work.folder, branch)
+        attempt = card.attempt
+        assert attempt, "a run belongs to an attempt"
+        last = CardWorktree(attempt.folder, attempt.branch, attempt.base) if attempt.folder else None
+        return await self._worktrees.open(board, card.id, card.work.folder, last)
 
-    async def _note(self, board: str, card: Card, worktree: CardWorktree) -> str:
-        """Record on the board which worktree the card uses, and return the branch that it used before."""
+    async def _note(self, board: str, card: Card, worktree: CardWorktree) -> None:
+        """Record on the board which worktree the card uses."""
         attempt = card.attempt
         assert attempt, "a run belongs to an attempt"
         machine = socket.gethostname() if self._boards.logs.is_shared else ""
@@ -62,7 +65,6 @@ class CardDriver:
         if noted != (worktree.folder, worktree.branch, worktree.base, machine):
             action = NoteBranch(card.id, worktree.folder, worktree.branch, worktree.base, machine)
             await self._boards.act(board, action, ENGINE)
-        return attempt.branch
 
 
 def _is_wanted(card: Card, run_id: str) -> bool:

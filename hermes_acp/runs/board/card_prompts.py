@@ -28,8 +28,9 @@ COMMENTS: Final = "\n\nComments on the card:"
 AGAIN: Final = "Card {card} ({title}) was sent back to you:\n\n{words}"
 RESUMED: Final = "Continue with card {card} ({title})."
 MOVED: Final = (
-    "[This card is worked on in a new worktree, {folder}, which starts from the commit {base}. The changes made in the "
-    "earlier one, on the branch {branch}, are not in it. Look at what is there before you continue.]"
+    "[This work continues on another machine. {folder} is a new worktree there, which starts from the commit {base}. "
+    "The changes made so far, on the branch {branch} of the first machine, are not in it. Look at what is there before "
+    "you continue.]"
 )
 EDITED: Final = "\n\nThe card's text is now:\n\n{text}"
 
@@ -55,7 +56,7 @@ def foreign_sources(board: Board, name: str, card: Card) -> tuple[str, ...]:
 
 
 def moved_note(branch: str, worktree: CardWorktree) -> str:
-    """Return what the model is told when its work on a card does not continue on the card's last branch."""
+    """Return what the model is told when another machine has the changes of the card's branch."""
     return MOVED.format(folder=worktree.folder, base=worktree.base[:12], branch=branch)
 
 

@@ -67,18 +67,25 @@ class PostgresDatabase:
         return await to_thread.run_sync(self._transact, work, is_writing, limiter=self._limiter)
 
     def _transact(self, work: Callable[[TableConnection], T], is_writing: bool) -> T:
+        """Run a transaction. A read is repeated if the connection was lost while nobody used it."""
+        was_open = self._connection is not None
         try:
-            connection = self._open()
-            with connection.transaction():
-                if is_writing and self._writes_alone:
-                    connection.execute(
-                        "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (self.schema,)
-                    )
-                elif not is_writing:
-                    connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                return work(PostgresConnection(connection))
+            return self._run(work, is_writing)
         except psycopg.Error as error:
-            raise self.error(error) from error
+            is_lost = self._connection is not None and self._connection.broken
+            if is_writing or not was_open or not is_lost:
+                raise self.error(error) from error
+        self._close()
+        return self._transact(work, is_writing)
+
+    def _run(self, work: Callable[[TableConnection], T], is_writing: bool) -> T:
+        connection = self._open()
+        with connection.transaction():
+            if is_writing and self._writes_alone:
+                connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (self.schema,))
+            elif not is_writing:
+                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            return work(PostgresConnection(connection))
 
     def _open(self) -> psycopg.Connection[Any]:
         if self._connection is not None and (self._connection.closed or self._connection.broken):

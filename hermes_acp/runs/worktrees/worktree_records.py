@@ -26,7 +26,8 @@ class WorktreeRecord(Struct, frozen=True, omit_defaults=True):
     """The worktree of a card: its location, its branch, and the commit and branch that it started from.
 
     `folder` is the session's folder in it. `tip` is the commit with all of the agent's work during a merge, and
-    `conflicts` are the files that the agent was asked to fix.
+    `conflicts` are the files that the agent was asked to fix. `taken_from` is the branch of another machine's worktree
+    that this one replaces.
     """
 
     board: str
@@ -40,6 +41,11 @@ class WorktreeRecord(Struct, frozen=True, omit_defaults=True):
     stage: Stage = "creating"
     tip: str = ""
     conflicts: tuple[str, ...] = ()
+    taken_from: str = ""
+
+    def is_of(self, branch: str) -> bool:
+        """Return whether this is the worktree of a branch, or the one that has just replaced it."""
+        return branch in (self.branch, self.taken_from)
 
 
 class WorktreeRecords:

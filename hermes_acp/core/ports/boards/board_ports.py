@@ -92,22 +92,25 @@ class Boards(Protocol):
 
 class CardWorktree(Struct, frozen=True):
     """The worktree of a card: its folder and, in a repository, its branch and the commit that the branch
-    started from.
+    started from. `has_lost_work`: it was created without the changes of the card's last worktree.
     """
 
     folder: str
     branch: str = ""
     base: str = ""
+    has_lost_work: bool = False
 
 
 class Worktrees(Protocol):
     """Provides git worktrees for cards."""
 
-    async def open(self, board: str, card_id: str, folder: str, branch: str = "") -> CardWorktree:
+    async def open(
+        self, board: str, card_id: str, folder: str, last: CardWorktree | None = None
+    ) -> CardWorktree:
         """Return the worktree of a card, created if it does not exist; the folder itself outside repositories.
 
-        A worktree with a different branch than `branch` is removed first: another machine has continued the card since.
-        Repeatable. Raises WorkspaceError.
+        `last` is the card's last worktree, perhaps on another machine. The card's session is bound to its folder, so
+        the same folder is used here, with a new branch. Repeatable. Raises WorkspaceError.
         """
         ...
 
