@@ -98,15 +98,13 @@ class Machines:
 async def test_a_card_of_a_killed_machine_is_continued_by_another_one_and_merged_once(
     tmp_path: Path, servers: FleetServers
 ) -> None:
+    killed = anyio.Event()
+
     def choose(request: Recorded) -> Reply:
-        messages = str(request.body["messages"])
-        if "is a new worktree there" not in messages:
+        if not killed.is_set():
             return ENDLESS
-        return (
-            Reply("It is done.")
-            if any(each["role"] == "tool" for each in request.body["messages"])
-            else Reply("I write.", tool_calls=(WRITE,))
-        )
+        has_written = any(each["role"] == "tool" for each in request.body["messages"])
+        return Reply("It is done.") if has_written else Reply("I write.", tool_calls=(WRITE,))
 
     async with serve(Script(choose=choose)) as model:
         machines = Machines(tmp_path, servers, model, "boards")
@@ -119,6 +117,7 @@ async def test_a_card_of_a_killed_machine_is_continued_by_another_one_and_merged
                 while not model.requests:
                     await anyio.sleep(0.05)
             os.killpg(worker.pid, signal.SIGKILL)
+            killed.set()
         await machines.hermes("two", "board", "comment", "1", "Hello from two.")
         async with machines.worker("two"):
             card = await machines.card("one", "done")
