@@ -5,6 +5,7 @@ import sys
 from binascii import crc32
 from pathlib import Path
 
+import anyio
 import pytest
 
 from hermes_acp.core.ports.boards.board_ports import BoardLogs
@@ -102,3 +103,14 @@ async def test_a_snapshot_of_another_log_is_not_used(tmp_path: Path) -> None:
     assert (await BoardStore(logs.open("b"), snapshot).current()) == fold(
         Board(), await logs.open("b").read()
     )
+
+
+async def test_boards_in_files_import_nothing_of_a_fleet(tmp_path: Path) -> None:
+    await FileBoardLogs(tmp_path / "boards").create("b")
+    code = (
+        "import sys; from tests.contract import board_writer as w; import anyio; from pathlib import Path\n"
+        f"anyio.run(w.write, Path({str(tmp_path)!r}), 'ann', 1)\n"
+        "print([name for name in sys.modules if name.startswith(('psycopg', 'temporalio', 'hermes_acp.runs.fleet.b'))])"
+    )
+    done = await anyio.run_process([sys.executable, "-c", code], cwd=ROOT)
+    assert done.stdout.decode().splitlines()[-1] == "[]"

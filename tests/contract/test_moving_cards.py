@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import anyio
 import pytest
 
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.ports.boards.board_ports import CardWorktree
-from hermes_acp.core.ports.boards.merge_ports import Merged
+from hermes_acp.core.ports.boards.merge_ports import Merged, NotMerged
+from hermes_acp.git.git_entries import unexpected_entries
 from tests.contract.card_repository import CardRepository, write
 
 pytestmark = pytest.mark.anyio
@@ -23,6 +25,12 @@ def first(tmp_path: Path) -> CardRepository:
 def second(tmp_path: Path, first: CardRepository) -> CardRepository:
     """Another machine with the same repository: its home is its own, and its new worktrees would be elsewhere."""
     return first.beside("second")
+
+
+def hazard_of_new_entries(machine: CardRepository) -> list[str]:
+    """Return what the sandbox would move aside in the repository, besides what git made."""
+    known = {"config", "hooks", "branches"}
+    return [path for path in unexpected_entries(f"{machine.top}/.git") if Path(path).name not in known]
 
 
 async def taken(machine: CardRepository, last: CardWorktree) -> CardWorktree:
@@ -58,6 +66,26 @@ async def test_a_card_moves_back_and_forth_in_a_shared_folder(
         assert (worktree.folder, worktree.has_lost_work) == (before.folder, False)
     assert (Path(worktree.folder) / "new.txt").read_text() == "one\n"
     assert isinstance(await first.merge("1", worktree), Merged)
+
+
+async def test_machines_that_share_a_repository_merge_one_after_the_other(
+    first: CardRepository, second: CardRepository
+) -> None:
+    """Also into a branch that is checked out: its files are left as they are on the branch."""
+    machines = {str(number): (first, second)[number % 2] for number in range(8)}
+    merged: list[Merged | NotMerged] = []
+
+    async def merge(number: str, machine: CardRepository) -> None:
+        worktree = await machine.card(number, {f"made_{number}.txt": "made\n"})
+        merged.append(await machine.merge(number, worktree))
+
+    async with anyio.create_task_group() as tasks:
+        for number, machine in machines.items():
+            tasks.start_soon(merge, number, machine)
+    assert [type(each) for each in merged] == [Merged] * len(machines)
+    assert first.git("status", "--porcelain") == ""
+    assert len(first.log()) == len(machines) + 1
+    assert hazard_of_new_entries(first) == []
 
 
 async def test_without_the_folder_a_machine_starts_over_at_the_same_path_and_says_so(tmp_path: Path) -> None:
