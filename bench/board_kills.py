@@ -3,8 +3,11 @@
 python -m bench.board_kills [--engine embedded|fleet] [--workers N] [--cards N] [--pause S] [--seed N]
 Each card has its agent append one line to a file of its own, in a worktree, and is merged when its check succeeds. Most
 cards wait for earlier ones. Meanwhile workers and agents' processes are killed at random moments and workers are
-frozen; with the fleet, Temporal and Postgres are killed too. A command that a kill leaves in doubt is looked at before
-it is repeated, as a careful model does. A card whose process was killed three times is parked; it is made ready again.
+frozen. A command that a kill leaves in doubt is looked at before it is repeated, as a careful model does. A card whose
+process was killed three times is parked; it is made ready again.
+With the fleet, the board is in Postgres, each worker has a home of its own as on a machine of its own, and a killed one
+stays away until others have taken over its claim. Temporal and Postgres are killed too. What a killed worker had not
+finished is kept on its card's branch: such branches are counted.
 """
 
 import argparse
@@ -22,6 +25,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import anyio
+import msgspec
 import psutil
 from anyio.to_thread import run_sync
 from msgspec import Struct
@@ -36,6 +40,7 @@ from hermes_acp.core.ports.boards.card_events import AttemptStarted, CardMoved
 from hermes_acp.core.ports.boards.cards import Actor, CardWork, Link
 from hermes_acp.runs.board.board_fold import Board
 from hermes_acp.runs.engine_settings import EngineSettings
+from hermes_acp.runs.worktrees.worktree_records import WorktreeRecord
 
 BOARD = "default"
 ANN = Actor("person", "ann")
@@ -55,6 +60,7 @@ class Worker(Struct):
 
     process: subprocess.Popen[bytes]
     log: Path
+    home: Path
 
     def agents(self) -> list[psutil.Process]:
         """Return the processes that work on its cards."""
@@ -76,10 +82,12 @@ class Bench:
         self.counts: Counter[str] = Counter()
         self.recovered_s: dict[str, list[float]] = {"killed": [], "frozen": []}
         self._options = options
+        self.is_fleet = options.engine == "fleet"
         self._rng = random.Random(options.seed)
         self._folder = folder
         self.project = folder / "project"
         self.home = folder / ".hermes"
+        self.homes = machines_of(self.home, options)
         self.variables = variables
         self.app = App(environment_of({**variables, "HERMES_HOME": str(self.home)}))
         self._workers: list[Worker] = []
@@ -100,8 +108,7 @@ class Bench:
         self.git("commit", "-q", "--allow-empty", "-m", "Begin")
         await self._fill()
         begun = time.monotonic()
-        for _ in range(self._options.workers):
-            self._workers.append(self._start())
+        self._workers = [self._start(home) for home in self.homes]
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._fire, tasks, servers)
@@ -113,6 +120,7 @@ class Bench:
             await run_sync(self._end)
         self._check_processes()
         await self._check_work()
+        await self.app.board_service.aclose()
         await self.app.run_service.aclose()
 
     async def _fill(self) -> None:
@@ -137,36 +145,41 @@ class Bench:
         except BadRequest:
             self.counts["cycles refused"] += 1
 
-    def _start(self) -> Worker:
+    def _start(self, home: Path) -> Worker:
         self._number += 1
         log = self._folder / f"worker{self._number}.log"
         with log.open("wb") as stream:
             process = subprocess.Popen(
                 [*OURS, "worker", "--slots", "1", "--allow-bypass"],
                 cwd=self.project,
-                env={**self.variables, "HERMES_HOME": str(self.home)},
+                env={**self.variables, "HERMES_HOME": str(home)},
                 stdout=stream,
                 stderr=stream,
                 start_new_session=True,
             )
-        return Worker(process, log)
+        return Worker(process, log, home)
 
     async def _finish(self, begun: float) -> None:
         """Wait until all cards are done, making parked ones ready again."""
-        boards, shown = self.app.board_service, 0.0
+        shown = 0.0
         with anyio.fail_after(WAIT_S):
             while True:
-                board = await boards.board(BOARD)
-                states = Counter(card.state for card in board.cards.values())
-                if time.monotonic() - shown > REPORT_S:
-                    shown = time.monotonic()
-                    print(f"  {shown - begun:6.0f} s {dict(states)} {dict(self.counts)}", flush=True)
-                if states["done"] == self._options.cards:
-                    return
-                for card in board.cards.values():
-                    if card.state in ("parked", "review"):
-                        await self._go_on(board, card.id)
+                with suppress(StorageError):  # the database was killed just now
+                    states = await self._look()
+                    if time.monotonic() - shown > REPORT_S:
+                        shown = time.monotonic()
+                        print(f"  {shown - begun:6.0f} s {dict(states)} {dict(self.counts)}", flush=True)
+                    if states["done"] == self._options.cards:
+                        return
                 await anyio.sleep(1)
+
+    async def _look(self) -> Counter[str]:
+        """Make parked cards ready again, and count the cards in each state."""
+        board = await self.app.board_service.board(BOARD)
+        for card in board.cards.values():
+            if card.state in ("parked", "review"):
+                await self._go_on(board, card.id)
+        return Counter(card.state for card in board.cards.values())
 
     async def _go_on(self, board: Board, card_id: str) -> None:
         """Make a card ready that was killed too often; any other reason for a stopped card is a fault."""
@@ -182,27 +195,36 @@ class Bench:
         """Kill something at random moments."""
         while True:
             await anyio.sleep(self._rng.uniform(0, 2 * self._options.pause))
-            place = self._rng.randrange(len(self._workers))
-            worker = self._workers[place]
+            worker = self._rng.choice(self._workers)
             if servers and self._rng.random() < SERVER_SHARE:
                 what = self._rng.choice(("temporal", "postgres"))
                 await run_sync(servers.kill_temporal if what == "temporal" else servers.kill_postgres)
                 self._restarted_at_s = time.monotonic()
                 self.counts[f"killed {what}"] += 1
             elif self._rng.random() < FREEZE_SHARE:
-                self._workers[place] = self._start()
+                self._workers.remove(worker)
+                self._workers.append(self._start(worker.home))
                 tasks.start_soon(self._freeze, worker)
             elif self._rng.random() < 0.5 and (agents := worker.agents()):
                 with suppress(psutil.NoSuchProcess):
                     self._rng.choice(agents).kill()
                     self.counts["killed agents"] += 1
-            else:
+            elif len(self._workers) > 1 or not servers:
+                self._workers.remove(worker)
                 run, epoch = await self._claim(worker)
                 worker.process.kill()
                 await run_sync(worker.process.wait)
                 self.counts["killed workers"] += 1
-                tasks.start_soon(self._time_recovery, "killed", run, epoch)
-                self._workers[place] = self._start()
+                if servers:
+                    tasks.start_soon(self._stay_away, worker, run, epoch)
+                else:
+                    tasks.start_soon(self._time_recovery, "killed", run, epoch)
+                    self._workers.append(self._start(worker.home))
+
+    async def _stay_away(self, worker: Worker, run: str, epoch: int) -> None:
+        """Start a killed worker again once the other machines have released its claim."""
+        await self._time_recovery("killed", run, epoch)
+        self._workers.append(self._start(worker.home))
 
     async def _freeze(self, worker: Worker) -> None:
         """Stop a worker's process without ending it, until its claim has expired; then resume or kill it."""
@@ -258,16 +280,24 @@ class Bench:
 
     def _remains(self, state: Path) -> list[str]:
         folders = [str(each) for each in state.glob("*/*")] if state.exists() else []
-        records = [str(each) for each in (self.home / "worktrees").glob("*.json")]
-        branches = [each.strip() for each in self.git("branch", "--format=%(refname:short)").splitlines()]
+        records = [each for home in self.homes for each in (home / "worktrees").glob("*.json")]
+        branches = {each.strip() for each in self.git("branch", "--format=%(refname:short)").splitlines()}
+        kept = (
+            {found.branch for each in records if (found := kept_record(each))}
+            if self.is_fleet
+            else set[str]()
+        )
+        self.counts["kept branches"] = len(kept)
         known = self.git("worktree", "list").splitlines()[1:]
-        return [*folders, *records, *known, *(each for each in branches if each != "main")]
+        open_records = [str(each) for each in records if not (self.is_fleet and kept_record(each))]
+        return [*folders, *open_records, *known, *(branches - kept - {"main"})]
 
     def _check_processes(self) -> None:
         """Look for processes that outlived the workers."""
         for process in psutil.process_iter():
             with suppress(psutil.Error):
-                if process.pid != os.getpid() and process.environ().get("HERMES_HOME") == str(self.home):
+                homes = [str(self.home), *map(str, self.homes)]
+                if process.pid != os.getpid() and process.environ().get("HERMES_HOME") in homes:
                     self.faults.append(f"still running: {process.pid} {process.cmdline()}")
                     process.kill()
 
@@ -301,6 +331,23 @@ class Bench:
                     self.faults += [f"card {card_id} started before {each} was done" for each in blockers]
                 case _:
                     pass
+
+
+def machines_of(home: Path, options: argparse.Namespace) -> list[Path]:
+    """Return the home of each worker: one for all or, in a fleet, one for each, with the same settings."""
+    if options.engine == "embedded":
+        return [home] * options.workers
+    homes = [home.with_name(f"machine{number}") for number in range(1, options.workers + 1)]
+    for each in homes:
+        each.mkdir(mode=0o700)
+        (each / "config.yaml").write_text((home / "config.yaml").read_text())
+    return homes
+
+
+def kept_record(path: Path) -> WorktreeRecord | None:
+    """Return the record of a worktree whose unfinished work was kept on its branch."""
+    record = msgspec.json.decode(path.read_bytes(), type=WorktreeRecord)
+    return record if record.stage == "kept" else None
 
 
 def spread(values: Sequence[float]) -> str:

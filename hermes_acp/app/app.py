@@ -161,7 +161,7 @@ class App:
     @cached_property
     def board_service(self) -> "BoardService":
         """The boards of the home folder."""
-        return build_board_service(self._environment.home, self._clock, self.run_service)
+        return build_board_service(self._environment, self._clock, self.run_service)
 
     @cached_property
     def card_worktrees(self) -> "CardWorktrees":
@@ -207,7 +207,7 @@ class App:
             self._background.start,
             ChildServices(ChildSessions(self._store, clock, self.ids), processes),
             self._quota,
-            lambda: unattended_work(self.run_service, lambda: self.board_service, self._environment.home),
+            lambda: unattended_work(self.run_service, lambda: self.board_service, self._environment),
         )
 
     def _services(self) -> SessionServices:
@@ -324,6 +324,8 @@ class App:
         """Close every session, the index and the model connections."""
         await self.run_service.aclose()
         await self.sessions.close_all()
+        if "board_service" in vars(self):
+            await self.board_service.aclose()
         await self.checkpoint_service.keeper.aclose()
         await self.mcp_manager.aclose()
         await self.recall_service.aclose()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hermes_acp.agent.setup.turn_dependencies import UnattendedWork
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
+    from hermes_acp.core.ports.boards.board_ports import BoardLogs
     from hermes_acp.core.ports.embedding_ports import Embedder
     from hermes_acp.core.ports.record_ports import SharedRecords
     from hermes_acp.core.ports.schedule_ports import Prompts
@@ -123,22 +124,34 @@ def build_run_service(
     return RunService(environment, clock, ids, make_driver, store.sharing.fetch)
 
 
-def build_board_service(home: Path, clock: Clock, runs: RunService) -> "BoardService":
-    """Return the boards of a home folder."""
+def build_board_service(environment: Environment, clock: Clock, runs: RunService) -> "BoardService":
+    """Return the boards of a profile: in the home folder or, in a fleet, in its database. Raises ConfigError."""
     from hermes_acp.runs.board.board_service import BoardService
     from hermes_acp.runs.board.file_log import FileBoardLogs
+    from hermes_acp.runs.fleet.fleet_access import fleet_database
 
-    folder = home / "boards"
-    return BoardService(FileBoardLogs(folder), runs, clock, lambda name: folder / name / "snapshot")
+    folder = environment.home / "boards"
+    logs: BoardLogs = FileBoardLogs(folder)
+    if fleet_database(environment):
+        from hermes_acp.runs.fleet.boards.shared_boards import share_boards
+
+        logs = share_boards(environment, folder)
+    return BoardService(logs, runs, clock, lambda name: folder / name / "snapshot")
 
 
-def unattended_work(runs: RunService, boards: "Callable[[], BoardService]", home: Path) -> "UnattendedWork":
+def unattended_work(
+    runs: RunService, boards: "Callable[[], BoardService]", environment: Environment
+) -> "UnattendedWork":
     """Return the ports through which the agent of this process arranges work without its user. Blocks."""
     from hermes_acp.agent.setup.turn_dependencies import UnattendedWork
     from hermes_acp.runs.agent_schedules import schedules_for_agent
     from hermes_acp.runs.board.agent_boards import boards_for_agent
+    from hermes_acp.runs.fleet.fleet_access import fleet_database
 
-    return UnattendedWork(schedules_for_agent(runs, home), boards_for_agent(boards, home / "boards"))
+    home, are_shared = environment.home, bool(fleet_database(environment))
+    return UnattendedWork(
+        schedules_for_agent(runs, home), boards_for_agent(boards, home / "boards", are_shared=are_shared)
+    )
 
 
 def build_card_worktrees(environment: Environment, trust: "WorkspaceTrust") -> "CardWorktrees":

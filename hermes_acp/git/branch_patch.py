@@ -30,8 +30,10 @@ def patch_of(variables: Mapping[str, str], worktree: str, source: str, base: str
     git = RepositoryGit(program, copy.top)
     if has_worktree and git.run("branch", "--show-current").strip() == branch:
         patch = _with_uncommitted(git, base)
-    else:
+    elif git.try_run("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}"):
         patch = git.run(*DIFF, f"{base}...refs/heads/{branch}", "--")
+    else:
+        raise WorkspaceError(f"The branch {branch} is not in the repository at {copy.top} on this machine.")
     return patch.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 

@@ -1,7 +1,7 @@
 """Find entries of a git directory that a command may not create without approval: everything but plain data.
 
 Checks block. Source: gitrepository-layout(5), and path.c and the builtins of git for the names of its state
-files.
+files. `hermes-acp-merge` is the lock of merges (`runs/worktrees/worktree_records.py`), which git never reads.
 """
 
 import os
@@ -17,7 +17,7 @@ DATA_ENTRIES: Final = re.compile(
     r"|(?:index|sharedindex\.\w+|HEAD|[A-Z]+_HEAD|packed-refs|shallow|description"
     r"|AUTO_MERGE|MERGE_(?:MSG|MODE|RR|AUTOSTASH)|[A-Z]+_EDITMSG|SQUASH_MSG|EDIT_DESCRIPTION|ADD_EDIT\.patch"
     r"|BISECT_[A-Z_]+|NOTES_MERGE_[A-Z]+|gc\.(?:pid|log))(?:\.lock)?"
-    r"|packed-refs\.new|index\.[\w.]+|next-index-\w+(?:\.lock)?|shallow_\w+|addp-hunk-edit\.diff"
+    r"|hermes-acp-merge|packed-refs\.new|index\.[\w.]+|next-index-\w+(?:\.lock)?|shallow_\w+|addp-hunk-edit\.diff"
 )
 INFO_ENTRIES: Final = re.compile(r"refs(?:_\w+)?|(?:exclude|sparse-checkout|grafts|shallow)(?:\.lock)?")
 OBJECTS_ENTRIES: Final = re.compile(r"packs(?:_\w+)?|commit-graphs?(?:\.lock)?|tmp_\w+")

@@ -30,19 +30,23 @@ class RecordingChecks:
 class CardRepository:
     """The user's repository, the home, and the worktrees beside it."""
 
-    def __init__(self, folder: Path, variables: dict[str, str] | None = None) -> None:
+    def __init__(self, folder: Path, variables: dict[str, str] | None = None, name: str = "") -> None:
         self.top = folder / "project"
-        self.home = folder / "home"
+        self.home = folder / f"home{name}"
         self.carried: list[tuple[str, str]] = []
         self.checks = RecordingChecks()
         self.variables = variables or {"PATH": os.environ["PATH"], "HOME": str(folder)}
         self.worktrees = CardWorktrees(
             self.home,
-            lambda: folder / "worktrees",
+            lambda: folder / f"worktrees{name}",
             self.variables,
             lambda source, place: self.carried.append((source, place)),
         )
         self.queue = RepositoryMergeQueue(self.worktrees, self.checks)
+
+    def beside(self, name: str) -> "CardRepository":
+        """Return the same repository as another machine uses it."""
+        return CardRepository(self.top.parent, self.variables, name)
 
     def create(self) -> None:
         """Start with one commit of two files on `main`."""

@@ -5,6 +5,7 @@ import sys
 from binascii import crc32
 from pathlib import Path
 
+import anyio
 import pytest
 
 from hermes_acp.core.ports.boards.board_ports import BoardLogs
@@ -13,12 +14,10 @@ from hermes_acp.runs.board.board_fold import Board, fold
 from hermes_acp.runs.board.board_store import SNAPSHOT_AFTER, BoardStore
 from hermes_acp.runs.board.file_log import FileBoardLogs
 from tests.architecture.sources import ROOT
-from tests.contract.board_log_suite import BoardLogSuite, OpenLogs, comments
-from tests.contract.board_writer import service_in
+from tests.contract.board_log_suite import BoardLogSuite, OpenLogs, StartWriter, comments
 from tests.unit.runs.board.random_entries import random_log
 
 pytestmark = pytest.mark.anyio
-COUNT = 40
 
 
 @pytest.fixture
@@ -29,36 +28,17 @@ def open_logs(tmp_path: Path) -> OpenLogs:
     return open_them
 
 
+@pytest.fixture
+def start_writer(tmp_path: Path) -> StartWriter:
+    def start(name: str, count: int) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "tests.contract.board_writer", str(tmp_path), name, str(count)]
+        return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+    return start
+
+
 class TestFileLog(BoardLogSuite):
     """The contract tests of all logs."""
-
-
-def writer(home: Path, name: str, count: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.contract.board_writer", str(home), name, str(count)]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-
-
-async def test_two_processes_writing_at_once_lose_nothing(tmp_path: Path) -> None:
-    await FileBoardLogs(tmp_path / "boards").create("b")
-    both = [writer(tmp_path, name, COUNT) for name in ("ann", "bob")]
-    victim = writer(tmp_path, "cat", 10_000)
-    assert victim.stdout
-    confirmed = 0
-    for line in victim.stdout:
-        confirmed = int(line) + 1
-        if confirmed == 5:
-            victim.kill()
-    assert [each.wait() for each in both] == [0, 0]
-    board = await service_in(tmp_path).board("b")
-    titles = [card.title for card in board.cards.values()]
-    assert len(set(titles)) == len(titles)
-    written = [f"{name} {number}" for name in ("ann", "bob") for number in range(COUNT)]
-    assert set(written) | {f"cat {number}" for number in range(confirmed)} <= set(titles)
-    assert set(written) <= {comment.text for comment in board.cards["1"].comments}
-    for each in (*both, victim):
-        assert each.stdout
-        each.stdout.close()
-    victim.wait()
 
 
 async def test_a_torn_tail_is_cut_off_and_kept(tmp_path: Path) -> None:
@@ -123,3 +103,14 @@ async def test_a_snapshot_of_another_log_is_not_used(tmp_path: Path) -> None:
     assert (await BoardStore(logs.open("b"), snapshot).current()) == fold(
         Board(), await logs.open("b").read()
     )
+
+
+async def test_boards_in_files_import_nothing_of_a_fleet(tmp_path: Path) -> None:
+    await FileBoardLogs(tmp_path / "boards").create("b")
+    code = (
+        "import sys; from tests.contract import board_writer as w; import anyio; from pathlib import Path\n"
+        f"anyio.run(w.write, Path({str(tmp_path)!r}), 'ann', 1)\n"
+        "print([name for name in sys.modules if name.startswith(('psycopg', 'temporalio', 'hermes_acp.runs.fleet.b'))])"
+    )
+    done = await anyio.run_process([sys.executable, "-c", code], cwd=ROOT)
+    assert done.stdout.decode().splitlines()[-1] == "[]"

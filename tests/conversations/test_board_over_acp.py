@@ -1,8 +1,12 @@
-"""A board as a client lists it, works on its cards and follows its changes."""
+"""A board in files or in Postgres, as a client lists it, works on its cards and follows its changes."""
+
+import os
+from collections.abc import Generator
 
 import anyio
 import pytest
 
+from examples.fleet_demo.fleet_servers import postgres
 from hermes_acp.core.ports.boards.card_actions import CommentOnCard
 from hermes_acp.core.ports.boards.cards import Actor
 from hermes_protocol.errors import PeerError
@@ -16,9 +20,18 @@ BOARD = "_hermes/board/"
 HERMES: Json = {"hermes": {}}
 
 
-@pytest.fixture
-def scene(scene: Scene) -> Scene:
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
+    with postgres(tmp_path_factory.mktemp("postgres")) as uri:
+        yield uri
+
+
+@pytest.fixture(params=["files", pytest.param("postgres", marks=pytest.mark.slow)])
+def scene(scene: Scene, request: pytest.FixtureRequest) -> Scene:
     scene.clock = RealClock()
+    if request.param == "postgres":
+        scene.variables["HERMES_FLEET_DATABASE"] = request.getfixturevalue("database")
+        scene.configure(f"fleet: {{tenant: over-acp-{os.urandom(6).hex()}}}")
     return scene
 
 

@@ -73,6 +73,12 @@ def _outside_worktree(action: AddCard, own: Card) -> AddCard:
     return replace(action, work=replace(action.work, folder=own.work.folder))
 
 
-def boards_for_agent(service: Callable[[], BoardService], folder: Path) -> SessionBoards | None:
-    """Return the boards for the agent's tools, or None if the home folder has none. Blocks."""
-    return SessionBoards(service(), str(folder)) if any(folder.glob("*/log.jsonl")) else None
+def boards_for_agent(
+    service: Callable[[], BoardService], folder: Path, *, are_shared: bool
+) -> SessionBoards | None:
+    """Return the boards for the agent's tools, or None if the home folder has none. Blocks.
+
+    Shared boards are never looked up here, because another machine may add the first one at any time.
+    """
+    has_boards = are_shared or any(folder.glob("*/log.jsonl"))
+    return SessionBoards(service(), str(folder)) if has_boards else None

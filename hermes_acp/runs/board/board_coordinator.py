@@ -76,9 +76,11 @@ class BoardCoordinator:
         """Wait until there may be something to do."""
 
         async def follow_boards() -> None:
-            with suppress(StorageError):
+            try:
                 await self._boards.logs.wait(known, self._ignored)
-                self._has_news.set()
+            except StorageError:
+                await anyio.sleep(RETRY_S)
+            self._has_news.set()
 
         async def follow_files() -> None:
             await self._files.edited(known)

@@ -134,7 +134,14 @@ def _next_attempt(card: Card, name: str, fresh_session: Callable[[], str], now: 
     if last is None or not last.folder:
         return Attempt(number, fresh_session(), run_id, now)
     return Attempt(
-        number, last.session_id, run_id, now, folder=last.folder, branch=last.branch, base=last.base
+        number,
+        last.session_id,
+        run_id,
+        now,
+        folder=last.folder,
+        branch=last.branch,
+        base=last.base,
+        machine=last.machine,
     )
 
 
@@ -148,6 +155,17 @@ def unstarted(board: Board, runs: Mapping[str, RunView]) -> Iterable[Card]:
         and card.attempt
         and not card.attempt.is_withdrawn
     ]
+
+
+def detached(board: Board) -> list[CardEvent]:
+    """Return the entries that park the cards whose runs belong to an engine that the board no longer uses."""
+    events: list[CardEvent] = []
+    for card in board.cards.values():
+        if open_run_id(card) and card.attempt:
+            events.append(AttemptNoted(card.id, card.attempt.number, card.attempt.spent, is_open=False))
+            if card.state in WORKABLE:
+                events.append(CardMoved(card.id, "parked", words.IMPORTED))
+    return events
 
 
 def never_started(board: Board, runs: Mapping[str, RunView]) -> list[CardEvent]:

@@ -28,6 +28,7 @@ from hermes_acp.core.ports.boards.card_events import (
     LogEntry,
 )
 from hermes_acp.core.ports.boards.cards import (
+    Attempt,
     BoardSettings,
     Card,
     CardNotes,
@@ -42,6 +43,7 @@ from hermes_acp.runs.board.card_links import EMPTY, NOTHING, Incoming, closes_cy
 
 IN_PROGRESS: Final[tuple[CardState, ...]] = ("running", "input_required")
 NOT_STARTED: Final[tuple[CardState, ...]] = ("inbox", "ready", "parked")
+NOWHERE: Final = BranchNoted("", "")
 
 
 class RemovedCard(Struct, frozen=True):
@@ -207,7 +209,7 @@ def _changed(card: Card, entry: LogEntry, event: CardEvent) -> Card:
                 work=card.work if event.work is None else event.work,
             )
             if edited.work.folder != card.work.folder and edited.attempt:
-                edited = replace(edited, attempt=replace(edited.attempt, folder="", branch="", base=""))
+                edited = replace(edited, attempt=_placed(edited.attempt, NOWHERE))
             return _withdrawn(edited) if card.state == "ready" else edited
         case CardMoved():
             words = event.words or (card.notes.words if event.to in NOT_STARTED else "")
@@ -223,10 +225,14 @@ def _changed(card: Card, entry: LogEntry, event: CardEvent) -> Card:
         case AttemptStarted() if card.attempt is None or event.attempt.number > card.attempt.number:
             return replace(card, attempt=event.attempt)
         case BranchNoted() if card.attempt:
-            place = replace(card.attempt, folder=event.folder, branch=event.branch, base=event.base)
-            return replace(card, attempt=place)
+            return replace(card, attempt=_placed(card.attempt, event))
         case _:
             return card
+
+
+def _placed(attempt: Attempt, place: BranchNoted) -> Attempt:
+    """Return the attempt with its folder, branch and machine."""
+    return replace(attempt, folder=place.folder, branch=place.branch, base=place.base, machine=place.machine)
 
 
 def _withdrawn(card: Card) -> Card:

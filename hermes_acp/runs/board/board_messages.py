@@ -7,6 +7,9 @@ from typing import Final
 from hermes_acp.core.ports.boards.cards import CardState, Link
 from hermes_acp.core.ports.run_ports import RunState
 
+CREATE_HINT: Final = "Create it: hermes-acp board create {name}."
+BOARD_NAME_HINT: Final = "Use up to 40 letters, digits, - and _; begin with a letter or a digit."
+IMPORTED: Final = "It was being worked on when the board was imported. Move it to ready to continue."
 LIST_HINT: Final = "List the cards: hermes-acp board list."
 RESTORE_HINT: Final = "Restore it: hermes-acp board restore {card}."
 PARK_HINT: Final = "Park it first: hermes-acp board park {card}."
@@ -35,6 +38,16 @@ STATE_NAMES: Final[Mapping[CardState, str]] = MappingProxyType({"input_required"
 def state_name(state: CardState) -> str:
     """Return the name of a state."""
     return STATE_NAMES.get(state, state)
+
+
+def no_board(name: str) -> str:
+    """Say that a board does not exist."""
+    return f"There is no board {name!r}."
+
+
+def bad_board_name(name: str) -> str:
+    """Say that boards cannot have this name."""
+    return f"{name!r} is not a valid name for a board."
 
 
 def no_card(card_id: str) -> str:

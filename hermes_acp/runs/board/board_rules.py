@@ -41,7 +41,7 @@ from hermes_acp.core.ports.boards.card_events import (
     CardRestored,
     CardUnlinked,
 )
-from hermes_acp.core.ports.boards.cards import Actor, Attempt, Card, CardState, CardWork, Link
+from hermes_acp.core.ports.boards.cards import BOARD_NAME, Actor, Attempt, Card, CardState, CardWork, Link
 from hermes_acp.core.ports.run_ports import MAX_PRIORITY, MIN_PRIORITY
 from hermes_acp.runs.board import board_messages as words
 from hermes_acp.runs.board.board_fold import Board
@@ -70,6 +70,17 @@ def events_of(board: Board, action: CardAction, by: Actor) -> Events:
             return (CardRestored(action.card_id),)
         case _:
             return _card_events(board, known(board, action.card_id), action, by)
+
+
+def check_board_name(name: str) -> None:
+    """Raise BadRequest unless boards can have this name."""
+    if not BOARD_NAME.fullmatch(name):
+        raise BadRequest(words.bad_board_name(name), hint=words.BOARD_NAME_HINT)
+
+
+def no_board(name: str) -> BadRequest:
+    """Return the error for a board that does not exist."""
+    return BadRequest(words.no_board(name), hint=words.CREATE_HINT.format(name=name))
 
 
 def known(board: Board, card_id: str) -> Card:
@@ -109,7 +120,7 @@ def _card_events(board: Board, card: Card, action: CardAction, by: Actor) -> Eve
         case NoteResult():
             return _result(card, action, by)
         case NoteBranch():
-            return (BranchNoted(card.id, action.folder, action.branch, action.base),)
+            return (BranchNoted(card.id, action.folder, action.branch, action.base, action.machine),)
         case RemoveCard():
             _people_only(by)
             if card.state in BUSY or _has_run(card):

@@ -1,4 +1,4 @@
-"""The boards of a home folder, as used by frontends, tools and the coordinator."""
+"""The boards of a profile, as used by frontends, tools and the coordinator."""
 
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
@@ -139,6 +139,10 @@ class BoardService:
     async def append(self, name: str, board: Board, drafts: Sequence[Draft]) -> Board | None:
         """Append entries to a board as it was read. Return None if the board has changed since. Raises StorageError."""
         return await self._store(name).append(board, drafts, self._clock.now())
+
+    async def aclose(self) -> None:
+        """Close the connections to shared boards."""
+        await self.logs.aclose()
 
     async def _answer(self, name: str, action: AnswerCard, by: Actor) -> None:
         """Pass an answer to the card's run, then append it to the log."""

@@ -24,7 +24,6 @@ FORMAT: Final = 1
 SNAPSHOT_AFTER: Final = 1000
 """Number of entries folded since the last snapshot before the next one is stored."""
 MAX_SNAPSHOT_BYTES: Final = 256 << 20
-REREAD_AFTER: Final = 3
 
 
 class BoardSnapshot(Struct, array_like=True):
@@ -52,16 +51,15 @@ class BoardStore:
         self._is_read = False
         self._last_at = 0.0
         self._stored = 0
-        self._refused = 0
         self._lock = anyio.Lock()
 
     async def current(self) -> Board:
         """Return the board as of the last entry of its log. Raises StorageError, BadRequest."""
         async with self._lock:
-            if not self._is_read:
-                await self._first_read()
+            if self._is_read:
+                await self._read_on()
             else:
-                await self._take(await self.log.read(self._board.number))
+                await self._first_read()
             return self._board
 
     async def append(self, board: Board, drafts: Sequence[Draft], at: float) -> Board | None:
@@ -70,13 +68,9 @@ class BoardStore:
         Return None if others have appended since. Raises StorageError, BadRequest.
         """
         entries = await self.log.append(drafts, expected=board.number, at=at)
+        if entries is None:
+            return None
         async with self._lock:
-            if entries is None:
-                self._refused += 1
-                if self._refused >= REREAD_AFTER and not await self.log.read(board.number):
-                    self._is_read = False  # The log was replaced by a shorter one.
-                return None
-            self._refused = 0
             if self._board is board:
                 await self._take(entries)
                 return self._board
@@ -97,6 +91,17 @@ class BoardStore:
         self._stored = self._board.number
         self._is_read = True
         await self._take(tail)
+
+    async def _read_on(self) -> None:
+        """Read the new entries, or the whole log if the board was removed and created again since."""
+        number = self._board.number
+        tail = await self.log.read(max(0, number - 1))
+        if number == 0:
+            await self._take(tail)
+        elif tail and (tail[0].number, tail[0].at) == (number, self._last_at):
+            await self._take(tail[1:])
+        else:
+            await self._first_read()
 
     async def _take(self, entries: Sequence[LogEntry]) -> None:
         if not entries:

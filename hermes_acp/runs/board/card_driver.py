@@ -1,5 +1,7 @@
 """Drive the runs of cards in their worktrees, which are created on first use."""
 
+import socket
+
 from msgspec import structs
 
 from hermes_acp.core.errors import BadRequest, HermesError, StorageError
@@ -10,6 +12,7 @@ from hermes_acp.core.ports.run_ports import DriveOutcome, Driver, Failed, Lease,
 from hermes_acp.runs.board.board_decisions import open_run_id
 from hermes_acp.runs.board.board_messages import NOT_WANTED
 from hermes_acp.runs.board.board_service import BoardService
+from hermes_acp.runs.board.card_prompts import moved_note
 
 
 class CardDriver:
@@ -26,34 +29,41 @@ class CardDriver:
         if place is None:
             return await self._driver.drive(order, lease)
         try:
-            folder = await self._folder_of(*place[:2], order.id)
+            order = await self._placed(*place[:2], order)
         except StorageError as error:
             return Failed("storage", error.sentence())
         except HermesError as error:
             return Failed("usage", error.sentence())
-        return await self._driver.drive(structs.replace(order, cwd=folder), lease)
+        return await self._driver.drive(order, lease)
 
-    async def _folder_of(self, board: str, card_id: str, run_id: str) -> str:
-        """Return the folder for a card's run. Raises BadRequest, WorkspaceError, StorageError."""
+    async def _placed(self, board: str, card_id: str, order: RunOrder) -> RunOrder:
+        """Return the order in the folder of its card. Raises BadRequest, WorkspaceError, StorageError."""
         card = (await self._boards.board(board)).cards.get(card_id)
-        if card is None or not _is_wanted(card, run_id):
+        if card is None or not _is_wanted(card, order.id):
             raise BadRequest(NOT_WANTED)
         worktree = await self._worktree_of(board, card)
         await self._note(board, card, worktree)
-        return worktree.folder
+        if worktree.has_lost_work and card.attempt:
+            note = moved_note(card.attempt.branch, worktree)
+            order = structs.replace(order, news=f"{order.news}\n{note}".strip())
+        return structs.replace(order, cwd=worktree.folder)
 
     async def _worktree_of(self, board: str, card: Card) -> CardWorktree:
         if card.work.worktree == "same":
             return CardWorktree(card.work.folder)
-        return await self._worktrees.open(board, card.id, card.work.folder)
+        attempt = card.attempt
+        assert attempt, "a run belongs to an attempt"
+        last = CardWorktree(attempt.folder, attempt.branch, attempt.base) if attempt.folder else None
+        return await self._worktrees.open(board, card.id, card.work.folder, last)
 
     async def _note(self, board: str, card: Card, worktree: CardWorktree) -> None:
         """Record on the board which worktree the card uses."""
         attempt = card.attempt
         assert attempt, "a run belongs to an attempt"
-        noted = (attempt.folder, attempt.branch, attempt.base)
-        if noted != (worktree.folder, worktree.branch, worktree.base):
-            action = NoteBranch(card.id, worktree.folder, worktree.branch, worktree.base)
+        machine = socket.gethostname() if self._boards.logs.is_shared else ""
+        noted = (attempt.folder, attempt.branch, attempt.base, attempt.machine)
+        if noted != (worktree.folder, worktree.branch, worktree.base, machine):
+            action = NoteBranch(card.id, worktree.folder, worktree.branch, worktree.base, machine)
             await self._boards.act(board, action, ENGINE)
 
 

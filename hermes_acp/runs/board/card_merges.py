@@ -1,6 +1,6 @@
 """Merge the branches of accepted cards in the background, and remove worktrees that are no longer needed."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -41,13 +41,19 @@ class CardMerges:
         self, name: str, board: Board, tasks: anyio.abc.TaskGroup, ended: Callable[[], None]
     ) -> None:
         """Start the merges and removals that a board needs now. `ended` is called after each. Raises StorageError."""
+        held = await self._worktrees.held(name)
         for card in board.cards.values():
-            if card.state == "merging":
+            if card.state == "merging" and not self._is_elsewhere(card, held):
                 self._start(tasks, (name, card.id), partial(self._merge, name, card), ended)
-        for card_id in await self._worktrees.held(name):
+        for card_id in held:
             card = board.cards.get(card_id)
             if card is None or card.state == "done":
                 self._start(tasks, (name, card_id), partial(self._remove, name, card_id), ended)
+
+    def _is_elsewhere(self, card: Card, held: Mapping[str, str]) -> bool:
+        """Return whether another machine has a card's branch, and merges it."""
+        branch = card.attempt.branch if card.attempt else ""
+        return self._boards.logs.is_shared and bool(branch) and held.get(card.id) != branch
 
     def _start(self, tasks: anyio.abc.TaskGroup, place: Place, work: Work, ended: Callable[[], None]) -> None:
         if place not in self._busy:
@@ -132,7 +138,7 @@ def _without_folder(card: Card) -> tuple[CardEvent, ...]:
     attempt = card.attempt
     if card.state != "done" or attempt is None or not attempt.folder:
         return ()
-    return (BranchNoted(card.id, "", attempt.branch, attempt.base),)
+    return (BranchNoted(card.id, "", attempt.branch, attempt.base, attempt.machine),)
 
 
 def _writer(event: CardEvent) -> Actor:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from hermes_acp.core.ports.boards.board_ports import CardWorktree
 from hermes_acp.core.ports.boards.cards import Card, Comment
 from hermes_acp.runs.board.board_fold import Board
 from hermes_acp.runs.board.card_links import awaited
@@ -26,6 +27,11 @@ RESULTS: Final = "\n\nResults of the cards that this one waited for:"
 COMMENTS: Final = "\n\nComments on the card:"
 AGAIN: Final = "Card {card} ({title}) was sent back to you:\n\n{words}"
 RESUMED: Final = "Continue with card {card} ({title})."
+MOVED: Final = (
+    "[This work continues on another machine. {folder} is a new worktree there, which starts from the commit {base}. "
+    "The changes made so far, on the branch {branch} of the first machine, are not in it. Look at what is there before "
+    "you continue.]"
+)
 EDITED: Final = "\n\nThe card's text is now:\n\n{text}"
 
 
@@ -47,6 +53,11 @@ def foreign_sources(board: Board, name: str, card: Card) -> tuple[str, ...]:
         any(each.notes.result for each in others),
     ]
     return (f"card {card.id} of the board {name}",) if any(writers) else ()
+
+
+def moved_note(branch: str, worktree: CardWorktree) -> str:
+    """Return what the model is told when another machine has the changes of the card's branch."""
+    return MOVED.format(folder=worktree.folder, base=worktree.base[:12], branch=branch)
 
 
 def _first(board: Board, name: str, card: Card) -> Iterator[str]:

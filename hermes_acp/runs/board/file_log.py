@@ -7,8 +7,8 @@ skipped.
 import fcntl
 import os
 import time
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -17,9 +17,9 @@ from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.ports.boards.board_ports import BoardLog
 from hermes_acp.core.ports.boards.card_events import Draft, LogEntry
 from hermes_acp.core.ports.boards.cards import BOARD_NAME
+from hermes_acp.runs.board.board_rules import check_board_name, no_board
 from hermes_acp.runs.board.log_lines import decode_line, encode_line, whole_lines
 from hermes_acp.storage.disk_sync import sync_content
 from hermes_acp.storage.private_files import private_folder, storage_error, sync_folder
@@ -28,10 +28,6 @@ MIN_POLL_INTERVAL_S: Final = 0.05
 MAX_POLL_INTERVAL_S: Final = 1.0
 TAIL_BYTES: Final = 64 * 1024
 LOG_NAME: Final = "log.jsonl"
-NO_BOARD: Final = "There is no board {name!r}."
-CREATE_HINT: Final = "Create it: hermes-acp board create {name}."
-BAD_NAME: Final = "{name!r} is not a valid name for a board."
-NAME_HINT: Final = "Use up to 40 letters, digits, - and _; begin with a letter or a digit."
 
 
 class FileBoardLog:
@@ -62,6 +58,25 @@ class FileBoardLog:
             await anyio.sleep(pause_s)
             pause_s = min(pause_s * 2, MAX_POLL_INTERVAL_S)
 
+    @asynccontextmanager
+    async def handing_over(self) -> AsyncGenerator[list[tuple[int, str]]]:
+        """Yield the numbers and lines of all entries while nobody can append. Afterwards, set the log aside.
+
+        If the block fails, the log stays. Raises BadRequest, StorageError.
+        """
+        with ExitStack() as locked:
+            descriptor = await run_sync(locked.enter_context, self._locked())
+            content = await run_sync(_content, descriptor)
+            yield [
+                (entry.number, bytes(line).decode().rstrip("\n")) for line, entry in _decoded_lines(content)
+            ]
+            aside = self._path.with_name(f"imported-{time.strftime('%Y%m%d-%H%M%S')}.jsonl")
+            try:
+                self._path.rename(aside)
+                sync_folder(aside.parent)
+            except OSError as error:
+                raise storage_error("set aside the log", self._path, error) from error
+
     def _size(self) -> int:
         try:
             return self._path.stat().st_size
@@ -72,7 +87,7 @@ class FileBoardLog:
         try:
             descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError as error:
-            raise _no_board(self._path.parent.name) from error
+            raise no_board(self._path.parent.name) from error
         except OSError as error:
             raise storage_error("read the board", self._path, error) from error
         try:
@@ -108,7 +123,7 @@ class FileBoardLog:
             try:
                 descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
             except FileNotFoundError as error:
-                raise _no_board(self._path.parent.name) from error
+                raise no_board(self._path.parent.name) from error
             except OSError as error:
                 raise storage_error("open the board", self._path, error) from error
             try:
@@ -136,6 +151,8 @@ class FileBoardLog:
 class FileBoardLogs:
     """The boards in a folder, each a folder with its log."""
 
+    is_shared = False
+
     def __init__(self, folder: Path) -> None:
         """Prepare without creating anything."""
         self.folder = folder
@@ -152,7 +169,7 @@ class FileBoardLogs:
         """Move a board's folder to `.removed`. Raises BadRequest, StorageError."""
         await run_sync(self._remove, name)
 
-    def open(self, name: str) -> BoardLog:
+    def open(self, name: str) -> FileBoardLog:
         """Return a board's log. Raises BadRequest."""
         return FileBoardLog(self.place(name) / LOG_NAME)
 
@@ -162,15 +179,20 @@ class FileBoardLogs:
         if sizes.keys() != known.keys():
             return
         for name, number in known.items():
-            if await self.open(name).read(number):
+            try:
+                if await self.open(name).read(number):
+                    return
+            except BadRequest:  # it was removed in the meantime
                 return
         while self._sizes(ignored) == sizes:  # a few system calls, cheaper than waking a thread
             await anyio.sleep(MAX_POLL_INTERVAL_S)
 
+    async def aclose(self) -> None:
+        """Return at once, because nothing stays open."""
+
     def place(self, name: str) -> Path:
         """Return a board's folder. Raises BadRequest."""
-        if not BOARD_NAME.fullmatch(name):
-            raise BadRequest(BAD_NAME.format(name=name), hint=NAME_HINT)
+        check_board_name(name)
         return self.folder / name
 
     def _names(self) -> list[str]:
@@ -207,16 +229,20 @@ class FileBoardLogs:
     def _remove(self, name: str) -> None:
         place = self.place(name)
         if not (place / LOG_NAME).is_file():
-            raise _no_board(name)
-        aside = private_folder(self.folder / ".removed")
-        try:
-            place.rename(aside / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(3).hex()}")
-        except OSError as error:
-            raise storage_error("remove the board", place, error) from error
+            raise no_board(name)
+        archive_board(self.folder, name)
 
 
-def _no_board(name: str) -> BadRequest:
-    return BadRequest(NO_BOARD.format(name=name), hint=CREATE_HINT.format(name=name))
+def archive_board(folder: Path, name: str) -> None:
+    """Move the files of a board, if there are any, to `.removed`. Blocks. Raises StorageError."""
+    place = folder / name
+    aside = private_folder(folder / ".removed")
+    try:
+        place.rename(aside / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(3).hex()}")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise storage_error("remove the board", place, error) from error
 
 
 def _is_at(path: Path, descriptor: int) -> bool:
@@ -287,10 +313,15 @@ def _content(descriptor: int) -> bytes:
 
 
 def _decoded(content: bytes) -> list[LogEntry]:
-    """Return the entries of all complete and undamaged lines, skipping entries whose number does not increase."""
-    found: list[LogEntry] = []
+    """Return the entries of all complete and undamaged lines."""
+    return [entry for _, entry in _decoded_lines(content)]
+
+
+def _decoded_lines(content: bytes) -> Iterator[tuple[memoryview, LogEntry]]:
+    """Yield all complete and undamaged lines with their entries, skipping entries whose number does not increase."""
+    last = 0
     for line, _ in whole_lines(content):
         entry = decode_line(line)
-        if entry and entry.number > (found[-1].number if found else 0):
-            found.append(entry)
-    return found
+        if entry and entry.number > last:
+            last = entry.number
+            yield line, entry

@@ -21,6 +21,7 @@ STATEMENT_TIMEOUT_MS: Final = 30_000
 IDLE_TIMEOUT_MS: Final = 5_000
 """A process that is frozen in a transaction blocks the other writers for this time: less than a lease."""
 KEEPALIVE_S: Final = 5
+ADDRESS_HINT: Final = "Use postgresql://USER:PASSWORD@HOST/DATABASE, with %40 for an @ in the password."
 TCP_TIMEOUT_MS: Final = 15_000
 """A server that has vanished is detected after this time, whatever TCP's default timeout is."""
 
@@ -66,18 +67,25 @@ class PostgresDatabase:
         return await to_thread.run_sync(self._transact, work, is_writing, limiter=self._limiter)
 
     def _transact(self, work: Callable[[TableConnection], T], is_writing: bool) -> T:
+        """Run a transaction. A read is repeated if the connection was lost while nobody used it."""
+        was_open = self._connection is not None
         try:
-            connection = self._open()
-            with connection.transaction():
-                if is_writing and self._writes_alone:
-                    connection.execute(
-                        "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (self.schema,)
-                    )
-                elif not is_writing:
-                    connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                return work(PostgresConnection(connection))
+            return self._run(work, is_writing)
         except psycopg.Error as error:
-            raise self.error(error) from error
+            is_lost = self._connection is not None and self._connection.broken
+            if is_writing or not was_open or not is_lost:
+                raise self.error(error) from error
+        self._close()
+        return self._transact(work, is_writing)
+
+    def _run(self, work: Callable[[TableConnection], T], is_writing: bool) -> T:
+        connection = self._open()
+        with connection.transaction():
+            if is_writing and self._writes_alone:
+                connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (self.schema,))
+            elif not is_writing:
+                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            return work(PostgresConnection(connection))
 
     def _open(self) -> psycopg.Connection[Any]:
         if self._connection is not None and (self._connection.closed or self._connection.broken):
@@ -122,8 +130,16 @@ class PostgresDatabase:
 
     def error(self, error: psycopg.Error) -> StorageError:
         """Return an error for people, without the password in the URI."""
+        named = _parts_of(self.uri)
+        if not named:
+            return StorageError(
+                "The fleet's database cannot be used: its address is not valid.", hint=ADDRESS_HINT
+            )
+        reason = " ".join(str(error).split())
+        if password := named.get("password"):
+            reason = reason.replace(password, "***")
         return StorageError(
-            f"The fleet's database {place_of(self.uri)} cannot be used: {' '.join(str(error).split())}.",
+            f"The fleet's database {place_of(self.uri)} cannot be used: {reason}.",
             hint="Check that it is running, that this machine can reach it, and the user's permissions.",
         )
 
@@ -165,11 +181,21 @@ def connect(uri: str, schema: str) -> psycopg.Connection[Any]:
 
 def place_of(uri: str) -> str:
     """Return the location of a database, without user and password."""
+    named = _parts_of(uri)
+    return (
+        f"{named.get('dbname') or 'postgres'} at {named.get('host') or 'localhost'}"
+        if named
+        else "of this profile"
+    )
+
+
+def _parts_of(uri: str) -> dict[str, str]:
+    """Return the parts of a connection URI, or nothing if it is not valid, as with an unescaped @ in the password."""
     try:
-        named = conninfo_to_dict(uri)
+        named = {name: str(value) for name, value in conninfo_to_dict(uri).items()}
     except psycopg.ProgrammingError:
-        return "of this profile"
-    return f"{named.get('dbname') or 'postgres'} at {named.get('host') or 'localhost'}"
+        return {}
+    return {} if "@" in named.get("host", "") else named
 
 
 def _storable(value: Any) -> Any:

@@ -71,4 +71,17 @@ WORKSPACES: Final = """
         branch TEXT NOT NULL, origin TEXT NOT NULL, stored_at DOUBLE PRECISION NOT NULL
     )
 """
-MIGRATIONS: Final = (RUNS, RECORDS, WORKSPACES)
+BOARDS: Final = """
+    CREATE TABLE boards (
+        id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name TEXT NOT NULL, last BIGINT NOT NULL DEFAULT 0,
+        created_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(), removed_at TIMESTAMPTZ
+    );
+    CREATE UNIQUE INDEX boards_by_name ON boards (name) WHERE removed_at IS NULL;
+    CREATE TABLE board_entries (
+        board_id BIGINT NOT NULL REFERENCES boards (id), number BIGINT NOT NULL, line TEXT NOT NULL,
+        PRIMARY KEY (board_id, number)
+    );
+    CREATE FUNCTION announce_board(name TEXT) RETURNS void LANGUAGE sql AS $$
+        SELECT pg_notify('hermes_boards_' || md5(current_schema()), name) $$
+"""
+MIGRATIONS: Final = (RUNS, RECORDS, WORKSPACES, BOARDS)

@@ -52,7 +52,8 @@ class RepositoryMergeQueue:
             return Merged(sentence=words.NOTHING_TO_MERGE)
         record = records.read(request.board, request.card_id)
         found = await run_sync(self._worktrees.git_for, record.source, None) if record else None
-        if record is None or found is None or record.stage in ("creating", "kept"):
+        is_here = record and record.branch == request.branch and record.stage not in ("creating", "kept")
+        if record is None or found is None or not is_here:
             raise WorkspaceError(words.NOT_HERE.format(card=request.card_id))
         if record.stage == "merged":
             return Merged(sentence=words.NOTHING_TO_MERGE)

@@ -32,6 +32,9 @@ from hermes_acp.runs.worktrees.worktree_records import WorktreeRecord, WorktreeR
 
 BRANCH: Final = "hermes-acp/{board}-{card}-{token}"
 NO_FOLDER: Final = "There is no folder {folder} on this machine."
+OCCUPIED: Final = (
+    "The folder {folder}, in which the work on card {card} continues, is used for something else here."
+)
 UNFINISHED: Final = "Keep unfinished work on card {card} of {board}"
 CarryTrust = Callable[[str, str], None]
 """Copies what the user trusts in one folder to another. An empty first folder means to remove that trust."""
@@ -53,18 +56,21 @@ class CardWorktrees:
         self._variables = variables
         self._carry_trust = carry_trust
 
-    async def open(self, board: str, card_id: str, folder: str) -> CardWorktree:
+    async def open(
+        self, board: str, card_id: str, folder: str, last: CardWorktree | None = None
+    ) -> CardWorktree:
         """Return a card's worktree, creating it if necessary.
 
-        Outside a repository, return the folder itself. Raises WorkspaceError, StorageError.
+        Outside a repository, return the folder itself. If another machine had the card's `last` worktree, its folder
+        is used here too, with a new branch. Raises WorkspaceError, StorageError.
         """
         async with self.records.lock_card(board, card_id) as lock:
-            return await run_sync(self._open, board, card_id, folder, lock)
+            return await run_sync(self._open, board, card_id, folder, last, lock)
 
-    async def held(self, board: str) -> list[str]:
-        """Return the IDs of the cards that have a worktree on this machine."""
+    async def held(self, board: str) -> dict[str, str]:
+        """Return the cards that have a worktree on this machine, with their branches."""
         records = await run_sync(self.records.all)
-        return [each.card_id for each in records if each.board == board and each.stage != "kept"]
+        return {each.card_id: each.branch for each in records if each.board == board and each.stage != "kept"}
 
     async def remove(self, board: str, card_id: str, is_wanted: Callable[[], Awaitable[bool]]) -> None:
         """Remove a card's worktree. Work that is not merged stays on the card's branch.
@@ -81,7 +87,9 @@ class CardWorktrees:
         found = find_working_copy(program, folder, held)
         return (RepositoryGit(program, found.top, held), found) if found else None
 
-    def _open(self, board: str, card_id: str, folder: str, lock: int) -> CardWorktree:
+    def _open(
+        self, board: str, card_id: str, folder: str, last: CardWorktree | None, lock: int
+    ) -> CardWorktree:
         record = self.records.read(board, card_id)
         if record and record.source != os.path.realpath(folder):
             self._remove(board, card_id, lock)
@@ -92,18 +100,51 @@ class CardWorktrees:
         if found is None:
             return CardWorktree(folder)
         git, copy = found
-        if record is None:
+        is_elsewhere = bool(last and last.branch) and not (record and last and record.is_of(last.branch))
+        has_lost_work = False
+        if record is None or is_elsewhere:
             if not (base := commit_of(git, "HEAD")):
                 return CardWorktree(folder)
-            record = self._planned(board, card_id, folder, copy, (base, branch_at(git)))
-            self.records.write(record)
+            planned = self._planned(board, card_id, folder, copy, (base, branch_at(git)))
+            if last and is_elsewhere:
+                planned = _in_folder_of(last, planned)
+                own, record = record, self._take_over(git, copy, record, planned, last)
+                has_lost_work = record is None
+                if own and has_lost_work:
+                    self._remove(board, card_id, lock)
+            record = record or self._started(planned)
         if record.stage in ("creating", "kept") or not self._is_whole(git, record, copy):
             record = self._create(git, record)
         elif record.stage != "ready":
             record = self._end_merge(git.at(record.path), record)
         os.makedirs(record.folder, exist_ok=True)
         self._carry_trust(record.source, record.folder)
-        return CardWorktree(record.folder, record.branch, record.base)
+        return CardWorktree(record.folder, record.branch, record.base, has_lost_work)
+
+    def _take_over(
+        self,
+        git: RepositoryGit,
+        copy: WorkingCopy,
+        own: WorktreeRecord | None,
+        planned: WorktreeRecord,
+        last: CardWorktree,
+    ) -> WorktreeRecord | None:
+        """Continue in a card's last worktree, if another machine made it in a folder that both share.
+
+        Its branch is renamed, so that the other machine no longer regards the worktree as its own. Return None if it is
+        not here.
+        """
+        if not self._is_whole(git, planned, copy):
+            return None
+        there = git.at(planned.path)
+        branch = branch_at(there)
+        is_own = own is not None and own.branch == branch
+        if is_own or branch.rpartition("-")[0] != planned.branch.rpartition("-")[0]:
+            return None
+        record = structs.replace(planned, base=last.base, stage="ready")
+        self.records.write(record)
+        there.run("branch", "--move", branch, record.branch)
+        return record
 
     def _planned(
         self, board: str, card_id: str, folder: str, copy: WorkingCopy, start: tuple[str, str]
@@ -114,6 +155,13 @@ class CardWorktrees:
         inside = os.path.normpath(os.path.join(path, os.path.relpath(source, copy.top)))
         branch = BRANCH.format(board=board, card=card_id, token=token)
         return WorktreeRecord(board, card_id, source, path, inside, branch, *start)
+
+    def _started(self, planned: WorktreeRecord) -> WorktreeRecord:
+        """Store the record of a new worktree. Raises WorkspaceError if something else is in its folder."""
+        if os.path.isdir(planned.path) and os.listdir(planned.path):
+            raise WorkspaceError(OCCUPIED.format(folder=planned.path, card=planned.card_id))
+        self.records.write(planned)
+        return planned
 
     def _create(self, git: RepositoryGit, record: WorktreeRecord) -> WorktreeRecord:
         record = structs.replace(record, stage="creating")
@@ -172,6 +220,13 @@ class CardWorktrees:
             restore_tip(git, record, git_dir)
         elif not unfinished_operation(git_dir):
             commit_all(git, UNFINISHED.format(card=record.card_id, board=record.board))
+
+
+def _in_folder_of(last: CardWorktree, planned: WorktreeRecord) -> WorktreeRecord:
+    """Return the plan with the folder of a worktree on another machine: a card's session is bound to its folder."""
+    inside = os.path.relpath(planned.folder, planned.path)
+    path = last.folder if inside == "." else last.folder.removesuffix(f"{os.sep}{inside}")
+    return structs.replace(planned, path=path, folder=last.folder, taken_from=last.branch)
 
 
 def earlier_work_of(record: WorktreeRecord) -> str:

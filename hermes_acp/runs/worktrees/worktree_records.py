@@ -4,7 +4,6 @@ import fcntl
 import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from hashlib import sha256
 from pathlib import Path
 from typing import Final, Literal
 
@@ -16,6 +15,7 @@ from hermes_acp.core.errors import StorageError
 from hermes_acp.storage.private_files import private_folder, storage_error, write_private_text
 
 LOCK_INTERVAL_S: Final = 0.05
+MERGE_LOCK: Final = "hermes-acp-merge"
 Stage = Literal["creating", "ready", "rebasing", "checking", "returning", "merged", "kept"]
 """`rebasing`, `checking` and `returning` are steps of a merge. In `kept`, there is a branch but no longer a
 worktree.
@@ -26,7 +26,8 @@ class WorktreeRecord(Struct, frozen=True, omit_defaults=True):
     """The worktree of a card: its location, its branch, and the commit and branch that it started from.
 
     `folder` is the session's folder in it. `tip` is the commit with all of the agent's work during a merge, and
-    `conflicts` are the files that the agent was asked to fix.
+    `conflicts` are the files that the agent was asked to fix. `taken_from` is the branch of another machine's worktree
+    that this one replaces.
     """
 
     board: str
@@ -40,6 +41,11 @@ class WorktreeRecord(Struct, frozen=True, omit_defaults=True):
     stage: Stage = "creating"
     tip: str = ""
     conflicts: tuple[str, ...] = ()
+    taken_from: str = ""
+
+    def is_of(self, branch: str) -> bool:
+        """Return whether this is the worktree of a branch, or the one that has just replaced it."""
+        return branch in (self.branch, self.taken_from)
 
 
 class WorktreeRecords:
@@ -84,7 +90,7 @@ class WorktreeRecords:
         The lock's file is removed with the card's record, unless a git that outlives its process still holds it.
         """
         record = self._path(board, card_id)
-        path = record.with_suffix(".lock")
+        path = private_folder(self._folder) / record.with_suffix(".lock").name
         try:
             async with _lock(path) as descriptor:
                 yield descriptor
@@ -94,9 +100,11 @@ class WorktreeRecords:
 
     @asynccontextmanager
     async def lock_repository(self, common_dir: str) -> AsyncGenerator[int]:
-        """Wait until no other process merges into a repository, and yield the lock's descriptor."""
-        name = sha256(os.fsencode(common_dir)).hexdigest()[:32]
-        async with _lock(self._folder / "repositories" / f"{name}.lock") as descriptor:
+        """Wait until no other process merges into a repository, and yield the lock's descriptor.
+
+        The lock is in the repository, because other machines that share it merge too.
+        """
+        async with _lock(Path(common_dir) / MERGE_LOCK) as descriptor:
             yield descriptor
 
     def _path(self, board: str, card_id: str) -> Path:
@@ -105,8 +113,7 @@ class WorktreeRecords:
 
 @asynccontextmanager
 async def _lock(path: Path) -> AsyncGenerator[int]:
-    """Hold a lock. Processes that inherit its descriptor hold it too. Raises StorageError."""
-    private_folder(path.parent)
+    """Hold a lock in a folder that exists. Processes that inherit its descriptor hold it too. Raises StorageError."""
     descriptor = await _locked(path)
     try:
         yield descriptor

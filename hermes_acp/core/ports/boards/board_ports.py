@@ -32,10 +32,15 @@ class BoardLog(Protocol):
 
 
 class BoardLogs(Protocol):
-    """The boards of a home folder, by name."""
+    """The boards of a profile, by name."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other machines use these boards too."""
+        ...
 
     async def names(self) -> Sequence[str]:
-        """Return the names of all boards, sorted."""
+        """Return the names of all boards, sorted. Raises StorageError."""
         ...
 
     async def create(self, name: str) -> bool:
@@ -54,6 +59,10 @@ class BoardLogs(Protocol):
         """Wait until a board may have an entry after its number in `known`, or was added or removed. Raises
         StorageError.
         """
+        ...
+
+    async def aclose(self) -> None:
+        """Close what was opened."""
         ...
 
 
@@ -83,21 +92,25 @@ class Boards(Protocol):
 
 class CardWorktree(Struct, frozen=True):
     """The worktree of a card: its folder and, in a repository, its branch and the commit that the branch
-    started from.
+    started from. `has_lost_work`: it was created without the changes of the card's last worktree.
     """
 
     folder: str
     branch: str = ""
     base: str = ""
+    has_lost_work: bool = False
 
 
 class Worktrees(Protocol):
     """Provides git worktrees for cards."""
 
-    async def open(self, board: str, card_id: str, folder: str) -> CardWorktree:
+    async def open(
+        self, board: str, card_id: str, folder: str, last: CardWorktree | None = None
+    ) -> CardWorktree:
         """Return the worktree of a card, created if it does not exist; the folder itself outside repositories.
 
-        Repeatable. Raises WorkspaceError.
+        `last` is the card's last worktree, perhaps on another machine. The card's session is bound to its folder, so
+        the same folder is used here, with a new branch. Repeatable. Raises WorkspaceError.
         """
         ...
 
@@ -108,6 +121,6 @@ class Worktrees(Protocol):
         """
         ...
 
-    async def held(self, board: str) -> Sequence[str]:
-        """Return the IDs of the cards that have a worktree on this machine."""
+    async def held(self, board: str) -> Mapping[str, str]:
+        """Return the cards that have a worktree on this machine, with their branches."""
         ...

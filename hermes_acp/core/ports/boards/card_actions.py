@@ -96,12 +96,13 @@ class NoteResult(Struct, frozen=True, tag="result"):
 
 
 class NoteBranch(Struct, frozen=True, tag="branch"):
-    """Record the folder and branch of an attempt; used by the engine."""
+    """Record the folder, branch and machine of an attempt; used by the engine."""
 
     card_id: str
     folder: str
     branch: str = ""
     base: str = ""
+    machine: str = ""
 
 
 class RemoveCard(Struct, frozen=True, tag="remove"):

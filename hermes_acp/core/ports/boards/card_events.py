@@ -89,12 +89,13 @@ class AttemptNoted(Struct, frozen=True, omit_defaults=True, tag="attempt_noted")
 
 
 class BranchNoted(Struct, frozen=True, omit_defaults=True, tag="branch_noted"):
-    """The folder and branch of a card's attempt became known."""
+    """The folder and branch of a card's attempt became known and, if machines share the board, its machine."""
 
     card_id: str
     folder: str
     branch: str = ""
     base: str = ""
+    machine: str = ""
 
 
 class CardRemoved(Struct, frozen=True, tag="removed"):

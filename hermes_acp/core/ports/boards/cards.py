@@ -74,7 +74,7 @@ class Attempt(Struct, frozen=True, omit_defaults=True, gc=False):
 
     `number` counts the attempts of the card. `is_open`: it has not ended. `is_withdrawn`: somebody has moved or
     changed the card since, so the run must be stopped. `folder` is where it works; `branch` holds its commits and
-    started at `base`.
+    started at `base`. `machine` names the machine of the folder if machines share the board.
     """
 
     number: int
@@ -87,6 +87,7 @@ class Attempt(Struct, frozen=True, omit_defaults=True, gc=False):
     branch: str = ""
     base: str = ""
     spent: Spending = Spending()
+    machine: str = ""
 
 
 class Comment(Struct, frozen=True, gc=False):

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -43,7 +43,7 @@ async def _act(options: argparse.Namespace, environment: Environment) -> int:
     from hermes_acp.runs.board.card_file_sync import CardFileSync
 
     runs = stored_runs(environment)
-    service = build_board_service(environment.home, SystemClock(), runs)
+    service = build_board_service(environment, SystemClock(), runs)
     files = CardFileSync(service, environment.home / "boards")
     try:
         await _sync(service, files, options)
@@ -52,16 +52,32 @@ async def _act(options: argparse.Namespace, environment: Environment) -> int:
         elif options.action == "create":
             print(messages.created(options.name, is_new=await service.create(options.name)))
         elif options.action == "delete":
-            if _actor().kind != "person":
-                raise BadRequest(messages.PEOPLE_ONLY)
+            _people_only()
             await service.remove(options.name)
             print(messages.deleted(options.name))
+        elif options.action == "import":
+            await _import(options.names, environment)
         else:
             await _change(service, options)
             await _sync(service, files, options)
         return 0
     finally:
+        await service.aclose()
         await runs.aclose()
+
+
+async def _import(names: Sequence[str], environment: Environment) -> None:
+    """Move boards from this machine's files into the fleet's database."""
+    from hermes_acp.runs.fleet.boards.board_import import import_boards
+
+    _people_only()
+    imported = await import_boards(environment, names)
+    for each in imported:
+        print(messages.imported(each.name, each.cards))
+        if each.parked:
+            note(messages.parked_by_import(each.parked))
+    if not imported:
+        note(messages.NOTHING_TO_IMPORT)
 
 
 async def _sync(service: "BoardService", files: "CardFileSync", options: argparse.Namespace) -> None:
@@ -78,6 +94,8 @@ async def _show(service: "BoardService", options: argparse.Namespace, environmen
     match options.action:
         case "list":
             await board_show.print_list(service, options)
+            if service.logs.is_shared and any(environment.home.glob("boards/*/log.jsonl")):
+                note(messages.NOT_IMPORTED)
         case "show":
             await board_show.print_card(service, options)
         case "diff":
@@ -95,6 +113,12 @@ def _actor() -> Actor:
     import getpass
 
     return Actor("agent" if has_any_tag() else "person", getpass.getuser())
+
+
+def _people_only() -> None:
+    """Refuse commands that an agent runs. Raises BadRequest."""
+    if _actor().kind != "person":
+        raise BadRequest(messages.PEOPLE_ONLY)
 
 
 async def _change(service: "BoardService", options: argparse.Namespace) -> None:

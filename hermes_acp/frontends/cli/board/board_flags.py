@@ -40,6 +40,8 @@ def add_board(board: argparse.ArgumentParser) -> None:
         )
     for name, about in (("create", messages.CREATE_HELP), ("delete", messages.DELETE_HELP)):
         actions.add_parser(name, help=about).add_argument("name", metavar="NAME", help=messages.NAME_HELP)
+    moving = actions.add_parser("import", help=messages.IMPORT_HELP)
+    moving.add_argument("names", nargs="*", metavar="NAME", help=messages.IMPORTED_NAMES_HELP)
     boards = actions.add_parser("boards", help=messages.BOARDS_HELP)
     boards.add_argument("--json", action="store_true", help=command_messages.JSON_HELP)
 

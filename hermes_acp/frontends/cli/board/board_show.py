@@ -79,6 +79,7 @@ def _card_lines(details: "CardDetails", cards: Mapping[str, Card]) -> Iterator[s
         "state": f"{state}. {card.notes.reason}".rstrip(". ") if card.notes.reason else state,
         "folder": card.work.folder,
         "branch": attempt.branch if attempt else "",
+        "machine": attempt.machine if attempt else "",
         "session": attempt.session_id if attempt else "",
         "run": attempt.run_id if attempt else "",
         "checks": "; ".join(card.work.checks),

@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Final
 
 from hermes_acp.core.ports.boards.cards import CardState, LinkKind
+from hermes_acp.frontends.cli.messages.word_forms import counted
 
 PEOPLE_ONLY: Final = "Only a person can do this, and this command was started by an agent."
 LIST_HELP: Final = "list the cards, those that wait for you first"
@@ -26,7 +27,14 @@ WATCH_HELP: Final = "print each change as it happens"
 LIMITS_HELP: Final = "show or set what all cards together may use, and how many run at the same time"
 BOARDS_HELP: Final = "list the boards"
 CREATE_HELP: Final = "create a board"
-DELETE_HELP: Final = "remove a board; its files are archived"
+DELETE_HELP: Final = "remove a board; its content is archived"
+IMPORT_HELP: Final = "move boards from this machine's files into the fleet's database"
+IMPORTED_NAMES_HELP: Final = "the boards (default: all)"
+NOTHING_TO_IMPORT: Final = "There are no boards in this machine's files."
+NOT_IMPORTED: Final = (
+    "This machine also has boards in files, from before it joined the fleet. Move them into the fleet: "
+    "hermes-acp board import"
+)
 BOARD_HELP: Final = "the board (default: {default})"
 NAME_HELP: Final = "the board's name: up to 40 letters, digits, - and _"
 CARD_HELP: Final = "the card's number"
@@ -96,6 +104,7 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
         "state": "State",
         "folder": "Folder",
         "branch": "Branch",
+        "machine": "Machine",
         "session": "Session",
         "run": "Run",
         "checks": "Checks",
@@ -142,7 +151,17 @@ def created(name: str, *, is_new: bool) -> str:
 
 def deleted(name: str) -> str:
     """Confirm that a board was removed."""
-    return f"Removed the board {name!r}. Its files are archived."
+    return f"Removed the board {name!r}. Its content is archived."
+
+
+def imported(name: str, cards: int) -> str:
+    """Confirm that a board was imported."""
+    return f"Imported the board {name!r}: {counted(cards, 'card')}."
+
+
+def parked_by_import(cards: Sequence[str]) -> str:
+    """Name the cards that were parked because they were being worked on."""
+    return f"Parked, because they were being worked on: {', '.join(cards)}. Move them to ready to continue."
 
 
 def not_saved(problem: str) -> str:

@@ -1,0 +1,1 @@
+"""Boards in Postgres, shared by all machines of a profile."""
