@@ -186,7 +186,7 @@ def limits(
     return {
         "Tokens": NONE if tokens is None else f"{tokens:,}",
         "Cost": NONE if cost_usd is None else f"${cost_usd:.2f}",
-        "At the same time": NONE if running is None else str(running),
+        "Running at once": NONE if running is None else str(running),
         "Place": place or NONE,
     }
 
