@@ -65,7 +65,7 @@ class StoredSessions:
     async def add(self, session_id: str, event: TitleChanged | ArchiveChanged) -> None:
         """Append an event to a session's record, and update the list.
 
-        Raises SessionNotFound, Busy while a process has the session open, StorageError.
+        Raises SessionNotFound, Busy while a process has the session open, or StorageError.
         """
         self.path(session_id)
         if is_child(session_id):

@@ -160,7 +160,7 @@ def _content(text: str) -> str:
 
 
 def _strings(text: str) -> Iterator[str]:
-    """Yield the value of each quoted string. Raise ValueError for an unreadable one."""
+    """Yield the value of each quoted string. Raises ValueError for an unreadable one."""
     at = 0
     while at < len(text):
         end = _end_of_string(text, at) if text[at] in "\"'" else None

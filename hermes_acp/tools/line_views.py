@@ -37,7 +37,7 @@ class LineView(Struct):
 
 
 def show_lines(file: TextFile, shown: str, first: int, limit: int) -> str:
-    """Return numbered lines and a note on what was left out. Raise WorkspaceError for a start beyond the end."""
+    """Return numbered lines and a note on what was left out. Raises WorkspaceError for a start beyond the end."""
     text = file.text
     if not text:
         return f"({shown} is empty)"

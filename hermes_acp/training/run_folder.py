@@ -61,7 +61,7 @@ class RunFolder:
         private_folder(self.path)
 
     def take_lock(self) -> int:
-        """Take the lock and return its descriptor, which must stay open. Raises Busy, StorageError."""
+        """Take the lock and return its descriptor, which must stay open. Raises Busy or StorageError."""
         self.prepare()
         try:
             descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

@@ -68,7 +68,7 @@ class HubSettings(Section):
 
 
 def load_hub_settings(folder: Path) -> HubSettings:
-    """Read and validate `hub.yaml`; without it, the defaults apply. Raises ConfigError, StorageError."""
+    """Read and validate `hub.yaml`; without it, the defaults apply. Raises ConfigError or StorageError."""
     file = folder / FILE
     try:
         content = file.read_text(encoding="utf-8")

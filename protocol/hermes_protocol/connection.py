@@ -161,7 +161,7 @@ class Connection:
     ) -> T:
         """Call the other side and wait for its result.
 
-        Raise PeerError for an error reply or an invalid result, PeerGone if no reply can arrive,
+        Raises PeerError for an error reply or an invalid result, PeerGone if no reply can arrive,
         TimeoutError. A call abandoned by timeout or cancellation is cancelled on the other side too.
         """
         if not self.is_open:

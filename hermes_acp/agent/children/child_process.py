@@ -59,7 +59,7 @@ async def run_child_process(
 ) -> Result:
     """Carry out one task in a separate process, and return its answer or why there is none.
 
-    Raises StorageError, WorkspaceError.
+    Raises StorageError or WorkspaceError.
     """
     parent = group.turn
     child = _ChildProcess(processes, group, number, delegated_task)

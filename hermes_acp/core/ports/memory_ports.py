@@ -57,9 +57,9 @@ class MemoryNotes(Protocol):
         ...
 
     async def change(self, cwd: str, change: MemoryChange, moment: EventContext) -> MemoryState:
-        """Apply a change to the current notes. Raises BadRequest, StorageError."""
+        """Apply a change to the current notes. Raises BadRequest or StorageError."""
         ...
 
     async def defer(self, cwd: str, change: MemoryChange, moment: EventContext) -> None:
-        """Store a change until a person decides, possibly in a later session. Raises BadRequest, StorageError."""
+        """Store a change until a person decides, possibly in a later session. Raises BadRequest or StorageError."""
         ...

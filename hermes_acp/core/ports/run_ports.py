@@ -210,7 +210,7 @@ class Runs(Protocol):
     """An engine: stores runs, and lets one worker at a time drive each."""
 
     async def start(self, order: RunOrder) -> RunView:
-        """Add a run; if one with this ID exists, return that one unchanged. Raises BadRequest, StorageError."""
+        """Add a run; if one with this ID exists, return that one unchanged. Raises BadRequest or StorageError."""
         ...
 
     async def signal(self, run_id: str, message: RunMessage) -> RunView:

@@ -95,7 +95,7 @@ class SkillWriter(Protocol):
     async def change(self, cwd: str, change: SkillChange, state: str, session_id: str) -> str:
         """Change a skill that is still in the previewed state, and describe the result.
 
-        Raises BadRequest, StorageError.
+        Raises BadRequest or StorageError.
         """
         ...
 

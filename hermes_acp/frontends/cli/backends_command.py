@@ -28,7 +28,7 @@ def add_backends(parser: argparse.ArgumentParser) -> None:
 
 
 def run_backends(options: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit code. Raises BadRequest, ConfigError, WorkspaceError."""
+    """Run the subcommand and return the exit code. Raises BadRequest, ConfigError or WorkspaceError."""
     return anyio.run(_act, options, read_environment())
 
 

@@ -57,7 +57,7 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
 
 
 def run_memory(options: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit code. Raises BadRequest, StorageError."""
+    """Run the subcommand and return the exit code. Raises BadRequest or StorageError."""
     from hermes_acp.memory.memory_store import MemoryStore
 
     memory = MemoryStore(read_environment().home)

@@ -10,7 +10,7 @@ AGREEMENT: Final = ("y", "yes")
 
 
 def read_line(question: str) -> str:
-    """Show a question and return the answer, stripped. Raises EOFError at the end of input, KeyboardInterrupt."""
+    """Show a question and return the answer, stripped. Raises EOFError at the end of input or KeyboardInterrupt."""
     try:
         _show_and_wait(question)
         return input().strip()

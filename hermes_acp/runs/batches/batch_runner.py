@@ -96,7 +96,7 @@ class BatchRunner:
         self._freed = anyio.Event()
 
     async def run(self, lines: Sequence[BatchLine]) -> BatchEnd:
-        """Run until every line has a result or waits for a person. Raises BadRequest, StorageError."""
+        """Run until every line has a result or waits for a person. Raises BadRequest or StorageError."""
         runs = await self._service.engine.list(RunFilter(origin=self._batch.origin, limit=MAX_KNOWN))
         self._known = {each.order.id: each for each in runs if each.order.origin == self._batch.origin}
         self._to_do.extend(sorted(self._attempts(lines), key=self._urgency))

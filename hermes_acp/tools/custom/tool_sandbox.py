@@ -109,7 +109,7 @@ class ToolSandboxes:
         arguments: Mapping[str, Any],
         session_folders: SessionFolders,
     ) -> ToolRunResult:
-        """Run one call to its end; on return or cancellation, nothing is left running. Raise WorkspaceError."""
+        """Run one call to its end; on return or cancellation, nothing is left running. Raises WorkspaceError."""
         registry = ProcessRegistry()
         sandbox, unseen = await run_sync(self._sandbox, declared, session_folders)
         outputs = OutputFolder(self._temporary, registry.register_folder)

@@ -31,7 +31,7 @@ def replace(text: str, wanted: Replacement, newline: str) -> Replaced:
     """Return the text with the passage replaced; every other byte stays, including mixed line endings.
 
     The search ignores differences in line endings; the new text gets `newline`. A passage without a verbatim match is
-    found if exactly one place differs only in spaces or in the shape of quotes and dashes. Raise WorkspaceError if
+    found if exactly one place differs only in spaces or in the shape of quotes and dashes. Raises WorkspaceError if
     the passage is missing, or occurs several times and `every` is not set.
     """
     if "\r" not in text or "\r\n" not in text:

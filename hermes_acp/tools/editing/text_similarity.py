@@ -45,7 +45,7 @@ def normalise_shape(text: str) -> str:
 def find_similar(text: str, old: str, new: str) -> SimilarPassage | None:
     """Find the one passage that differs from `old` in the shape of quotes, dashes and spaces, or in spaces alone.
 
-    Return None if no passage matches. `new` is indented like the passage it replaces. Raise WorkspaceError if several
+    Return None if no passage matches. `new` is indented like the passage it replaces. Raises WorkspaceError if several
     passages match: the intended one is then ambiguous.
     """
     if len(text) > MAX_TEXT_CHARS or not old.strip():
@@ -79,7 +79,7 @@ def find_similar(text: str, old: str, new: str) -> SimilarPassage | None:
 
 
 def _only(text: str, sought: str, differs_in: str) -> tuple[int, int] | None:
-    """Return the only occurrence, and the number of line endings before it. Raise WorkspaceError."""
+    """Return the only occurrence, and the number of line endings before it. Raises WorkspaceError."""
     start = text.find(sought)
     if start < 0:
         return None

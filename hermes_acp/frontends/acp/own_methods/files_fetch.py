@@ -15,7 +15,7 @@ MAX_BYTES: Final = 10 * 1024 * 1024
 
 
 async def fetch_file(client: ClientConnection, params: own.FilesFetchParams) -> own.FilesFetchResult:
-    """Read a file. Raise BadRequest for one that clients may not read, SessionNotFound, AuthRequired, ConfigError."""
+    """Read a file. Raises BadRequest for one that clients may not read, SessionNotFound, AuthRequired, ConfigError."""
     from hermes_acp.tools.image_files import image_type
 
     file = ReadableFile(client, params.session_id, params.path)

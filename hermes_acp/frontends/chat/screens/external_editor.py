@@ -34,7 +34,7 @@ class ExternalEditor:
                 return None
 
     async def _run(self, path: Path) -> int:
-        """Run the editor on the terminal; Ctrl+C there is the editor's. Raise OSError if it cannot be started."""
+        """Run the editor on the terminal; Ctrl+C there is the editor's. Raises OSError if it cannot be started."""
         with anyio.open_signal_receiver(signal.SIGINT):
             process = await anyio.open_process(
                 [*self._command, str(path)], stdin=None, stdout=None, stderr=None, env=self._variables

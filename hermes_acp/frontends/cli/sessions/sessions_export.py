@@ -49,7 +49,7 @@ Clean = Callable[[str], str]
 async def export_sessions(store: SessionStore, options: argparse.Namespace) -> int:
     """Write sessions to standard output or a file; return the exit code.
 
-    Raises SessionNotFound, BadRequest for a file that already exists or a missing answer, StorageError.
+    Raises SessionNotFound, BadRequest for a file that already exists or a missing answer, or StorageError.
     """
     stored = StoredSessions(store)
     ids = (

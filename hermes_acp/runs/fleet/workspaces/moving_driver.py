@@ -65,7 +65,7 @@ class MovingDriver:
     async def _arrive(self, order: RunOrder) -> str:
         """Bring a run's folder here if another machine had it, or if it is gone; return what the model must know.
 
-        Raises WorkspaceError, StorageError.
+        Raises WorkspaceError or StorageError.
         """
         stored = await self._database.read(lambda connection: stored_folder(connection, order.cwd))
         if stored is None:
