@@ -110,7 +110,7 @@ class ContextUpdates:
         touched: Iterable[str],
         consent: Consent,
     ) -> tuple[list[ContextUpdate], list[WithheldFile]]:
-        """Return the news, and whatever is withheld until somebody answers.
+        """Return the news, and whatever is withheld until someone answers.
 
         `shown` returns the files as the model was shown them; `touched` are the files it worked with.
         """

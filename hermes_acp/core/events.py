@@ -31,7 +31,7 @@ from hermes_acp.core.messages import Part, RequestTiming, Thought, ToolCall, Usa
 
 
 class SessionOpened(Struct, frozen=True, gc=False, tag="session_opened"):
-    """The first event of a session, which began on `surface`; `parent_id` names a child agent's parent session."""
+    """The first event of a session, which started on `surface`; `parent_id` names a child agent's parent session."""
 
     session_id: str
     cwd: str

@@ -201,7 +201,7 @@ class Progress(Protocol):
         ...
 
     async def inquire(self, question: Question) -> Reply | None:
-        """Ask the user and wait without a time limit; return None if nobody can be asked."""
+        """Ask the user and wait without a time limit; return None if nobody is available to answer."""
         ...
 
 

@@ -102,7 +102,7 @@ class SessionManager:
         self._creator = creator
         self._open: dict[str, Session] = {}
         self._moving: dict[str, anyio.Event] = {}
-        """The sessions that are being opened or closed; each event tells when that is over."""
+        """The sessions that are being opened or closed; each event tells when that is done."""
         self.continued: Collection[str] = ()
         """The sessions whose turns this process continues after an earlier one ended: their questions stay open."""
         self.begun_children: Collection[str] = ()

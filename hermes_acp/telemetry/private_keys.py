@@ -49,7 +49,7 @@ def is_private_key(text: str) -> bool:
 
 
 def key_after_header(text: str, place: int, *, is_final: bool) -> KeyBlock | None:
-    """Find the key after the BEGIN line at `place`; None if no private key begins there."""
+    """Find the key after the BEGIN line at `place`; None if no private key starts there."""
     begin = _BEGIN.match(text, place)
     if begin is None:
         return None

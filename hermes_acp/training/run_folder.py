@@ -131,7 +131,7 @@ class RunFolder:
         write_private_text(self._stop, f"{time.time()}\n")
 
     def is_asked_to_stop(self) -> bool:
-        """Return whether somebody asked the run to end."""
+        """Return whether someone asked the run to end."""
         return self._stop.exists()
 
     def forget_stop(self) -> None:

@@ -37,7 +37,7 @@ class RateSettings(Section):
     requests_per_minute: AtLeastOne = 600
     """Requests of one user."""
     addresses_per_minute: AtLeastOne = 1200
-    """Requests from one address, whoever sends them."""
+    """Requests from one address, no matter who sends them."""
     sign_ins_per_minute: AtLeastOne = 10
     """Attempts to sign in from one address that failed or are under way."""
 

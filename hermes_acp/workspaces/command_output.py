@@ -1,4 +1,4 @@
-"""Store the beginning and the end of a command's output in bounded memory."""
+"""Store the start and the end of a command's output in bounded memory."""
 
 import codecs
 from collections.abc import Callable
@@ -31,7 +31,7 @@ class BoundedOutput:
         return self._decoder.decode(chunk)
 
     def take(self, chunk: bytes) -> None:
-        """Take the next bytes."""
+        """Append the next bytes of output."""
         self._total += len(chunk)
         room = self._kept - len(self._head)
         self._head += chunk[:room]

@@ -61,7 +61,7 @@ class AgentServer:
         raise PeerError(METHOD_NOT_FOUND, f"{type(self).__name__} defines no session_prompt")
 
     async def extension(self, method: str, params: dict[str, Any]) -> object:
-        """Serve a method whose name begins with `_`. Raises PeerError."""
+        """Serve a method whose name starts with `_`. Raises PeerError."""
         raise _no_such_method(method)
 
     def update(self, session_id: str, update: v1.SessionUpdate) -> None:

@@ -116,7 +116,7 @@ class SkillSuggester(Protocol):
     """Finds skills that fit a prompt."""
 
     def look(self, session_id: str, workspace: Workspace, prompt: str, surface: Surface) -> None:
-        """Start a search in the background, for a session that began on a surface."""
+        """Start a search in the background, for a session that started on a surface."""
         ...
 
     async def fitting(self, session_id: str, max_wait_s: float) -> Sequence[SkillSuggestion]:

@@ -32,7 +32,7 @@ def _show_and_wait(question: str) -> None:
     """Show a question, and wait until there is a line to read. Raises KeyboardInterrupt.
 
     `input` alone loses a signal that arrives just before it reads; an event loop's handler of SIGINT raises nothing.
-    So signals are watched before anybody can see the question.
+    So signals are watched before anyone can see the question.
     """
     woken, waker = socket.socketpair()
     with woken, waker:

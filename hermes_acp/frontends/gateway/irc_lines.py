@@ -83,7 +83,7 @@ def fold(name: str, *, is_ascii: bool = False) -> str:
 
 
 def lines_of(text: str, nick: str, target: str) -> list[str]:
-    """Split a text into lines that fit into messages from `nick` to `target`, without empty lines."""
+    """Split a text into lines that fit into messages from `nick` to `target`, omitting empty lines."""
     room = MAX_LINE_BYTES - SOURCE_BYTES - len(f":{nick}! PRIVMSG {target} :\r\n".encode())
     lines = [piece for line in re.split(r"[\r\n]+", text) for piece in _wrapped(_printable(line), room)]
     if len(lines) <= MAX_LINES:

@@ -33,7 +33,7 @@ from hermes_acp.storage.transcript import Transcript
 T = TypeVar("T")
 OnEvent = Callable[[AgentEvent], None]
 WATCH_S: Final = 3600.0
-"""How long one wait for the end of the program lasts; then the next one begins."""
+"""How long one wait for the end of the program lasts; then the next one starts."""
 CLOSING_S: Final = 30.0
 
 

@@ -17,7 +17,7 @@ from hermes_acp.storage.private_files import take_lock, unlock_and_close
 BOARD: Final = "children"
 """The name under which the worktrees of child agents are kept beside those of cards."""
 EXPORT_PREFIX: Final = "OTEL_"
-"""How the variables begin that have a process export spans; the parent exports those of its children."""
+"""How the variables start that have a process export spans; the parent exports those of its children."""
 
 
 class ChildLauncher:

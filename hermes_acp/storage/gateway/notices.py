@@ -43,7 +43,7 @@ class Notices:
         self._database = database
 
     def add(self, notice: Notice, now: float) -> None:
-        """Add a notice. One that failed is tried again."""
+        """Add a notice. One that failed is retried."""
 
         def insert(connection: sqlite3.Connection) -> None:
             if _outcome(connection, notice)[0] == "failed":

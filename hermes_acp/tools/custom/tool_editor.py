@@ -70,7 +70,7 @@ class ToolEditor:
     def change_now(
         self, cwd: str, change: ToolChange, preview: ToolPreview, who: ChangeAuthor, session_id: str = ""
     ) -> str:
-        """Apply a change that was shown, on somebody's behalf. Raises BadRequest or StorageError."""
+        """Apply a change that was shown, on someone's behalf. Raises BadRequest or StorageError."""
         folder, diff = Path(preview.diff.path).parent, preview.diff
         content = None if diff.is_deleted else diff.new_text.encode()
         cause = ChangeCause(who, self._now(), change.reason, session_id)

@@ -1,6 +1,6 @@
 """Decide which methods a client may call on a session that several clients share.
 
-A method declares the access it needs: `any` for whoever is connected, `view` for attached clients, `control` for
+A method declares the access it needs: `any` for any connected client, `view` for attached clients, `control` for
 attached controllers, `alone` for a controller while no other client is attached. A session without clients is open
 to everyone.
 """

@@ -31,7 +31,7 @@ def unit_text(plan: ServicePlan) -> str:
 
 
 def command_line(words: Sequence[str]) -> str:
-    """Return a command for ExecStart=; in it, `$` begins a variable."""
+    """Return a command for ExecStart=; in it, `$` starts a variable."""
     program, *arguments = words
     return " ".join((_quoted(program), *(_quoted(word.replace("$", "$$")) for word in arguments)))
 

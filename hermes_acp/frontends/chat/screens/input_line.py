@@ -80,7 +80,7 @@ class InputLine:
         self.typed_at = self._terminal.clock()
 
     def insert_words(self, words: str) -> None:
-        """Insert words at the cursor, apart from the word before it."""
+        """Insert words at the cursor, separated from the word before it."""
         if self.session.app.is_running:
             buffer = self.session.default_buffer
             buffer.insert_text(spaced(buffer.document.text_before_cursor, words))

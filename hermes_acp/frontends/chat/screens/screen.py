@@ -135,7 +135,7 @@ class Screen(Protocol):
         ...
 
     def insert(self, text: str) -> None:
-        """Insert words at the cursor of the input line, apart from the word before it."""
+        """Insert words at the cursor of the input line, separated from the word before it."""
         ...
 
     def without_pasted(self, text: str) -> str:

@@ -63,7 +63,7 @@ def failure_report(error: HermesError, session_id: str = "") -> RunReport:
 
 
 def stopped_report(exit_code: int, sentence: str, session_id: str = "") -> RunReport:
-    """Return the result of a run that was stopped before its turn began."""
+    """Return the result of a run that was stopped before its turn started."""
     return RunReport(session_id, FAILURE_REASONS[exit_code], exit_code, "", sentence)
 
 

@@ -20,7 +20,7 @@ MAX_DEPTH: Final = 100
 
 
 class _Member(Struct, frozen=True):
-    """A member of an object: its name, where the name begins, and its value."""
+    """A member of an object: its name, where the name starts, and its value."""
 
     name: str
     begin: int
@@ -28,7 +28,7 @@ class _Member(Struct, frozen=True):
 
 
 class _Node(Struct, frozen=True):
-    """A value, where it begins and ends, and the members of an object."""
+    """A value, where it starts and ends, and the members of an object."""
 
     value: Any
     begin: int

@@ -124,7 +124,7 @@ class PostgresBoardLogs:
     async def adopt(self, name: str, lines: Sequence[NumberedLine]) -> bool:
         """Fill a new or empty board with the lines of a file's log. Raises BadRequest or StorageError.
 
-        Return whether the board begins with exactly these lines, now or since an earlier call.
+        Return whether the board starts with exactly these lines, now or since an earlier call.
         """
         check_board_name(name)
         listed = list(lines)

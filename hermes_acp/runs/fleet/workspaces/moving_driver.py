@@ -93,7 +93,7 @@ class MovingDriver:
             await self._store(top)
 
     async def _store(self, top: str) -> None:
-        """Store the present state. If that is not possible now, the run continues, and the previous state stays
+        """Store the current state. If that is not possible now, the run continues, and the previous state stays
         stored.
         """
         if not top:
