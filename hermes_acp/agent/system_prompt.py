@@ -50,7 +50,7 @@ def prompt_layers(
     identity: str = "",
     surface: Surface = "",
 ) -> tuple[str, ...]:
-    """Build the layers, omitting empty ones. `known` are the collected texts, stable layers first.
+    """Build the layers, omitting empty ones. `known` holds the collected texts, stable layers first.
 
     The last layer says where and when the session started.
     """

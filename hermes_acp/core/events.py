@@ -107,7 +107,7 @@ class UserSaid(Struct, frozen=True, gc=False, tag="user_said"):
 class NoteAdded(Struct, frozen=True, gc=False, tag="note_added"):
     """A note for the model. `tells_edits`: it is about edits under review. `is_outcome`: it is the turn's result.
 
-    `undone` are the turns whose changes the user just undid.
+    `undone` lists the turns whose changes the user just undid.
     """
 
     text: str

@@ -277,7 +277,7 @@ def _fit(text: str) -> str:
 
 
 def find_blocking(text: str) -> "Finding | None":
-    """Return the first finding that makes a text unacceptable, or None."""
+    """Return the first finding that makes text unacceptable, or None."""
     from injection_scanner.scanner import scan
 
     report = scan(text)
@@ -300,7 +300,7 @@ def _meant(entries: Sequence[str], change: MemoryChange) -> int:
 
 
 def _only(entries: Sequence[str], part: str) -> int:
-    """Find the only entry that contains a text, or that is exactly the text. Raises BadRequest."""
+    """Find the only entry that contains this text, or that is exactly the text. Raises BadRequest."""
     wanted = part.strip()
     if not wanted:
         raise BadRequest("No note was specified.", hint="Use a passage that only this note contains.")

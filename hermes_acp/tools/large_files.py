@@ -30,7 +30,7 @@ _NON_ASCII: Final = re.compile(rb"[\x80-\xff]")
 
 
 class FilePart(Struct, frozen=True):
-    """Lines of a file, ready to be shown; `lines` are the whole ones among them, without their endings.
+    """Lines of a file, ready to be shown; `lines` holds those that are complete, without their endings.
 
     `version` is missing if the file was not read to its end.
     """
@@ -56,7 +56,7 @@ class _Pass:
         self._size_bytes = 0
 
     def feed(self, content: bytes, *, is_last: bool) -> bool:
-        """Take the next piece; return whether more is needed. Raises UnicodeDecodeError."""
+        """Append the next chunk of text; return whether more is needed. Raises UnicodeDecodeError."""
         for at in range(0, len(content), PIECE_BYTES) if content else (0,):
             piece = content[at : at + PIECE_BYTES] if len(content) > PIECE_BYTES else content
             if not self._is_counted and self.encoding == "utf-8" and self.collector.skip(piece):

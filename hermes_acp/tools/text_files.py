@@ -46,7 +46,7 @@ class TextFile(Struct, frozen=True):
         return "\r\n" if 2 * self.text.count("\r\n") > self.text.count("\n") else "\n"
 
     def encode(self, text: str, path: str) -> bytes:
-        """Encode a text like this file. Raises WorkspaceError for characters its encoding lacks."""
+        """Encode a string like this file. Raises WorkspaceError for characters its encoding lacks."""
         try:
             return self.mark + text.encode(self.encoding)
         except UnicodeEncodeError as error:

@@ -22,7 +22,7 @@ class ChatTokenizer(Protocol):
         ...
 
     def encode(self, text: str, **options: Any) -> list[int]:
-        """Return a text's tokens."""
+        """Return a string's tokens."""
         ...
 
 

@@ -68,7 +68,7 @@ class TextCleaner:
         self.counts = CleaningCounts()
 
     def clean(self, text: str) -> str:
-        """Return a text without secrets, home folders and names."""
+        """Return a string without secrets, home folders and names."""
         if len(text) < MIN_NAME_CHARACTERS or _OWN_ID.fullmatch(text):
             return text
         if text in self._known:
@@ -111,7 +111,7 @@ class TextCleaner:
                 return value
 
     def clean_json(self, text: str) -> str:
-        """Clean the texts inside a JSON text. A text that is not JSON is cleaned as a whole."""
+        """Clean the texts inside a JSON document. Text that is not JSON is cleaned as a whole."""
         try:
             value = msgspec.json.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -147,7 +147,7 @@ def owners_of(paths: Iterable[str]) -> set[str]:
 
 
 def _lowered(words: Iterable[str]) -> tuple[str, ...]:
-    """Return what a text contains, in lower case, if a pattern for some words can match it."""
+    """Return what a string contains, in lower case, if a pattern for some words can match it."""
     return tuple(word.lower() for word in words if word)
 
 

@@ -26,7 +26,7 @@ class BoundedOutput:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def feed(self, chunk: bytes) -> str:
-        """Take the next bytes and return them as text; a split character comes with its second half."""
+        """Decode the next bytes of output; a split character is returned with its second half."""
         self.take(chunk)
         return self._decoder.decode(chunk)
 

@@ -70,7 +70,7 @@ class UndoConflict(Struct, frozen=True):
 class RestoreResult(Struct, frozen=True):
     """The result of a restore: the restored files, the conflicts, and the checkpoint that undoes it (or empty).
 
-    `taken_back` are the checkpoints whose changes were to be reverted, newest first.
+    `taken_back` lists the checkpoints whose changes were to be reverted, newest first.
     """
 
     restored: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ class Checkpoints(Protocol):
     ) -> str:
         """Store the state before a turn's first change and return the checkpoint's ID.
 
-        `touched` are files (absolute) that will change; they are stored even if ignore files name them. If nothing else
+        `touched` lists files (absolute) that will change; they are stored even if ignore files name them. If nothing else
         will change, `is_whole` is false, and only they are stored.
         """
         ...

@@ -31,7 +31,7 @@ class MemoryChange(Struct, frozen=True):
 class MemoryPreview(Struct, frozen=True):
     """A preview of the notes after a change, and that change, bound to the note that was shown.
 
-    `related` are other notes of the store about the same subject, which the new note may contradict.
+    `related` lists other notes of the store about the same subject, which the new note may contradict.
     """
 
     change: MemoryChange

@@ -123,7 +123,7 @@ class Attempts(Struct, frozen=True):
 class RunView(Struct, frozen=True):
     """A run's state in its engine. Times are seconds since the epoch, 0.0 if not yet.
 
-    `waits_for` are the calls whose questions are open, `progress_at` when the session last changed.
+    `waits_for` lists the calls whose questions are open, `progress_at` when the session last changed.
     """
 
     order: RunOrder

@@ -45,7 +45,7 @@ class SkillChange(Struct, frozen=True):
 class SkillPreview(Struct, frozen=True):
     """A preview of a skill's folder (absolute) after a change; `state` is its current state.
 
-    `written` and `removed` are files by absolute path; `warnings` are for the person who decides.
+    `written` and `removed` list files by absolute path; `warnings` are for the person who decides.
     """
 
     folder: str

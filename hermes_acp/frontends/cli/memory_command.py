@@ -204,7 +204,7 @@ def _change_of(memory: "MemoryStore", options: argparse.Namespace) -> "MemoryCha
 
 
 def _store_with(states: "Sequence[MemoryState]", part: str) -> MemoryStoreName:
-    """Return the one store with a note that contains a text. Raises BadRequest."""
+    """Return the one store with a note that contains this text. Raises BadRequest."""
     holding = {state.store for state in states if any(part.strip() in entry for entry in state.entries)}
     found: list[MemoryStoreName] = [store for store in STORES if store in holding]
     if len(found) > 1:

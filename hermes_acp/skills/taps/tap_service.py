@@ -215,7 +215,7 @@ class TapService:
 
 
 def is_address(text: str) -> bool:
-    """Return whether a text is the address of a repository, such as `https://…` or `git@host:path`."""
+    """Return whether a string is the address of a repository, such as `https://…` or `git@host:path`."""
     return text.startswith(ADDRESSES) or "@" in text.partition(":")[0]
 
 

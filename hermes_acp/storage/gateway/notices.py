@@ -22,7 +22,7 @@ EXPIRED: Final = "It is too old to be sent: the gateway was not running."
 
 
 class Notice(Struct, frozen=True):
-    """A text for a room (`PLATFORM:ID`) or a person (`NAME`). If `asks`, a question waits in the session."""
+    """Text for a room (`PLATFORM:ID`) or a person (`NAME`). If `asks`, a question waits in the session."""
 
     id: str
     to: str

@@ -1,4 +1,4 @@
-"""Apply the hunks of a patch to a text.
+"""Apply the hunks of a patch to a file's text.
 
 A hunk must match in exactly one place: if several match, nothing is guessed.
 """

@@ -21,7 +21,7 @@ class Replacement(Struct, frozen=True):
 
 
 class Replaced(Struct, frozen=True):
-    """A text with a passage replaced; `note` says how the passage was found if it did not match verbatim."""
+    """The text with a passage replaced; `note` says how the passage was found if it did not match verbatim."""
 
     text: str
     note: str = ""
@@ -47,7 +47,7 @@ def replace(text: str, wanted: Replacement, newline: str) -> Replaced:
 
 
 def _replace_plain(text: str, wanted: Replacement) -> Replaced:
-    """Replace in a text whose line endings are all single characters."""
+    """Replace in a string whose line endings are all single characters."""
     old, new = _unix(wanted.old), _unix(wanted.new)
     around = text.split(old)
     if len(around) == 1 and not wanted.every and (alike := find_similar(text, old, new)):

@@ -1,4 +1,4 @@
-"""Find passages that nearly match a text.
+"""Find passages that nearly match a string.
 
 A match must be unique. The work is bounded: texts above MAX_TEXT_CHARS are not searched, and the search takes
 linear time, however repetitive the text.
@@ -38,7 +38,7 @@ class SimilarPassage(Struct, frozen=True):
 
 
 def normalise_shape(text: str) -> str:
-    """Return a text of the same length with plain quotes, dashes and spaces."""
+    """Return a string of the same length with plain quotes, dashes and spaces."""
     return text.translate(_SHAPES)
 
 
@@ -128,7 +128,7 @@ def _translated(indent: str, known: dict[str, str]) -> str:
 
 
 def describe_nearest(text: str, wanted: str) -> str:
-    """Describe the part of a text most similar to a passage that is not in it."""
+    """Describe the part of a string most similar to a passage that is not in it."""
     lines = text.split("\n")
     sought = wanted.strip("\n").split("\n")
     first = _nearest_start(lines, sought)

@@ -30,7 +30,7 @@ class NoticeReader:
         self._held = b""
 
     def feed(self, chunk: bytes) -> tuple[bytes, list[Notice]]:
-        """Take the next bytes; return the output and the notices in them."""
+        """Append the next bytes of output; return the output and the notices in them."""
         data = self._held + chunk
         output = bytearray()
         notices: list[Notice] = []

@@ -52,7 +52,7 @@ class ReadableFile:
         return chunk
 
     def clean(self, text: str) -> str:
-        """Return a text with its secrets masked."""
+        """Return text with its secrets masked."""
         return self._session.ledger.redactor.clean(text)
 
     async def _check(self, effect: Reads) -> None:

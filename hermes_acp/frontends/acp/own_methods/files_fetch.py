@@ -30,7 +30,7 @@ async def fetch_file(client: ClientConnection, params: own.FilesFetchParams) -> 
 
 
 def _clean(file: ReadableFile, content: bytes) -> bytes:
-    """Mask the secrets in a text; leave anything else as it is."""
+    """Mask the secrets in text; leave anything else as it is."""
     try:
         return file.clean(content.decode("utf-8")).encode()
     except UnicodeDecodeError:

@@ -76,7 +76,7 @@ def _bound(path: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text quoted as one word, with percent signs escaped."""
+    """Return a string quoted as one word, with percent signs escaped."""
     text = _specifiers(text)
     if PLAIN.fullmatch(text):
         return text

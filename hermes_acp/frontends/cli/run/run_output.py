@@ -94,7 +94,7 @@ class RunOutput:
         self._is_terminal = os.isatty(out_fd)
 
     def write(self, text: str) -> None:
-        """Write all of a text. Raises StorageError if that is not possible."""
+        """Write the whole text. Raises StorageError if that is not possible."""
         rest = (escaped(text) if self._is_terminal else text).encode("utf-8", "replace")
         try:
             while rest and self._is_open:

@@ -192,7 +192,7 @@ def _diff(diff: Diff) -> str:
 
 
 def _fenced(text: str, language: str = "") -> str:
-    """Return a text in a fence longer than any inside it."""
+    """Return a string in a fence longer than any inside it."""
     fence = "```"
     while fence in text:
         fence += "`"

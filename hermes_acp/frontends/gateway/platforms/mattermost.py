@@ -286,12 +286,12 @@ class MattermostPlugin:
 
 
 def _frame(raw: Any) -> _Frame:
-    """Parse a text from the WebSocket. Anything unknown becomes an empty frame."""
+    """Parse a string from the WebSocket. Anything unknown becomes an empty frame."""
     return msgspec.json.decode(raw.data, type=_Frame) if isinstance(raw.data, str) else _Frame()
 
 
 def _quiet(text: str) -> str:
-    """Defuse mentions of everyone and picture links in a text, outside code."""
+    """Defuse mentions of everyone and picture links in a string, outside code."""
     return change_outside_code(text, _NOISY, "\\g<0>\u200b")
 
 

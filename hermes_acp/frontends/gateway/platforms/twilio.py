@@ -309,7 +309,7 @@ def _file(address: str, mime_type: str) -> Attachment:
 
 
 def _styled(text: str) -> str:
-    """Format a text in WhatsApp's styles, or without them if it would be too long."""
+    """Format a string in WhatsApp's styles, or without them if it would be too long."""
     styled = html.unescape(to_markup(text, WHATSAPP))
     return styled if styled.strip() and len(styled.encode("utf-16-le")) // 2 <= LIMITS.max_length else text
 

@@ -310,7 +310,7 @@ def _client(settings: XmppSettings, password: str) -> Any:
 
 
 def _allowed(text: str) -> str:
-    """Remove characters that XML forbids from a text."""
+    """Remove characters that XML forbids from a string."""
     return _FORBIDDEN.sub("", text)
 
 

@@ -119,7 +119,7 @@ class EditorConnection:
         self.settings = settings
 
     async def show_answer(self, text: str) -> str:
-        """Open a text as a Markdown document, or show where it is; return its URI. Raises StorageError."""
+        """Open text as a Markdown document, or show where it is; return its URI. Raises StorageError."""
         path = await self.scratch.put(f"answer-{uuid.uuid4().hex[:8]}.md", text.rstrip() + "\n")
         uri = path.as_uri()
         if not await self.client.show(uri):
