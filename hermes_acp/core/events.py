@@ -278,7 +278,7 @@ class CallEnded(Struct, frozen=True, gc=False, tag="call_ended"):
     """The outcome of a call; every call has exactly one. The model reads `text`, `parts` and, alone, `advice`.
 
     `exit_code` is the exit code of a command, `signal` the signal that killed it. The first `output_characters` of
-    `text` are the command's own output; the remaining text says how it ended. `seen` are digests of the files as the
+    `text` are the command's own output; the remaining text says how it ended. `seen` holds digests of the files as the
     model now knows them. `terminal_id` is the editor's terminal that showed the call.
     """
 

@@ -210,7 +210,7 @@ class Result(Struct, frozen=True):
 
     `advice` is also for the model, and shown to nobody else.
 
-    `parts` accompany the text, such as images. `seen` are the current versions of files whose whole content the model
+    `parts` accompany the text, such as images. `seen` holds the current versions of files whose whole content the model
     knows.
 
     For a command, `output_characters` is how much of the text is its own output; the remaining text says how it ended,

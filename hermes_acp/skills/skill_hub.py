@@ -62,7 +62,7 @@ class LockFile(Struct, frozen=True):
 class SkillCandidate(Struct, frozen=True):
     """A skill in quarantine at `place`: what was fetched, the findings, and how it differs from the installed version.
 
-    `before` are the files of the installed version, and `gained` the capabilities that it does not have.
+    `before` lists the files of the installed version, and `gained` the capabilities that it does not have.
     """
 
     name: str

@@ -51,7 +51,7 @@ class TextCleaner:
     """Cleans the texts of one session; counts what it replaced. Cleaning a clean text changes nothing."""
 
     def __init__(self, mask: Callable[[str], str], people: PersonalNames, found: Iterable[str] = ()) -> None:
-        """Store the function that masks secrets; `found` are names of people in the folders of the session."""
+        """Store the function that masks secrets; `found` lists names of people in the folders of the session."""
         self._mask = mask
         self._home_of = dict(people.homes)
         names = {name.lower() for name in (*people.names, *found) if _is_telling(name)}

@@ -42,7 +42,7 @@ class BatchOptions(Struct, frozen=True):
 class BatchEnd(Struct, frozen=True):
     """The state of a batch when its process ends.
 
-    `waiting` are runs with open questions; `not_started` is a number of lines.
+    `waiting` lists runs with open questions; `not_started` is a number of lines.
     """
 
     results: Mapping[str, LineResult]

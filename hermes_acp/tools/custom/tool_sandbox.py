@@ -65,7 +65,7 @@ class SessionFolders(Struct, frozen=True):
 class ToolRunResult(Struct, frozen=True):
     """The result of a call: its text, the tool's own message if it `failed`, or how it crashed; and what it printed.
 
-    `unseen` are folders that appeared empty to the tool because they hold too much to be searched for secrets.
+    `unseen` lists folders that appeared empty to the tool because they hold too much to be searched for secrets.
     """
 
     text: str = ""
