@@ -209,7 +209,7 @@ async def test_a_file_that_cannot_be_fetched_harms_nothing(tmp_path: Path) -> No
         anna = stage.direct("anna")
         await anna.send("Read this", attachments=files)
         await stage.server.see("First.")
-        assert "notes.txt (the platform did not give it out)" in last_prompt(model)
+        assert "notes.txt (the platform did not provide it)" in last_prompt(model)
         await anna.send("Still there?")
         await stage.server.see("Second.")
         assert [type(each) for each in stage.bugs] == [KeyError]

@@ -136,7 +136,7 @@ async def test_rooms_that_cannot_be_joined_are_in_the_status(tmp_path: Path) -> 
         shown = database.fact("state:matrix")
         assert shown == (
             "Connected, but not in these rooms (!closed:here: M_FORBIDDEN [31mNo. way). "
-            "Joining is tried again every minute."
+            "The agent retries every minute."
         )
         await server.context.report_rooms({})
         assert database.fact("state:matrix") == ""

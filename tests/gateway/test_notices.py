@@ -59,7 +59,7 @@ async def test_a_notice_is_sent_once_however_often_it_is_handed_over(tmp_path: P
             await send(gateway_home(stage), TO_ROOM)
         await send(gateway_home(stage), TO_ROOM, id_="n2")
         assert [post.place for post in stage.server.with_text("Done: Tidy up")] == [ROOM, ROOM]
-        with pytest.raises(NotificationError, match="not among the rooms") as refused:
+        with pytest.raises(NotificationError, match="not one of the rooms") as refused:
             await send(gateway_home(stage), f"{PLATFORM}:!other")
         assert not refused.value.retryable
         with pytest.raises(NotificationError, match="Nobody is admitted under the name eve"):
@@ -121,7 +121,7 @@ async def test_the_question_of_a_run_survives_the_gateway_and_silence(tmp_path: 
                 second = await stage.in_room("anna").asked()
                 assert second.texts[0] != first.texts[0]  # another code
                 assert not stage.server.with_text("Waits for you: Write")
-                await stage.server.see("It still waits to be answered elsewhere")
+                await stage.server.see("It can still be answered elsewhere")
             run = started.output.split()[0]
             shown = await run_command("runs", "show", run, "--json", environment=environment, cwd=project)
             assert json.loads(shown.output)["state"] == "input_required"

@@ -9,11 +9,11 @@ from hermes_acp.frontends.command_line.profile_flag import command_for
 # On platforms
 MAX_REASON: Final = 200
 CONNECTION_ENDED: Final = "The connection ended."
-NO_SERVICE: Final = "Nobody has written in this conversation yet, so Teams did not say where it is."
+NO_SERVICE: Final = "Nobody has written in this conversation yet, so Teams has not reported its address."
 TEAMS_DIRECT_ONLY: Final = "Teams takes files and larger pictures only in direct conversations."
 TEAMS_NO_PLACE: Final = "Teams did not say where it can be stored."
 TWILIO_NOT_FETCHED: Final = (
-    "Twilio did not fetch it. The operator's web server must pass on the addresses below `webhook_url`."
+    "Twilio did not fetch it. The operator's web server must forward the URLs below `webhook_url`."
 )
 NO_NUMBER: Final = "No number is set for this kind of message."
 REFUSED_TOKEN: Final = "The platform does not accept the token."
@@ -22,30 +22,30 @@ NO_EDITS: Final = "A message cannot be changed here."
 NO_ANSWER_IN_TIME: Final = "The platform did not answer in time."
 NO_FILES: Final = "Messages cannot contain files here."
 FILE_GONE: Final = "It is no longer on this machine."
-FLOODED: Final = "More messages arrived than can be read."
+FLOODED: Final = "Too many messages arrived at once."
 IRC_BUSY: Final = "Other messages are still being sent."
 IRC_LINE_TOO_LONG: Final = "The server sent a line that is too long."
 IRC_NO_SASL: Final = "The server does not offer SASL. Set `login` to nickserv or server."
 XMPP_FILE_HOST: Final = "Files are not fetched from that server. The operator can add it to `file_hosts`."
 XMPP_LOGIN_REFUSED: Final = "The server refused the address or the password."
 XMPP_NO_UPLOADS: Final = "The server stores no files."
-XMPP_BAD_SLOT: Final = "The server stores files at an address without encryption."
+XMPP_BAD_SLOT: Final = "The server offers only unencrypted URLs for files."
 XMPP_NOT_ENCRYPTED: Final = "The server offers no encrypted connection."
 SENT_AGAIN: Final = "(Sent again, because the first attempt may not have arrived.)"
 STOPPED: Final = "Stopped."
 NOTHING_TO_STOP: Final = "Nothing is running."
 NEW_SESSION: Final = "Your next message starts a new session."
-NO_ANSWER: Final = "(Done; there is no text.)"
+NO_ANSWER: Final = "(Done, without a text answer.)"
 CANCELLED: Final = "(Stopped.)"
 NO_FOLDER: Final = "No folder is set for this conversation. The operator sets `gateway.workspace`."
 NOT_ALLOWED: Final = "You cannot answer this question."
 EXPIRED: Final = "That question has expired. Nobody answered it, so the answer was no."
-STILL_WAITS: Final = "That question has expired here. It still waits to be answered elsewhere."
+STILL_WAITS: Final = "That question has expired here. It can still be answered elsewhere."
 UNKNOWN_CODE: Final = "No open question here has that code."
 UNKNOWN_PRESS: Final = "That question is no longer open."
 MODEL_NEEDS_APPROVER: Final = "Only an approver can change the model in a room."
 TOO_LARGE: Final = "too large"
-NOT_FETCHED: Final = "the platform did not give it out"
+NOT_FETCHED: Final = "the platform did not provide it"
 NOT_READABLE: Final = "not a kind of file that can be read here"
 SANDBOX_OFF: Final = "This room is closed, because the sandbox is switched off in its profile."
 ALLOW: Final = "Allow once"
@@ -72,7 +72,7 @@ def pairing_code(code: str, profile: str) -> str:
     """Explain to a stranger how to be admitted."""
     pair = command_for(profile, f"gateway pair {code} --name YOUR_NAME")
     return (
-        f"You are not known here. Give this code to the operator of this agent: {code}\n"
+        f"You have not been admitted yet. Give this code to the operator of this agent: {code}\n"
         f"It is valid for one hour. The operator runs: {pair}"
     )
 
@@ -196,7 +196,7 @@ def file_not_given(reason: str) -> str:
 def files_cannot_be_sent(paths: Sequence[str], address: str) -> str:
     """Name the files of an answer where no files can be sent."""
     where = f" The web page opens the session: {address}" if address else ""
-    return f"Files cannot be sent here. In the folder of the session: {', '.join(paths)}.{where}"
+    return f"Files cannot be sent here. They are in the session's folder: {', '.join(paths)}.{where}"
 
 
 def twilio_refused(code: int | None) -> str:
@@ -226,7 +226,7 @@ def xmpp_not_in_room(room: str) -> str:
 
 def no_such_room(to: str) -> str:
     """Say that a room is not configured."""
-    return f"{to} is not among the rooms of the gateway's settings."
+    return f"{to} is not one of the rooms in the gateway's settings."
 
 
 def not_written_yet(name: str) -> str:
@@ -246,7 +246,7 @@ def room_not_joined(room: str, reason: str) -> str:
 
 def rooms_not_joined(rooms: Sequence[str]) -> str:
     """Say which rooms a connected platform could not join."""
-    return f"Connected, but not in these rooms ({'; '.join(rooms)}). Joining is tried again every minute."
+    return f"Connected, but not in these rooms ({'; '.join(rooms)}). The agent retries every minute."
 
 
 def in_rooms(platform: str, not_joined: str) -> str:
