@@ -75,7 +75,7 @@ class ShutdownGuard:
     def __init__(self, in_fd: int | None = None, drain_s: float = 0.0) -> None:
         """With `in_fd`, closing the other end also requests a stop.
 
-        After the first SIGTERM, the process has another `drain_s` to end; any further signal ends that time.
+        After the first SIGTERM, the process has another `drain_s` to end; any subsequent signal ends that time.
         """
         self._drain_s = drain_s
         self._signals: frozenset[int] = frozenset()

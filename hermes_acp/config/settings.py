@@ -125,7 +125,7 @@ class RetrySettings(Section):
     attempts: Annotated[int, Field(ge=1, le=10)] = 4
     """Attempts per model call."""
     first_wait_s: Positive = 1.0
-    """Seconds before the first retry. Each further wait doubles."""
+    """Seconds before the first retry. Each subsequent wait doubles."""
     longest_wait_s: Positive = 30.0
     """Maximum seconds between retries."""
     longest_retry_after_s: Positive = 300.0
@@ -133,7 +133,7 @@ class RetrySettings(Section):
     jitter: Annotated[float, Field(ge=0, le=1)] = 0.25
     """Random share of each wait."""
     rest_s: Positive = 60.0
-    """Seconds for which a failed model is skipped. Doubles with each further failure, up to 900."""
+    """Seconds for which a failed model is skipped. Doubles with each subsequent failure, up to 900."""
 
 
 class McpServerSettings(Section):

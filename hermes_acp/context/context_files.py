@@ -144,7 +144,7 @@ def _gathered(
 def fingerprint(place: SearchScope, below: Sequence[Path] = (), more: Iterable[Path] = ()) -> Fingerprint:
     """Return path, modification time and size of each file `collect_context` checks first, without reading any.
 
-    This includes files in further folders `below` the working directory, and `more` files, such as imports.
+    This includes files in other folders `below` the working directory, and `more` files, such as imports.
     """
     found = (*candidates(place), *candidates_in(place, below))
     paths = dict.fromkeys((*(candidate.path for candidate in found), *more))

@@ -1,4 +1,4 @@
-"""Find context files, from the user's own folder through further folders to the working directory.
+"""Find context files, from the user's own folder through other folders to the working directory.
 
 Blocks on the disk.
 """
@@ -33,7 +33,7 @@ class ContextFileKind(Struct, frozen=True):
 
 
 class SearchScope(Struct, frozen=True):
-    """The folders to collect context from: a working directory, further folders, and the user's own folder.
+    """The folders to collect context from: a working directory, other folders, and the user's own folder.
 
     Files `shut` by rules are excluded.
     """
@@ -72,7 +72,7 @@ def main_root(place: SearchScope) -> Path:
 
 
 def candidates(place: SearchScope) -> Iterator[ContextCandidate]:
-    """Yield the files to check, farthest first: the user's own, those of further folders, the path down.
+    """Yield the files to check, farthest first: the user's own, those of other folders, the path down.
 
     Of the user's own files, those written for other agents come before those for this one.
     """

@@ -84,7 +84,7 @@ class ContextUpdates:
         """The imports of the files in use: real path to importer name."""
 
     def begin(self, place: SearchScope, shown: Mapping[str, str]) -> None:
-        """Treat the current files as known: they are `shown` to the model, and the user is told which are not used."""
+        """Treat the current files as known: they are `shown` to the model, and the user learns which are not used."""
         self._known = frozenset(shown)
         self._mark = self._look_at(place)
         self._at_first = frozenset(self._mark)
@@ -110,7 +110,7 @@ class ContextUpdates:
         touched: Iterable[str],
         consent: Consent,
     ) -> tuple[list[ContextUpdate], list[WithheldFile]]:
-        """Return the news, and whatever is withheld until someone answers.
+        """Return the updates, and whatever is withheld until someone answers.
 
         `shown` returns the files as the model was shown them; `touched` lists the files it worked with.
         """

@@ -130,7 +130,7 @@ WARNING_EFFECTS: Final[tuple[WarningKind, ...]] = ("deletes", "publishes", "reac
 
 
 class CallEffect(Struct, frozen=True):
-    """One kind of effect that a call would have, as the user is told, and what it would affect.
+    """One kind of effect that a call would have, as shown to the user, and what it would affect.
 
     Paths in the session's working directory are relative to it. `targets` is empty if they are not known.
     """

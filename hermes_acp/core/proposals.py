@@ -197,7 +197,7 @@ class Progress(Protocol):
         ...
 
     def allows(self, *effects: Effect) -> bool:
-        """Return whether policy allows the call further effects without asking, such as following a redirect."""
+        """Return whether policy allows the call additional effects without asking, such as following a redirect."""
         ...
 
     async def inquire(self, question: Question) -> Reply | None:
@@ -238,7 +238,7 @@ class Proposal(Struct, frozen=True):
     The action is stopped after `deadline_s` seconds, excluding the time spent asking a person; None is the default.
     `replaces` is the current content of files that it would change or delete: a change of content that the model has
     not read is rejected without asking. `amend` returns the same call with other texts for some of the files it writes,
-    by path; it raises WorkspaceError if that is impossible. If nobody can be asked, `unasked` runs instead: it stores
+    by path; it raises WorkspaceError if that is impossible. If nobody is available, `unasked` runs instead: it stores
     the call for a person to decide later, and has no effects. If the user was asked and agreed, `approved` runs instead
     if it is set: the same action, which records that. With `outlives_stop`, what it does cannot be stopped: it may
     continue after the call was ended.

@@ -48,7 +48,7 @@ def truncate_middle(text: str, kept_bytes: int = KEPT_BYTES) -> str:
 
 
 def clean_schema_descriptions(schema: object, clean: Callable[[str], str]) -> object:
-    """Return a foreign JSON Schema with every description cleaned and everything else unchanged."""
+    """Return an untrusted JSON Schema with every description cleaned and everything else unchanged."""
     if isinstance(schema, dict):
         return dict(_with_clean_entries(cast("dict[str, object]", schema), clean))
     if isinstance(schema, list):
@@ -65,7 +65,7 @@ def _with_clean_entries(part: dict[str, object], clean: Callable[[str], str]) ->
 
 
 def plain(text: str, longest: int = 200) -> str:
-    """Return a foreign word or sentence on one line, without invisible characters."""
+    """Return an untrusted word or sentence on one line, without invisible characters."""
     shown = "".join(character if character.isprintable() else " " for character in text[: 4 * longest])
     line = " ".join(shown.split())
     return line if len(line) <= longest else f"{line[: longest - 1]}…"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 MAX_QUESTION_CHARS: Final = 2000
 MAX_QUESTIONS: Final = 10
-"""Maximum number of questions per call; further ones are declined."""
+"""Maximum number of questions per call; any more are declined."""
 WARNING: Final = "Do not enter a password, key or code: your answers are sent to that server unchanged."
 ServerRequest = Callable[["Client"], Awaitable[T]]
 

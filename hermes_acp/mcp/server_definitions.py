@@ -56,7 +56,7 @@ class HttpServer(Struct, frozen=True):
 
 
 class SseServer(Struct, frozen=True):
-    """A server with the older transport: one event stream, and POST requests beside it."""
+    """A server with the older transport: one event stream, and POST requests next to it."""
 
     name: str
     url: str
@@ -130,7 +130,7 @@ def identity_of(spec: ServerSpec) -> str:
 
 
 class ServerTimeouts(Struct, frozen=True):
-    """Timeouts in seconds; `waits_s` are the waits before each further connection attempt."""
+    """Timeouts in seconds; `waits_s` are the waits before each subsequent connection attempt."""
 
     waits_s: tuple[float, ...] = (1, 2, 4, 8, 16)
     connect_s: float = 30

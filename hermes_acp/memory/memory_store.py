@@ -140,7 +140,7 @@ class MemoryStore:
         return structs.replace(state, entries=tuple(map(sanitize_entry, entries)))
 
     def confirm(self, name: MemoryStoreName, cwd: str, part: str, moment: EventContext) -> str:
-        """Record that the note with a text still holds, as a person says; return it. Raises BadRequest or StorageError.
+        """Record that a person confirmed the note with this text; return it. Raises BadRequest or StorageError.
 
         Blocks.
         """

@@ -51,10 +51,11 @@ def source_of(note: str, prompts: Iterable[str], replaced: str = "") -> NoteSour
 
 
 def is_said(note: str, replaced: str, prompts: Iterable[str]) -> bool:
-    """Return whether a change of notes is in the user's words, as far as words tell.
+    """Return whether a change of notes is in the user's words, as far as words can show.
 
-    They must have said each of the note's words that mean something, and denied what it denies. A note that it replaces
-    may lend words. If a note goes, they must have mentioned its subject. A change without any text is not judged.
+    The user must have used each meaningful word of the note, and denied what it denies. The note that it replaces
+    may contribute words. If a note is removed, the user must have mentioned its subject. A change without any text is
+    not checked.
     """
     said = tuple(prompts)
     if replaced and not any(is_same_subject(replaced, each) for each in (*said, note)):

@@ -31,7 +31,7 @@ class ProcessPlan(Struct, frozen=True):
     """How a model's process is run.
 
     Its environment is `variables` alone, so that it does not inherit the agent's keys. `grace_s` is how long it may
-    take to end by itself once its standard input is closed.
+    take to end on its own once its standard input is closed.
     """
 
     command: tuple[str, ...]

@@ -13,7 +13,7 @@ class QuotaDriver:
         self._counted: set[str] = set()
 
     async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
-        """Drive a run until it ends or is suspended. Fail it if no further run may start."""
+        """Drive a run until it ends or is suspended. Fail it if no new run may start."""
         if order.id not in self._counted:
             if refusal := self._quota.refuse_run():
                 return Failed("budget", refusal)

@@ -102,7 +102,7 @@ class SessionManager:
         self._creator = creator
         self._open: dict[str, Session] = {}
         self._moving: dict[str, anyio.Event] = {}
-        """The sessions that are being opened or closed; each event tells when that is done."""
+        """The sessions that are being opened or closed; each event is set once that is done."""
         self.continued: Collection[str] = ()
         """The sessions whose turns this process continues after an earlier one ended: their questions stay open."""
         self.begun_children: Collection[str] = ()
@@ -243,7 +243,7 @@ class SessionManager:
         return is_child(session_id) and session_id not in self.begun_children
 
     def _refuse_too_many(self) -> None:
-        """Raise BadRequest if the quota allows no further open session."""
+        """Raise BadRequest if the quota does not allow another open session."""
         if refusal := self._services.quota.refuse_session(len(self._open)):
             raise BadRequest(refusal)
 

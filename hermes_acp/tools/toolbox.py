@@ -55,7 +55,7 @@ class Toolbox:
         described: Mapping[str, ToolSchema] | None = None,
         deferred: Set[str] = frozenset(),
     ) -> None:
-        """Hold the tools by name, followed by further ones; the first tool with a name wins.
+        """Hold the tools by name, followed by others; the first tool with a given name wins.
 
         The schemas of `deferred` tools are in no request, but they can be called through `call_tool`. A tool whose
         required tool is missing is left out, as are those that need it. Tools describe themselves here unless they are
@@ -75,7 +75,7 @@ class Toolbox:
         )
 
     def extended(self, further: Mapping[str, Tool], *, deferred: Set[str] = frozenset()) -> "Toolbox":
-        """Return a toolbox with further tools after these, leaving this one unchanged.
+        """Return a toolbox with more tools after these, leaving this one unchanged.
 
         The `deferred` ones are left out of requests.
         """

@@ -1,1 +1,1 @@
-"""Replace the version in use with another one: find it, install it beside the current one, try it, and switch."""
+"""Replace the version in use with another one: find it, install it next to the current one, try it, and switch."""

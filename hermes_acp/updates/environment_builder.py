@@ -1,4 +1,4 @@
-"""Create a new environment beside the others and install a wheel into it, with the installer that created the first
+"""Create a new environment next to the others and install a wheel into it, with the installer that created the first
 one.
 """
 

@@ -1,4 +1,4 @@
-"""Update this installation: look for a version, install it beside the others, check it, switch to it, go back."""
+"""Update this installation: look for a version, install it next to the others, check it, switch to it, go back."""
 
 import os
 import time

@@ -38,7 +38,7 @@ class ReportedQuota:
         return self._used_up(("tokens", "usd"))
 
     def refuse_run(self) -> str:
-        """Return why no further run may start now."""
+        """Return why no new run may start now."""
         return self._used_up(("runs", "tokens", "usd"))
 
     def refuse_turn(self, running: int) -> str:

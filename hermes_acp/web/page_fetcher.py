@@ -111,7 +111,7 @@ class PageFetcher:
                 raise _broken(address, trouble) from None
 
     async def _send(self, client: "httpx2.AsyncClient", address: WebAddress) -> "httpx2.Response":
-        """Try to connect to the resolved addresses, one after the other."""
+        """Try to connect to the resolved addresses, one at a time."""
         import httpx2
 
         headers = {

@@ -85,7 +85,7 @@ class LocalCommands:
     async def run(self, command: Command, progress: Progress) -> CommandResult:
         """Run a command in the user's shell; on timeout or cancellation, all its processes are dead on return.
 
-        If a command ends by itself, its background processes keep running until `close`. An exit by a
+        If a command ends on its own, its background processes keep running until `close`. An exit by a
         signal counts as 128 plus the signal's number, as in shells.
         """
         self._registry.begin()

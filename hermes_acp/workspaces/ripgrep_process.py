@@ -29,7 +29,7 @@ _UNREADABLE_CODE: Final = 2
 
 
 class SearchEnd(Struct, frozen=True):
-    """How ripgrep ended by itself: its error message, and why not all was searched (empty if all was).
+    """How ripgrep ended on its own: its error message, and why not all was searched (empty if all was).
 
     `has_unreadable`: it said nothing, but could not read some files.
     """

@@ -203,7 +203,7 @@ async def test_a_connection_is_encrypted_and_the_server_is_checked(tmp_path: Pat
                     await platform.say(said.place, OutgoingMessage("Over TLS", "key"))
                     await world.direct("anna").see("Over TLS")
                     assert isinstance(platform, XmppPlatform)
-                    with pytest.raises(PlatformError, match="without encryption"):
+                    with pytest.raises(PlatformError, match="unencrypted URLs"):
                         await platform.send_file(said.place, OutgoingFile("a", "text/plain", b"a", "key"))
                 with pytest.raises(PlatformError, match="refused the address or the password"):
                     async with platform_of("xmpp", settings, "wrong", frozenset()):

@@ -90,7 +90,7 @@ class CallProgress:
         self._turn.emit(PlanChanged(entries))
 
     def allows(self, *effects: Effect) -> bool:
-        """Check further effects of the call against policy, without asking anyone.
+        """Check additional effects of the call against policy, without asking anyone.
 
         The session's exposure is not considered: a redirect is the server's choice and carries nothing from the model.
         """
@@ -103,7 +103,7 @@ class CallProgress:
         return verdict.decision == "allow"
 
     async def inquire(self, question: Question) -> Reply | None:
-        """Ask the turn's user a question; the call's deadline is paused meanwhile."""
+        """Ask the turn's user a question; this pauses the call's deadline."""
         with self.deadline.paused():
             async with self._turn.calls.asking:
                 await self._turn.ledger.drained()

@@ -191,7 +191,7 @@ class _Compaction:
         return reply
 
     def _note_timing(self, timing: RequestTiming | None) -> None:
-        """Extend the time of the summary to the end of a further request."""
+        """Extend the time of the summary to the end of another request."""
         if timing and self._timing:
             took_s = timing.started_at + timing.took_s - self._timing.started_at
             timing = structs.replace(self._timing, took_s=took_s)

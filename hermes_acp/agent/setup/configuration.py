@@ -238,7 +238,7 @@ class Configuration:
         return () if self._environment.config_file.is_file() else named_models(self._environment)
 
     async def list_models(self) -> tuple[str, ...]:
-        """Ask the endpoint for its models, again if the endpoint changes meanwhile. Raises ModelError."""
+        """Ask the endpoint for its models, and ask again if the endpoint changes in the meantime. Raises ModelError."""
         asked, listed = None, tuple[str, ...]()
         while asked is not self._connections[-1]:
             asked = self._connections[-1]

@@ -186,7 +186,7 @@ class TwilioSettings(Section):
     sms: PhoneNumber | None = None
     """The number to which people write by SMS."""
     trusts_sms_senders: bool = False
-    """Needed for `sms`, because anyone can send an SMS in the name of another number."""
+    """Needed for `sms`, because anyone can forge the number that an SMS comes from."""
     listen: Listener = "127.0.0.1:8712"
     """Host and port at which the gateway waits for messages."""
     api: ServiceAddress = "https://api.twilio.com"

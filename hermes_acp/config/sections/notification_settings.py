@@ -28,7 +28,7 @@ class NotificationTargetSettings(Section):
     service: Annotated[str, AfterValidator(_known)]
     """How it is delivered: `apprise` (mail, chats, phones), `desktop` or `gateway`."""
     to: Annotated[str, Field(pattern=rf"^(?:{GATEWAY_PLACE})$")] | None = None
-    """For `gateway`: the name of a person whom it admitted, or a room of its settings, such as `matrix:!id:server`."""
+    """For `gateway`: the name of a person it has admitted, or a room of its settings, such as `matrix:!id:server`."""
     events: tuple[NotificationEvent, ...] | None = None
     """What is reported there. Default: `notifications.events`."""
 

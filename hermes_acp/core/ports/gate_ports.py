@@ -52,12 +52,12 @@ class Gate(Protocol):
     async def ask(
         self, call: CallProposed, *, permission_scope: PermissionScope
     ) -> PermissionAnswer | PermissionResponse:
-        """Ask a person about one call and wait without a time limit; return `unavailable` if nobody can be asked.
+        """Ask a person about one call and wait without a time limit; return `unavailable` if nobody is available.
 
         Lasting answers are offered only as far as `permission_scope` describes them.
         """
         ...
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
-        """Ask a person a call's question and wait without a time limit; return None if nobody can be asked."""
+        """Ask a person a call's question and wait without a time limit; return None if nobody is available."""
         ...

@@ -38,7 +38,7 @@ class UserQuota(Protocol):
         ...
 
     def refuse_run(self) -> str:
-        """Return why no further run may start now."""
+        """Return why no new run may start now."""
         ...
 
     def refuse_turn(self, running: int) -> str:

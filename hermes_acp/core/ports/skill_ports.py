@@ -105,7 +105,7 @@ class SkillWriter(Protocol):
 
 
 class SkillSuggestion(Struct, frozen=True):
-    """A skill that seems to fit the user's prompt. If it is likely the right one, the user is told too."""
+    """A skill that seems to fit the user's prompt. If it is likely the right one, it is also shown to the user."""
 
     name: str
     about: str

@@ -2,7 +2,7 @@
 
 A file under review has two texts: what its user has agreed to so far, and what the agent wrote. Accepting a hunk adds
 it to the first, rejecting a hunk removes it from the second; when both are equal, nothing is open. Changes that others
-make meanwhile are applied to both.
+make in the meantime are applied to both.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,6 +1,6 @@
 """The `hermes-acp checkpoints` and `undo` commands: list and undo the file changes of turns.
 
-An undo locks the session's record meanwhile, because the session's model must be informed; if an editor has the
+An undo locks the session's record while it works, because the session's model must be informed; if an editor has the
 record open, the undo is done there.
 """
 

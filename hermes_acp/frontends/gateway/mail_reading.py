@@ -1,4 +1,4 @@
-"""Parse an email: its stated sender, its new text, and the mail server's verdict about the sender.
+"""Parse an email: its stated sender, its new text, and the mail server's verdict on the sender.
 
 Source: RFC 5322, RFC 8601 (Authentication-Results), RFC 3834 (automatic responses).
 """

@@ -183,7 +183,7 @@ class Cooldowns:
         self._turns: Counter[str] = Counter()
 
     def cool_down_route(self, route: str, first_s: float) -> None:
-        """Start a route's cooldown: first `first_s`, then twice as long for each further failure until it works."""
+        """Start a route's cooldown: first `first_s`, then twice as long for each subsequent failure until it works."""
         before = self._routes.get(route)
         failures = before.failures + 1 if before else 1
         rest_s = min(first_s * 2.0 ** min(failures - 1, 30), MAX_COOLDOWN_S)

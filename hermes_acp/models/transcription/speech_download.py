@@ -1,6 +1,6 @@
 """Download a speech model from the Hugging Face Hub, because a person has asked for it. Blocks.
 
-A model is either complete or absent: it is downloaded beside its destination, checked, and then moved. The next
+A model is either complete or absent: it is downloaded next to its destination, checked, and then moved. The next
 download continues one that was interrupted. Source: "Hugging Face Hub: Download files".
 """
 

@@ -1,4 +1,4 @@
-"""The gateway's chat platforms: a room that it answers in, or a person whom it admitted.
+"""The gateway's chat platforms: a room that it answers in, or a person it has admitted.
 
 The message is stored in the gateway's database under its ID, so it is sent once however often it is stored. It counts
 as delivered once the platform has accepted it.

@@ -101,7 +101,7 @@ class ChangeTable(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RememberedPrefix(Struct, frozen=True, forbid_unknown_fields=True):
-    """A command prefix that may be remembered, together with this many further words."""
+    """A command prefix that may be remembered, together with this many more words."""
 
     words: int = 0
 

@@ -1,4 +1,4 @@
-"""Drive a claimed run until it ends or is suspended: renew the claim meanwhile, and store the outcome.
+"""Drive a claimed run until it ends or is suspended, keep its claim renewed, and store the outcome.
 
 A separate task renews the claim, never the work itself. Work that loses its claim, must stop, or makes no progress is
 ended.

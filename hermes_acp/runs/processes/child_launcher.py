@@ -15,9 +15,9 @@ from hermes_acp.runs.worktrees.card_worktrees import CardWorktrees
 from hermes_acp.storage.private_files import take_lock, unlock_and_close
 
 BOARD: Final = "children"
-"""The name under which the worktrees of child agents are kept beside those of cards."""
+"""The name under which the worktrees of child agents are kept next to those of cards."""
 EXPORT_PREFIX: Final = "OTEL_"
-"""How the variables start that have a process export spans; the parent exports those of its children."""
+"""The prefix of the variables that make a process export spans; the parent exports those of its children."""
 
 
 class ChildLauncher:

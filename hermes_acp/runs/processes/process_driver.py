@@ -181,7 +181,7 @@ class _Conversation:
                     return outcome
 
     async def _answer_questions(self, parent: ParentAgent) -> None:
-        """Pass a child agent's questions on, one after the other; meanwhile, the process is still listened to."""
+        """Pass a child agent's questions on, one at a time, and keep reading from the process."""
         while True:
             await self._has_question.wait()
             self._has_question = anyio.Event()

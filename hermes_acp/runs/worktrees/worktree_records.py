@@ -122,7 +122,7 @@ async def _lock(path: Path) -> AsyncGenerator[int]:
 
 
 async def _locked(path: Path) -> int:
-    """Return the locked descriptor of a file that still has this path: it may be removed meanwhile."""
+    """Return the locked descriptor of a file that still has this path: it may be removed in the meantime."""
     while True:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

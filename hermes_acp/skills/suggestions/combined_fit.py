@@ -11,7 +11,7 @@ from msgspec import Struct
 MEANING_WEIGHT: Final = 0.4
 """How much a standard deviation in meaning counts relative to the score by words, for whether a skill is suggested."""
 MEANING_RANK_WEIGHT: Final = 1.0
-"""The same for the order of the skills: it counts more, because the meaning tells apart skills that share words."""
+"""The same for the order of the skills: it counts more, because meaning distinguishes skills that share words."""
 MIN_SCORE: Final = 3.5
 LIKELY_SCORE: Final = 6.0
 MEANING_ALONE: Final = 2.5

@@ -157,7 +157,7 @@ class TapPublisher:
 
 
 def public_key(key_file: Path) -> str:
-    """Return the public half of a key, from the file beside it. Raises BadRequest."""
+    """Return the public half of a key, from the file next to it. Raises BadRequest."""
     file = key_file.with_name(f"{key_file.name}.pub")
     try:
         return " ".join(file.read_text(encoding="utf-8").split()[:2])

@@ -147,7 +147,7 @@ class CheckpointManager:
         self._has_work.set()
 
     async def add(self, checkpoint_id: str, touched: Sequence[str], *, is_whole: bool = False) -> None:
-        """Add further files that are about to change; with `is_whole`, everything else too."""
+        """Add more files that are about to change; with `is_whole`, everything else too."""
         opened = self._open[checkpoint_id]
         await self._do(
             lambda store: opened.use(store, lambda note: store.amend(note, touched, is_whole=is_whole))

@@ -101,7 +101,7 @@ def no_named_states(shadow: Shadow) -> FolderSnapshot:
 def with_files_before(
     shadow: Shadow, place: FolderSnapshot, paths: Sequence[bytes], folders: Collection[bytes] = ()
 ) -> FolderSnapshot:
-    """Add further files, which are about to change, to the state before a change.
+    """Add more files, which are about to change, to the state before a change.
 
     `folders` are about to change themselves.
     """

@@ -291,7 +291,7 @@ def _tells_unwritable(error: "sqlite3.Error") -> bool:
 
 @contextmanager
 def _one_at_a_time(lock: Path) -> Generator[None]:
-    """Prevent other processes from opening meanwhile: SQLite does not wait its turn to start a write-ahead log."""
+    """Keep other processes from opening it for now: SQLite does not wait its turn to start a write-ahead log."""
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -170,7 +170,7 @@ class FolderWatcher:
         return True
 
     def _watch(self, events: FolderEvents, folder: str) -> None:
-        """Watch a folder for its followers, who notice if it is deleted meanwhile. Raises OSError."""
+        """Watch a folder for its followers, who notice if it is deleted in the meantime. Raises OSError."""
         is_deep = any(folder in each.deep for each in self._interests[folder])
         with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
             events.add(folder, CONTENTS if is_deep else NAMES)

@@ -1,7 +1,7 @@
 """Run one call of a tool file, in the child process started for it.
 
 The runner sends `ready`, receives its task, and finally sends one `outcome`: a `text`, the tool's own message if it
-`failed`, or the traceback of its `crash`; and what was `printed` meanwhile.
+`failed`, or the traceback of its `crash`; and what was `printed` while it ran.
 """
 
 import __future__

@@ -311,7 +311,7 @@ class Driver:
 
 
 def serve(wire: Wire) -> None:
-    """Open the browser that the first line describes, then perform the action in each further line."""
+    """Open the browser that the first line describes, then perform the action in each later line."""
     wishes = wire.receive()
     with sync_playwright() as playwright:
         try:

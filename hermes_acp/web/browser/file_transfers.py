@@ -1,4 +1,4 @@
-"""Files that the agent uploads to a page or downloads from it; everything that a page tries by itself is refused.
+"""Files that the agent uploads to a page or downloads from it; everything that a page tries on its own is refused.
 
 The content of an upload comes from the agent's process, and that of a download goes there: no page names a path.
 """

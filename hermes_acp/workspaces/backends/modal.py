@@ -26,7 +26,7 @@ PIECE_BYTES: Final = 1 << 20
 DAY_S: Final = 86_400
 SNAPSHOT_TIMEOUT_S: Final = 55
 IMAGE: Final = "im-"
-"""How the IDs of images start."""
+"""The prefix of the IDs of images."""
 
 
 class ModalSandbox:

@@ -99,7 +99,7 @@ class ProcessTree:
 
 
 class OrphanedProcesses:
-    """Background processes that outlived commands which ended by themselves.
+    """Background processes that outlived commands which ended on their own.
 
     This process adopts them, so it must reap them once they end, and can kill them when the session ends.
     Thread-safe.
@@ -228,7 +228,7 @@ class ProcessRegistry:
         self._reaper.register_process(leader, tag_of(mark))
 
     def adopt_leftovers(self, mark: str, leader: int) -> None:
-        """Keep track of what a command that ended by itself left running. Blocks while it scans all processes."""
+        """Keep track of what a command that ended on its own left running. Blocks while it scans all processes."""
         for ended in self._orphans.gather(mark, leader):
             self._reaper.forget_process(ended)
 

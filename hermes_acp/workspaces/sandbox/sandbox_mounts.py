@@ -132,7 +132,7 @@ def plan_sandbox_mounts(
     *,
     opens_git: bool = False,
 ) -> SandboxMounts:
-    """Plan the mounts for the machine as it is now; `hidden` lists further paths that appear empty.
+    """Plan the mounts for the machine as it is now; `hidden` lists more paths that appear empty.
 
     The roots are scanned if no `tree` is given. Whatever is `held` as a placeholder for another sandbox is
     actually missing, and is held for this one too. Unless it `opens_git`, git directories are read-only as

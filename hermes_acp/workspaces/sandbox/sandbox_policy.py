@@ -35,7 +35,7 @@ def _is_possible(names: bytes) -> bool:
 class GuardedNames(Struct, frozen=True):
     """The names that nothing in a sandbox may change or see, all in lower case.
 
-    `protects` and `is_secret` classify further names, or the last few components of a path;
+    `protects` and `is_secret` classify other names, or the last few components of a path;
     `may_be_secret` checks many at once, each followed by a NUL.
     """
 

@@ -64,7 +64,7 @@ MAX_GAP: Final = 400
 class Joined(Struct, frozen=True):
     """The joined text of fragments, and where each fragment is in the text, from start to end.
 
-    `alone` are quotations that name deeds by themselves: where one of them is an attack, it is quoted whole, not split.
+    `alone` are quotations that name deeds on their own: where one of them is an attack, it is quoted whole, not split.
     """
 
     places: tuple[tuple[int, int], ...]

@@ -58,7 +58,7 @@ class LocalClients:
             await listener.serve(self._hear)
 
     async def stop(self) -> None:
-        """Accept no further clients, end the connections of those that are served, and wait until they have ended."""
+        """Accept no more clients, end the connections of those that are served, and wait until they have ended."""
         self._is_stopping = True
         for connection in self._connections:
             connection.close_soon()

@@ -1,7 +1,7 @@
 """Updates that tell clients attached with `session/attach` about each other: prompts, answers, ends of turns,
 departures.
 
-The updates are those of the RFD. Other clients are not told: they would not know these updates.
+The updates are those of the RFD. Other clients do not get them: they would not know these updates.
 """
 
 from collections.abc import Callable

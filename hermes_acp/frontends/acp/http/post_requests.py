@@ -41,7 +41,7 @@ def refuse(refusal: AdmissionRefusal) -> Response:
 
 
 def full(clients: RemoteClients) -> AdmissionRefusal:
-    """Return why no further client is accepted."""
+    """Return why no more clients are accepted."""
     return AdmissionRefusal(503, serving.STOPPING if clients.is_closed else serving.NO_ROOM)
 
 

@@ -40,7 +40,7 @@ class ServerLimits(Struct, frozen=True):
 
 
 class TooManyClients(Exception):
-    """No further connection is accepted: there are too many, or the server is shutting down."""
+    """No more connections are accepted: there are too many, or the server is shutting down."""
 
 
 class SocketReceiver:

@@ -52,7 +52,7 @@ class EditorAudience:
         self._rejected: dict[tuple[str, str], str] = {}
         self._said: dict[str, str] = {}
         self._form = f"{session.id} {self._view}"
-        """Whoever has the same is shown an event by the same frames; a string, whose hash is computed once."""
+        """Clients with the same value are shown an event by the same frames; a string, whose hash is computed once."""
         self._past_times = past_times
         self._times = TimeUpdates() if takes(client.capabilities, "times") else None
 

@@ -77,7 +77,7 @@ async def record(variables: Mapping[str, str], stop: anyio.Event) -> bytes:
 async def _ran_until(
     stop: anyio.Event, command: Sequence[str], folder: Path, variables: Mapping[str, str]
 ) -> bool:
-    """Run a program until `stop` is set or the time is up; return False if it ended by itself."""
+    """Run a program until `stop` is set or the time is up; return False if it ended on its own."""
     with (folder / "errors").open("wb") as errors:
         process = await anyio.open_process(
             ["/bin/sh", "-c", KEEPER, "sh", *command, str(folder / "speech.wav")],

@@ -148,7 +148,7 @@ class Screen(Protocol):
 
     @property
     def can_edit(self) -> bool:
-        """Whether there is an editor for longer texts."""
+        """Whether there is an editor for longer text."""
         ...
 
     async def edit(self, text: str, name: str) -> str | None:

@@ -79,7 +79,7 @@ def after_interruptions(status: str, times: int) -> str:
 
 
 def interrupted_among(done: str, number: int) -> str:
-    """Return how many lines are done, and how many of them were interrupted meanwhile."""
+    """Return how many lines are done, and how many of them were interrupted in the meantime."""
     return f"{done}, {number:,} of them interrupted"
 
 

@@ -96,7 +96,7 @@ def _of_server(tool: str) -> str:
 
 
 def _first_words(subject: str) -> str:
-    """Return the first words of a command, without the star for further words."""
+    """Return the first words of a command, without the star for more words."""
     return re.sub(r"(:\*|\s+\*)$", "", subject).strip()
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
 MIN_PARALLEL_LINES: Final = 600_000
-"""Once this many bytes are available without waiting, further ones are distributed among processes."""
+"""Once this many bytes are available without waiting, the rest is distributed among processes."""
 
 BATCH: Final = 100_000
 READ_BYTES: Final = 1 << 20
@@ -93,7 +93,7 @@ class BatchQueue:
         self.under_way: deque[Future[bytes]] = deque()
 
     def answer(self, stream: Iterator[list[bytes]], descriptor: int, lines: list[bytes], number: int) -> None:
-        """Distribute these lines, starting at this line number, and all further lines in the stream."""
+        """Distribute these lines, starting at this line number, and all later lines in the stream."""
         size_bytes = sum(map(len, lines))
         for chunk in stream:
             lines += chunk

@@ -16,7 +16,7 @@ from hermes_acp.storage.private_files import storage_error, write_whole
 def set_up_editor(editor: str, variables: Mapping[str, str], *, is_agreed: bool, keeps_copy: bool) -> None:
     """Set up one editor after showing the diff; `is_agreed` asks nothing.
 
-    Raises BadRequest for a file that cannot be read, or if nobody can be asked; StorageError. Files are written only
+    Raises BadRequest for a file that cannot be read, or if nobody is available; StorageError. Files are written only
     after all of them were planned.
     """
     machine = this_machine(variables)

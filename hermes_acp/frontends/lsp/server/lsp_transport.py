@@ -1,6 +1,6 @@
 """Frames of one connection: checked on the way in, in order on the way out.
 
-pygls could read by itself, but it leaves malformed requests unanswered and has no size limit. Source: LSP 3.18, "Base
+pygls could read on its own, but it leaves malformed requests unanswered and has no size limit. Source: LSP 3.18, "Base
 Protocol" and "Server lifecycle".
 """
 

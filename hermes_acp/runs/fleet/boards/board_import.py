@@ -30,7 +30,7 @@ class ImportedBoard(Struct, frozen=True):
 
 
 async def import_board(files: FileBoardLogs, shared: PostgresBoardLogs, name: str) -> ImportedBoard:
-    """Move one board. Nobody can append to its file meanwhile, which is set aside once the database has everything.
+    """Move one board. Its file is locked, and set aside once the database has everything.
 
     Repeatable after any interruption. Raises BadRequest or StorageError.
     """

@@ -118,7 +118,7 @@ class FolderCopies:
         _write_mark(copy.git_dir, _Mark(stored.state.commit, mark.is_ours if mark else False))
 
     def _create(self, stored: StoredFolder) -> None:
-        """Build the copy beside its final location, and rename it once it is complete."""
+        """Build the copy next to its final location, and rename it once it is complete."""
         top = stored.top
         if not is_missing(top):
             raise WorkspaceError(IN_THE_WAY.format(top=top), hint=IN_THE_WAY_HINT)

@@ -107,7 +107,7 @@ class MovingDriver:
 
 
 class _WatchedLease:
-    """A lease that tells when its run has advanced."""
+    """A lease that reports when its run has advanced."""
 
     def __init__(self, lease: Lease) -> None:
         self._lease = lease
