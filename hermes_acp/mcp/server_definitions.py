@@ -166,7 +166,7 @@ class ServerProcessRegistry(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Stop watching; no server is running any more."""
+        """Stop watching; no server is running now."""
         ...
 
 

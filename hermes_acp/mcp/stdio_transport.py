@@ -206,7 +206,7 @@ async def _write(from_us: MemoryObjectReceiveStream[Any], stdin: ByteSendStream)
 
 
 async def _pump(descriptor: int, take: Callable[[bytes], None]) -> None:
-    """Forward a pipe's data, and an empty chunk at the end, whatever caused the end."""
+    """Forward a pipe's data, and an empty chunk at the end, no matter what caused the end."""
     try:
         async for chunk in _chunks(descriptor):
             take(chunk)

@@ -36,7 +36,7 @@ class StandingGrants:
 
 
 def call_subject(effect: Calls) -> str:
-    """Return a standing grant's subject for an MCP server's tool, whatever its arguments."""
+    """Return a standing grant's subject for an MCP server's tool, regardless of its arguments."""
     return f"{effect.server}\0{effect.tool}"
 
 

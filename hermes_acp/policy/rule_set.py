@@ -55,7 +55,7 @@ class RuleSet:
         )
 
     def for_tool(self, tool: str) -> Rule | None:
-        """Return the rule for a tool as a whole, whatever its arguments."""
+        """Return the rule for a tool as a whole, regardless of its arguments."""
         return _first(
             rule
             for rule in self._rules_of(tool)

@@ -14,7 +14,7 @@ AT_HINT = "Use a local time such as 2026-12-24T18:00."
 
 
 class RunSchedules:
-    """Changes the schedules of a home folder. Their runs use the configured mode, whatever the session's mode is."""
+    """Changes the schedules of a home folder. Their runs use the configured mode, regardless of the session's mode."""
 
     def __init__(self, service: RunService, place: str) -> None:
         self._service = service

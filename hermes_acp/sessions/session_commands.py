@@ -88,7 +88,7 @@ class SlashCommands:
         return next((command for command in self._answered if command.name == words[0][1:]), None)
 
     def find_turn_command(self, prompt: str) -> TurnCommand | None:
-        """Return the turn command at the start of a prompt, whatever words follow it; None for anything else."""
+        """Return the turn command at the start of a prompt, no matter which words follow it; None for anything else."""
         name, _ = split_command(prompt)
         return next((command for command in self._in_turns if command.name == name), None)
 

@@ -1,7 +1,7 @@
 """Install skills from elsewhere: fetch them into quarantine, check them, and install exactly what was checked.
 
 Blocks. An installed skill is pinned twice, by its source commit and by the digest of all its files, so that the
-skill in use is the one that was checked, whatever happens to the source.
+skill in use is the one that was checked, no matter what happens to the source.
 """
 
 import os

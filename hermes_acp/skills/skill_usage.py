@@ -70,7 +70,7 @@ class SkillUsageTracker:
         self._running.setdefault(session_id, {})[place] = SkillUse(name, place)
 
     def report(self, session_id: str, name: str, folder: str) -> None:
-        """Record that a skill did not work in this turn, whatever the turn's result."""
+        """Record that a skill did not work in this turn, regardless of the turn's result."""
         self.note(session_id, name, folder)
         self._reported.setdefault(session_id, set()).add(os.path.realpath(folder))
 

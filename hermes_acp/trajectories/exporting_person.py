@@ -20,7 +20,7 @@ def mask_of_environment(environment: Environment) -> Callable[..., str]:
 
 
 def names_of_person(environment: Environment) -> PersonalNames:
-    """Return the names of the person: from the environment, the home folder and the settings of git. Blocks."""
+    """Return the names of the person: from the environment, the home folder and git's settings. Blocks."""
     variables = environment.variables
     home = variables.get("HOME") or os.path.expanduser("~")
     places = {os.path.realpath(home): HOME, home: HOME}

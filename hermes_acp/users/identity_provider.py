@@ -35,7 +35,7 @@ FRESH_S: Final = 3600.0
 STALE_S: Final = 86_400.0
 """How long keys are used that cannot be fetched again."""
 KEY_PAUSE_S: Final = 10.0
-"""The shortest time between two fetches of the keys, whatever keys tokens name."""
+"""The shortest time between two fetches of the keys, no matter which keys tokens name."""
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 

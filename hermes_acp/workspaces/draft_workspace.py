@@ -36,7 +36,7 @@ class OpenDocuments(Protocol):
 
 
 class Draft(Struct, frozen=True):
-    """A file's content before (None: it did not exist) and after the change (None: it is to be deleted)."""
+    """A file's content before (None: it did not exist) and after the change (None: it will be deleted)."""
 
     path: str
     before: bytes | None

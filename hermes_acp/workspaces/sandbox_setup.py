@@ -85,7 +85,7 @@ def sandbox_bounds(settings: "Settings | None", guarded: "GuardedNames") -> "San
 def sandbox_remark(settings: "Settings", variables: Mapping[str, str]) -> str:
     """Say which commands are not confined as they should be; return an empty string if all is well.
 
-    Blocks for a few milliseconds if a sandbox is to be used.
+    Blocks for a few milliseconds if a sandbox is wanted.
     """
     if settings.sandbox.mode == "off":
         return ""

@@ -51,4 +51,4 @@ class PeerError(Exception):
 
 
 class PeerGone(Exception):
-    """The other side is gone: nothing can be sent any more and no reply will arrive."""
+    """The other side is gone: nothing more can be sent and no reply will arrive."""

@@ -110,7 +110,7 @@ class CallSlot:
 
 
 class CallOrder:
-    """The calls of one step, numbered from 0; every call must end its slot, whatever happens."""
+    """The calls of one step, numbered from 0; every call must end its slot, no matter what happens."""
 
     def __init__(self, count: int) -> None:
         self._places = [CallSlot() for _ in range(count)]

@@ -108,7 +108,7 @@ class _ChildProcess:
         self._advanced = anyio.Event()
 
     async def run(self, folder: str = "") -> Result:
-        """Run the process to its end; whatever happens, the child's record is closed."""
+        """Run the process to its end; no matter what happens, the child's record is closed."""
         parent, title = self._group.turn, self._task.title
         order = await self._begin(folder)
         child_id = order.session_id

@@ -62,7 +62,7 @@ async def _close(stage: PostflightStage, turn: Turn, ending: Ending) -> None:
 
 
 async def run_unprompted(turn: Turn, words: str) -> TurnEnded:
-    """Run a turn that no user prompted, with `words` as its prompt, and close its record whatever happens.
+    """Run a turn that no user prompted, with `words` as its prompt, and close its record no matter what happens.
 
     Return how it ended. Raises StorageError.
     """

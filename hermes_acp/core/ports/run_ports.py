@@ -196,7 +196,7 @@ def never() -> bool:
 
 
 class WorkScope(Struct, frozen=True):
-    """Which runs a worker drives, `seats` at a time: those of its places, or `only` one, whatever its place. Once
+    """Which runs a worker drives, `seats` at a time: those of its places, or `only` one, regardless of its place. Once
     `is_draining` returns True, no more runs are started, and the worker ends when the current ones do.
     """
 

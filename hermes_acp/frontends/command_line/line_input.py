@@ -1,4 +1,4 @@
-"""Ask a person at a terminal for a line; Ctrl+C is never lost, also while an event loop runs."""
+"""Ask a person at a terminal for a line; Ctrl+C is never lost, even while an event loop runs."""
 
 import select
 import signal

@@ -20,7 +20,7 @@ CHANNEL: Final = "msteams"
 ALGORITHM: Final = "RS256"
 LEEWAY_S: Final = 300
 RELOAD_S: Final = 60.0
-"""Minimum interval for fetching Microsoft's keys, whatever keys requests name."""
+"""Minimum interval for fetching Microsoft's keys, no matter which keys requests name."""
 RENEW_S: Final = 300.0
 """How long before its expiry our token is renewed."""
 RETRY_AFTER_S: Final = 5.0
@@ -41,7 +41,7 @@ class BotTokens:
         self._own_until = 0.0
 
     async def is_genuine(self, channel_id: str, service_url: str, header: str) -> bool:
-        """Return whether Microsoft sent an activity of Teams to this bot.
+        """Return whether Microsoft sent a Teams activity to this bot.
 
         Raises PlatformError if its keys cannot be fetched.
         """

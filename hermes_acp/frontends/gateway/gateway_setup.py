@@ -77,7 +77,7 @@ def _first_default(section: type[BaseModel]) -> dict[str, YamlValue]:
 
 
 def _ask_for(section: type[BaseModel], name: str) -> YamlValue | None:
-    """Ask for a setting until its value is valid; return None if the default is to be used."""
+    """Ask for a setting until its value is valid; return None to use the default."""
     field = section.model_fields[name]
     is_required, is_list = field.is_required(), isinstance(field.default, tuple)
     default = None if is_required or is_list else field.default

@@ -1,4 +1,4 @@
-"""The channels of IRC in which the agent is to be: joined, reported if that fails, and joined again."""
+"""The IRC channels that the agent joins, retrying and reporting failures."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final

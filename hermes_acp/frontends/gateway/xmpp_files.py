@@ -1,4 +1,4 @@
-"""Files of XMPP, which are on web servers: fetched from allowed ones, and uploaded to that of the account's server.
+"""XMPP files, which are on web servers: downloaded from allowed ones, and uploaded to the account's own.
 
 Source: XEP-0066, XEP-0363.
 """

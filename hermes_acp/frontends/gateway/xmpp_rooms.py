@@ -1,4 +1,4 @@
-"""The rooms of XMPP in which the agent is to be: joined without their history, and reported if that fails.
+"""The XMPP rooms that the agent joins, without their history; failures are reported.
 
 Source: XEP-0045.
 """
@@ -48,7 +48,7 @@ class XmppRooms:
             raise PlatformError(messages.xmpp_not_in_room(place.room))
 
     def take_refusal(self, stanza: Any) -> None:
-        """End a try to join: the library waits for an error that not every server sends in this form."""
+        """Give up an attempt to join: the library waits for an error that not every server sends in this form."""
         room = str(stanza["from"].bare)
         if room in self._context.rooms:
             self._client.event(f"muc::{room}::presence-error", stanza)

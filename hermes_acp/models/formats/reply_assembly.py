@@ -1,4 +1,4 @@
-"""Assemble one reply from a stream of events, whatever the vendor.
+"""Assemble one reply from a stream of events, for any vendor.
 
 A vendor's assembly derives from `ReplyAssembly`: it reads the events, fills the blocks, and records the stop reason
 and the usage. The base class decides what counts as a reply.

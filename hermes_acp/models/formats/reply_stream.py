@@ -1,4 +1,4 @@
-"""Read a byte stream as fragments and one complete reply, whatever the vendor."""
+"""Read a byte stream as fragments and one complete reply, for any vendor."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Final, Protocol

@@ -36,7 +36,7 @@ class _ArgumentParser:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the next word is a flag's value, whatever it looks like."""
+        """Whether the next word is a flag's value, no matter what it looks like."""
         return bool(self._waiting)
 
     def take(self, word: Word) -> None:

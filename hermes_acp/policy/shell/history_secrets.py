@@ -46,7 +46,7 @@ class _Query(Struct, frozen=True):
     cwd: str
 
     def run(self, *arguments: str, given: bytes = b"") -> str:
-        """Return the output of git; empty if it fails. Raises HistoryError."""
+        """Return git's output; empty if it fails. Raises HistoryError."""
         variables = settings_variables((*INERT_SETTINGS, *OFFLINE_SETTINGS))
         try:
             process = self.program.start(arguments, self.cwd, variables, subprocess.PIPE)

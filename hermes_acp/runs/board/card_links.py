@@ -17,7 +17,7 @@ EMPTY: Final[Incoming] = MappingProxyType({})
 
 
 def awaited(incoming: Incoming, card_id: str) -> tuple[str, ...]:
-    """Return the cards that a card depends on, whatever their states."""
+    """Return the cards that a card depends on, regardless of their states."""
     return tuple(sorted({other for kind, other in incoming.get(card_id, NOTHING) if kind in WAITING}))
 
 

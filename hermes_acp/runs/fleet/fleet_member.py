@@ -77,7 +77,7 @@ class FleetMember:
         self._is_closing = False
 
     async def open(self, places: tuple[str, ...], *, drives_any: bool = True) -> None:
-        """Register as a worker. `drives_any` is False if only a single run is to be driven. Raises StorageError."""
+        """Register as a worker. `drives_any` is False for a worker that drives a single run. Raises StorageError."""
         machine = self.machine = await run_sync(machine_of, self._folder)
         if self._open_copies:
             copies = await run_sync(self._open_copies, machine)

@@ -90,7 +90,7 @@ class FleetWorkforce:
         """Do nothing: there is nothing to release, and the connection to Temporal ends with the process."""
 
     async def _drive_only(self, member: FleetMember, run_id: str) -> None:
-        """Drive one run in this process, whatever other workers exist, until it ends or waits."""
+        """Drive one run in this process, no matter which other workers exist, until it ends or waits."""
         async with self.watching() as changes, background_tasks(member.keep):
             while True:
                 rest = await member.drive_run(run_id)

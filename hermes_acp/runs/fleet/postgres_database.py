@@ -23,7 +23,7 @@ IDLE_TIMEOUT_MS: Final = 5_000
 KEEPALIVE_S: Final = 5
 ADDRESS_HINT: Final = "Use postgresql://USER:PASSWORD@HOST/DATABASE, with %40 for an @ in the password."
 TCP_TIMEOUT_MS: Final = 15_000
-"""A server that has vanished is detected after this time, whatever TCP's default timeout is."""
+"""A server that has vanished is detected after this time, regardless of TCP's default timeout."""
 
 
 class PostgresDatabase:

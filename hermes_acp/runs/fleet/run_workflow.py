@@ -1,4 +1,4 @@
-"""The Temporal workflow that drives one run until it ends or waits, whatever happens to workers.
+"""The Temporal workflow that drives one run until it ends or waits, no matter what happens to workers.
 
 It contains only the run's ID and how to reach it. The run itself is in Postgres, which decides who may drive it.
 """

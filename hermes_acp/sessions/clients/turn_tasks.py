@@ -1,4 +1,4 @@
-"""Run turns in separate tasks, which continue whatever happens to the client that started them."""
+"""Run turns in separate tasks, which continue no matter what happens to the client that started them."""
 
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Generator

@@ -15,7 +15,7 @@ MEANING_RANK_WEIGHT: Final = 1.0
 MIN_SCORE: Final = 3.5
 LIKELY_SCORE: Final = 6.0
 MEANING_ALONE: Final = 2.5
-"""How many standard deviations suffice to suggest a skill whatever the words are, such as for a prompt in another
+"""How many standard deviations suffice to suggest a skill regardless of the words, such as for a prompt in another
 language.
 """
 MAX_SUGGESTED: Final = 3

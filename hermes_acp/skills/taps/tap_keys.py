@@ -40,7 +40,7 @@ class KeyChanges(Struct, frozen=True):
 
 
 class KeyRevoked(BadRequest):
-    """The publisher revoked the key, so the tap cannot be used any more."""
+    """The publisher revoked the key, so the tap can no longer be used."""
 
 
 def read_changes(content: bytes) -> KeyChanges:

@@ -105,7 +105,7 @@ class TapPublisher:
         return self._change_key(url, public_key(new_key_file), new_key_file)
 
     def revoke(self, url: str) -> Published:
-        """Declare that a tap's key must not be trusted any more; the tap ends with that. Raises BadRequest."""
+        """Declare that a tap's key must no longer be trusted; the tap ends with that. Raises BadRequest."""
         return self._change_key(url, "", self._key_file)
 
     def _change_key(self, url: str, new: str, signing_file: Path) -> Published:

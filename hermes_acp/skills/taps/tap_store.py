@@ -29,7 +29,7 @@ class Tap(Struct, frozen=True):
     """A tap. `key` is its publisher's public key: pinned when the user added it, or named by the one before it.
 
     `commit` and `index` are the newest that were verified; `added_at` is in seconds since the epoch. Nothing signed by
-    one of the `former_keys` is accepted any more, and nothing at all if the key `is_revoked`.
+    one of the `former_keys` is accepted, and nothing at all if the key `is_revoked`.
     """
 
     url: str

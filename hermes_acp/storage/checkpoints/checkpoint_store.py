@@ -376,7 +376,7 @@ def paths_within(root: str, paths: Sequence[str]) -> list[bytes]:
 
 
 def display_path(root: str, path: bytes) -> str:
-    """Return a path for display: absolute, and valid text whatever its bytes."""
+    """Return a path for display: absolute, and valid text regardless of its bytes."""
     return os.path.join(root, path.decode("utf-8", "replace"))
 
 

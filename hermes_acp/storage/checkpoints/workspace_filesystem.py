@@ -180,7 +180,7 @@ def _is_folder(name: bytes, folder: int) -> bool:
 
 
 def _is_abandoned(name: bytes, folder: int) -> bool:
-    """Return whether a temporary file has no writer any more. A live writer holds its lock."""
+    """Return whether a temporary file no longer has a writer. A live writer holds its lock."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     except OSError as error:

@@ -149,7 +149,7 @@ class Outbox:
         )
 
     def erase(self, now: float) -> None:
-        """Delete the texts and destinations of messages that are not to be sent any more, and old messages altogether.
+        """Delete the texts and destinations of messages that no longer have to be sent, and old messages altogether.
 
         Afterwards, the database's files do not contain them either, nor texts deleted elsewhere.
         """

@@ -1,4 +1,4 @@
-"""The contents of files that are to be sent, until they have been. Functions block and raise StorageError."""
+"""The contents of files to send, kept until they are sent. Functions block and raise StorageError."""
 
 from contextlib import suppress
 from pathlib import Path

@@ -41,7 +41,7 @@ SHAPE: Final = 'TOOL = {"name": "…", "description": "…"}'
 
 
 def check_tool_source(source: str, stem: str, taken: Collection[str] = ()) -> CheckedToolFile:
-    """Check the source of `stem`.py; the names in `taken` belong to other tools. Never raises, whatever the text."""
+    """Check the source of `stem`.py; the names in `taken` belong to other tools. Never raises, for any text."""
     if len(source) > MAX_BYTES or len(source.encode("utf-8", "replace")) > MAX_BYTES:
         return _unreadable(0, f"a tool may have at most {MAX_BYTES:,} bytes.")
     try:

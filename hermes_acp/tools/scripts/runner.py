@@ -53,7 +53,7 @@ class Wire:
         self._write(f"={pieces[-1]}")
 
     def ask(self, message: object) -> dict[str, Any]:
-        """Send one message and return the answer; exit if nobody answers any more."""
+        """Send one message and return the answer; exit if there is no answer."""
         text = json.dumps(message)
         if len(text) > MAX_MESSAGE_CHARS:  # it would be refused anyway, after a slow transfer
             return {"text": TOO_LARGE, "is_error": True}

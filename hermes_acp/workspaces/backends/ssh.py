@@ -34,7 +34,7 @@ class SshBackend:
     ) -> CompositeWorkspace:
         """Open a workspace, but connect to nothing yet. Raises ConfigError.
 
-        If a folder is configured, the session uses only that folder, whatever its folders are here.
+        If a folder is configured, the session uses only that folder, regardless of its folders here.
         """
         settings = settings or SshSettings()
         if settings.host is None:

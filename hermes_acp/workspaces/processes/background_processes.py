@@ -124,7 +124,7 @@ class LocalProcess:
                     return
 
     async def write(self, text: str) -> None:
-        """Send input; a final U+0004 ends the input. Raises WorkspaceError if the process accepts none any more."""
+        """Send input; a final U+0004 ends the input. Raises WorkspaceError if the process no longer accepts any."""
         await run_sync(self._write, text, limiter=self._threads)
 
     def _write(self, text: str) -> None:

@@ -85,7 +85,7 @@ class RemoteProcess:
             self._end = CommandResult("", int(code) if code.isdigit() else KILLED)
 
     async def write(self, text: str) -> None:
-        """Send input; a final U+0004 ends the input. Raises WorkspaceError if the process accepts none any more."""
+        """Send input; a final U+0004 ends the input. Raises WorkspaceError if the process no longer accepts any."""
         ends = text.endswith(END_OF_INPUT) and not self._in_terminal
         data = text.removesuffix(END_OF_INPUT if ends else "").encode("utf-8", "replace")
         pieces = [data[at : at + CHUNK_BYTES] for at in range(0, len(data) or 1, CHUNK_BYTES)]

@@ -154,7 +154,7 @@ class Sandbox:
     ) -> SandboxedCommand:
         """Return a sandboxed command line; once it has ended, call `settle` and `release`.
 
-        A read-only command changes nothing in the workspace and has no network, whatever is configured.
+        A read-only command changes nothing in the workspace and has no network, regardless of the settings.
         """
         with self._setting_up:  # the first commands may run concurrently
             self._set_up(registry)
@@ -334,7 +334,7 @@ class Sandbox:
         return describe_limits(self.bounds, self._roots, mode, self.found.way)
 
     def close(self) -> None:
-        """Release the sandbox's resources, once nothing runs in it any more."""
+        """Release the sandbox's resources, once nothing runs in it."""
         self._placeholders.clear()
         if self._folder:
             self._index.close()

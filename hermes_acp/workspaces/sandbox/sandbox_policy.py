@@ -95,7 +95,7 @@ class SandboxPolicy(Struct, frozen=True):
     closed: Callable[[], tuple[DeniedPath, ...]] = tuple
 
     def for_read_only(self) -> "SandboxPolicy":
-        """Return the policy for a read-only command: CPU time and file sizes are limited whatever is configured."""
+        """Return the policy for a read-only command: CPU time and file sizes are limited regardless of the settings."""
         return structs.replace(
             self,
             cpu_s=min(self.cpu_s or READ_ONLY_CPU_S, READ_ONLY_CPU_S),

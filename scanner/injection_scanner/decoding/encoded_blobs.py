@@ -96,7 +96,7 @@ def read_bits(blob: str) -> str | None:
 
 
 def read_base32(blob: str) -> str | None:
-    """Decode base32, whatever its padding."""
+    """Decode base32, regardless of its padding."""
     body = blob.rstrip("=")
     if not (body.isupper() or body.islower()):
         return None
@@ -104,7 +104,7 @@ def read_base32(blob: str) -> str | None:
 
 
 def read_base64(blob: str) -> str | None:
-    """Decode base64 in either alphabet, whatever its padding."""
+    """Decode base64 in either alphabet, regardless of its padding."""
     body = blob.rstrip("=").replace("-", "+").replace("_", "/")
     body = body[: len(body) - (len(body) % 4 == 1)]
     return _decoded(lambda plain: b64decode(plain + "=" * (-len(plain) % 4), validate=True), body)

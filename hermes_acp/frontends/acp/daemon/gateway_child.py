@@ -52,7 +52,7 @@ class GatewayChild:
             await anyio.sleep(wait_s)
 
     async def _run(self) -> int:
-        """Run the gateway once; return its exit code. Its input is closed when this process ends, in whatever way."""
+        """Run the gateway once; return its exit code. Its input is closed when this process ends, for any reason."""
         process = await anyio.open_process(
             [sys.executable, "-m", "hermes_acp", "gateway", "run", "--ends-with-input"],
             stdin=subprocess.PIPE,

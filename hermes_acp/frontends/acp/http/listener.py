@@ -58,7 +58,7 @@ class Connections:
         self.lingering = 0
         """The number of evicted connections that are no longer read and are closed only at the idle timeout."""
         self.is_ending = False
-        """Whether the server ends: no connection is accepted or read any more."""
+        """Whether the server is shutting down: connections are no longer accepted or read."""
         self._silent: dict[PeerAddress, _Connection] = {}
         self._of_host: Counter[str] = Counter()
         self._open: set[_Connection] = set()

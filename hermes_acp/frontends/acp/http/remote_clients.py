@@ -70,7 +70,7 @@ class SocketReceiver:
 
 
 class RemoteClient:
-    """One client's connection, from initialize to its end, whatever happens to its streams."""
+    """One client's connection, from initialize to its end, no matter what happens to its streams."""
 
     def __init__(
         self,
@@ -181,7 +181,7 @@ class RemoteClients:
 
     @property
     def is_closed(self) -> bool:
-        """Whether no new client is accepted any more."""
+        """Whether new clients are no longer accepted."""
         return self.is_stopping or self.is_draining
 
     def begin(self, kind: Kind, client_id: str | None = None) -> RemoteClient:

@@ -1,4 +1,4 @@
-"""Stop reasons and error codes for the ends of turns, the same in every version."""
+"""Stop reasons and error codes for how turns end, the same in every version."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

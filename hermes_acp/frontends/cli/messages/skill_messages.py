@@ -51,7 +51,7 @@ def several_kept(name: str, folders: str) -> str:
 
 
 def is_built_in(name: str) -> str:
-    """Return the error for a built-in skill that is to be removed."""
+    """Return the error for removing a built-in skill."""
     return f"{name} is a built-in skill and cannot be removed."
 
 

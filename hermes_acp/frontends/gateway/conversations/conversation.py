@@ -36,7 +36,7 @@ from hermes_acp.storage.gateway.outbox import OutgoingPart
 from hermes_protocol import v1
 
 MAX_LOSSES: Final = 5
-"""After this many ends of the agent in one turn, the message counts as failed."""
+"""If the agent exits this many times in one turn, the message counts as failed."""
 
 BUSY: Final = "busy"
 BUSY_S: Final = 0.5

@@ -94,7 +94,7 @@ class OpenQuestion(Struct, eq=False):
 
 
 class ClosedQuestion(Struct, frozen=True):
-    """What is kept of a closed question: its code, the conversations that showed it, and when it was closed."""
+    """What remains of a closed question: its code, the conversations that showed it, and when it was closed."""
 
     code: str
     conversations: frozenset[str]

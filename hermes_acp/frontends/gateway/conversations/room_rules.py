@@ -62,7 +62,7 @@ class RoomRules:
         return list(found.items())
 
     async def has_sandbox_off(self, profile: str) -> bool:
-        """Return whether a profile's commands run outside the sandbox, also if its settings cannot be read."""
+        """Return True if a profile's commands run outside the sandbox, or if its settings cannot be read."""
         variables = {**self._environment.variables, PROFILE_VARIABLE: profile}
         try:
             settings = await to_thread.run_sync(load_settings, environment_of(variables))

@@ -25,7 +25,7 @@ from hermes_protocol import v1
 
 POLL_S: Final = 0.5
 ASKED_WITHIN_S: Final = 30.0
-"""If an attached session asks nothing within this time, it has no open question any more."""
+"""If an attached session asks nothing within this time, it no longer has an open question."""
 DETACH_TIMEOUT_S: Final = 10.0
 SETTLING_S: Final = 1.0
 """How long to stay in a session after an answer, so that the answer arrives first."""

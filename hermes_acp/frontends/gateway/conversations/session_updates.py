@@ -1,4 +1,4 @@
-"""Interpret a session's updates for a conversation: prompts, parts of answers, and the ends of turns."""
+"""Interpret a session's updates for a conversation: prompts, parts of answers, and how turns end."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal

@@ -44,7 +44,7 @@ class SenderHooks(Struct, frozen=True):
 
 
 class SenderQueue(Struct, frozen=True):
-    """What is to be sent: messages, and the contents of files."""
+    """What the sender sends: messages, and the contents of files."""
 
     outbox: Outbox
     files: OutgoingFiles

@@ -60,7 +60,7 @@ class LspClient:
     ) -> str | None:
         """Let the user choose one of the titles; return None if they dismiss the question. Raises ClientError.
 
-        The text is sent in full, whatever its length: it may be what the user approves.
+        The text is sent in full, regardless of its length: it may be what the user approves.
         """
         params = types.ShowMessageRequestParams(
             type=kind,

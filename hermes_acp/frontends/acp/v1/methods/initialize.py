@@ -15,7 +15,7 @@ VERSION: Final = 1
 
 
 def initialize(client: ClientConnection, params: v1.InitializeRequest) -> v1.InitializeResponse:
-    """Answer with version 1, whatever was requested."""
+    """Answer with version 1, regardless of what was requested."""
     client.greet(VERSION, params)
     unstable = client.offers_unstable
     return v1.InitializeResponse(
