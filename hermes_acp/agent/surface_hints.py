@@ -1,4 +1,4 @@
-"""Texts for the model about the surface on which its user reads the answers, one paragraph each."""
+"""Text for the model about the surface on which its user reads the answers, one paragraph each."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,7 +1,7 @@
 """Decide which parts of a tool's description and schema a model may read.
 
 Every word in a schema reaches the model: parameter names, allowed values, defaults and examples as well as
-descriptions. Texts are cleaned; a name or value that is an attack is removed. Source: JSON Schema 2020-12.
+descriptions. Descriptions are cleaned; a name or value that is an attack is removed. Source: JSON Schema 2020-12.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The confidence in a note, which depends on its source and declines until someone confirms the note."""
+"""How much a note can be trusted, which depends on its source and declines until someone confirms the note."""
 
 import re
 from collections.abc import Iterable, Sequence

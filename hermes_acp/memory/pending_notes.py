@@ -1,4 +1,4 @@
-"""Notes proposed while nobody could be asked. They await approval here and appear in no prompt.
+"""Notes proposed while nobody was available to answer. They await approval here and appear in no prompt.
 
 Every change is written atomically under a lock, so that no crash or other process loses a proposal. Blocks: use it
 in a worker thread.

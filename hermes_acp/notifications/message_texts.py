@@ -1,4 +1,4 @@
-"""The texts of notifications: short and plain, no matter what the agent or a file contains."""
+"""The text of notifications: short and plain, no matter what the agent or a file contains."""
 
 import re
 from collections.abc import Callable, Mapping

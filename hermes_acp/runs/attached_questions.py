@@ -1,5 +1,5 @@
 """Show the open questions of runs to clients that are attached to their sessions. The question still belongs to the
-run: it is stored in the record, and the first answer counts, wherever it comes from. Clients are asked only until
+run: it is stored in the record, and the first answer counts, from any client. Clients are asked only until
 someone has answered.
 """
 

@@ -1,6 +1,6 @@
 """Carry out runs in sessions: each drive is a crash-safe turn until it ends or is suspended. The work of earlier
 drives is read from the session's record. So a prompt is sent once, a call runs once, and an interrupted turn is
-resumed, however often a run is driven.
+resumed, no matter how often a run is driven.
 """
 
 from collections.abc import AsyncGenerator, Callable, Mapping

@@ -1,4 +1,4 @@
-"""Find the call from whose result a note may come that the user did not say."""
+"""Find the call whose result may be the source of a note that the user did not say."""
 
 import re
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
-"""All texts of the chat, except names that a person types, such as `on` and `off`.
-Texts contain no indentation and no terminal markup. `tests/golden/messages/chat.txt` lists them all.
+"""All messages of the chat, except names that a person types, such as `on` and `off`.
+Messages contain no indentation and no terminal markup. `tests/golden/messages/chat.txt` lists them all.
 """
 
 from collections.abc import Mapping, Sequence

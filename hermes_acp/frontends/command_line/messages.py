@@ -1,4 +1,4 @@
-"""Texts about a command line that cannot be parsed."""
+"""Messages about a command line that cannot be parsed."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

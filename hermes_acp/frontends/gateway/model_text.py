@@ -1,4 +1,4 @@
-"""Texts that the gateway adds to people's messages for the model: the sender, and what others said before."""
+"""Text that the gateway adds to people's messages for the model: the sender, and what others said before."""
 
 from collections.abc import Sequence
 from secrets import token_hex

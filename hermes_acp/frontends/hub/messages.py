@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp hub` for people."""
+"""Messages of `hermes-acp hub` for people."""
 
 from typing import Final
 

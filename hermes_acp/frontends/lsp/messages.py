@@ -1,4 +1,4 @@
-"""All texts of `hermes-acp lsp` for people: in their editor, on the command line, in the editor's log.
+"""All messages of `hermes-acp lsp` to people: in their editor, on the command line, in the editor's log.
 
 What the model reads is in `model_text.py` and in `actions`. `tests/golden/messages/lsp.txt` lists everything here.
 """

@@ -1,4 +1,4 @@
-"""Texts of the web page's server for people."""
+"""Messages of the web page's server for people."""
 
 from typing import Final
 

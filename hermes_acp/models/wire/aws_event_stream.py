@@ -1,4 +1,4 @@
-"""Decode Amazon's event streams, however the network splits them.
+"""Decode Amazon's event streams, no matter how the network splits them.
 
 Source: Smithy, "Amazon Event Stream Specification" (application/vnd.amazon.eventstream).
 """

@@ -1,4 +1,4 @@
-"""Decode server-sent events, however the network splits them.
+"""Decode server-sent events, no matter how the network splits them.
 
 Source: WHATWG HTML, section 9.2.6 "Interpreting an event stream".
 """

@@ -1,4 +1,4 @@
-"""Texts of batches for the model."""
+"""Messages of batches for the model."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Texts about boards for people: why an action was refused, and what to do instead."""
+"""Messages about boards for people: why an action was refused, and what to do instead."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

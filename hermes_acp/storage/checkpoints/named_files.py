@@ -1,4 +1,4 @@
-"""Store the states of single files of a workspace, however many others there are.
+"""Store the states of single files of a workspace, no matter how many others there are.
 
 This uses neither git nor a shadow's index, so it never waits for a snapshot's lock. It leaves out the same files as a
 snapshot. All functions block and raise CheckpointError.

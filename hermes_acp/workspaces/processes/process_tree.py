@@ -181,7 +181,7 @@ def adopt_orphans() -> None:
 async def terminate_tree(tree: ProcessTree, threads: CapacityLimiter) -> None:
     """Ask a command's processes to end, then kill them; return once all are dead, or after KILL_TIMEOUT_S seconds.
 
-    The time counts from the first signal. SIGKILL is always sent, however late on a busy machine.
+    The time counts from the first signal. SIGKILL is always sent, no matter how late on a busy machine.
     """
     with CancelScope(shield=True):
         await run_sync(tree.signal, signal.SIGTERM, limiter=threads)

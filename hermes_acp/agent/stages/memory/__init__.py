@@ -1,1 +1,1 @@
-"""Stages about what outlives a session: the reminder of notes, and the external memory service."""
+"""Stages for what outlives a session: the reminder of notes, and the external memory service."""

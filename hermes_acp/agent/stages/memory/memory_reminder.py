@@ -1,4 +1,4 @@
-"""Remind the model once that nothing of a long session has been kept for later sessions.
+"""Remind the model once if nothing from a long session has been kept for later sessions.
 
 The reminder is a note after the prompt, so the frozen prompt does not change. What is reminded, and whether, follows
 from the session's messages, so a restart repeats nothing.

@@ -1,1 +1,1 @@
-"""The resident process: sessions that outlive their clients, and the socket by which local clients reach it."""
+"""The resident process: sessions that outlive their clients, and the socket through which local clients reach it."""

@@ -1,4 +1,4 @@
-"""Texts in conversations for people: permission questions, forms, notices."""
+"""Messages to people in conversations: permission questions, forms, notices."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

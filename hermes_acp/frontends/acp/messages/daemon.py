@@ -1,4 +1,4 @@
-"""Texts of the resident process and its commands."""
+"""Messages of the resident process and its commands."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""Texts for the overviews of MCP servers, context files and trust, and for setup and refused changes."""
+"""Messages for the overviews of MCP servers, context files and trust, and for setup and refused changes."""
 
 from typing import Final
 

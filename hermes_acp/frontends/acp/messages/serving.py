@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp serve`, for the person who starts it and for the clients it refuses."""
+"""Messages of `hermes-acp serve`, for the person who starts it and for the clients it refuses."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Texts that only the full-screen chat has.
+"""Messages that only the full-screen chat has.
 
 `tests/golden/messages/chat.full_screen.txt` lists them.
 """

@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp batch`."""
+"""Messages of `hermes-acp batch`."""
 
 from collections.abc import Sequence
 from typing import Final

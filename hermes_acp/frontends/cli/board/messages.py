@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp board`."""
+"""Messages of `hermes-acp board`."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

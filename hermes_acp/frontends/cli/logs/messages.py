@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp logs`."""
+"""Messages of `hermes-acp logs`."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp checkpoints` and `hermes-acp undo`."""
+"""Messages of `hermes-acp checkpoints` and `hermes-acp undo`."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp doctor`; the findings themselves come from the checks."""
+"""Messages of `hermes-acp doctor`; the findings themselves come from the checks."""
 
 from collections.abc import Sequence
 from types import MappingProxyType

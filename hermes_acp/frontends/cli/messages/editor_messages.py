@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp setup --editor`."""
+"""Messages of `hermes-acp setup --editor`."""
 
 from types import MappingProxyType
 from typing import Final

@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp hooks`, and of `hermes-acp doctor` about hooks."""
+"""Messages of `hermes-acp hooks`, and of `hermes-acp doctor` about hooks."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp mcp`; the status of a server is worded in `mcp/sign_in/oauth_coordinator.py`."""
+"""Messages of `hermes-acp mcp`; the status of a server is worded in `mcp/sign_in/oauth_coordinator.py`."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp memory`."""
+"""Messages of `hermes-acp memory`."""
 
 from collections.abc import Sequence
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp notifications`."""
+"""Messages of `hermes-acp notifications`."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp runs`."""
+"""Messages of `hermes-acp runs`."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp policy`; the reasons come from `policy/`."""
+"""Messages of `hermes-acp policy`; the reasons come from `policy/`."""
 
 from types import MappingProxyType
 from typing import Final

@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp profiles`."""
+"""Messages of `hermes-acp profiles`."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp run`."""
+"""Messages of `hermes-acp run`."""
 
 from collections.abc import Sequence
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp scan`; the findings come from the scanner."""
+"""Messages of `hermes-acp scan`; the findings come from the scanner."""
 
 from typing import Final
 

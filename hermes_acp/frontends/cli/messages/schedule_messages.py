@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp schedule`."""
+"""Messages of `hermes-acp schedule`."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

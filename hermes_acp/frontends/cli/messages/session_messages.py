@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp sessions`."""
+"""Messages of `hermes-acp sessions`."""
 
 from types import MappingProxyType
 from typing import Final

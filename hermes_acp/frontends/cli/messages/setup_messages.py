@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp setup`."""
+"""Messages of `hermes-acp setup`."""
 
 from collections.abc import Sequence
 from types import MappingProxyType

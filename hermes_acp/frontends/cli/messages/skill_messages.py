@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp skills`; the lines of its list come from `skills/skill_overview.py`."""
+"""Messages of `hermes-acp skills`; the lines of its list come from `skills/skill_overview.py`."""
 
 from typing import Final
 

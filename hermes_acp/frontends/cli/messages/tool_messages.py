@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp tools`; the faults and abilities of a tool are worded in `tools/custom`."""
+"""Messages of `hermes-acp tools`; the faults and abilities of a tool are worded in `tools/custom`."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp trust`."""
+"""Messages of `hermes-acp trust`."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp model`."""
+"""Messages of `hermes-acp model`."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp sessions export` and `hermes-acp sessions import`."""
+"""Messages of `hermes-acp sessions export` and `hermes-acp sessions import`."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp skills taps` and `hermes-acp skills publish`."""
+"""Messages of `hermes-acp skills taps` and `hermes-acp skills publish`."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp train`."""
+"""Messages of `hermes-acp train`."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

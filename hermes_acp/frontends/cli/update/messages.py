@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp update`."""
+"""Messages of `hermes-acp update`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp usage`."""
+"""Messages of `hermes-acp usage`."""
 
 from typing import Final
 

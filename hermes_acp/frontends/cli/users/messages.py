@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp users` and `hermes-acp audit`."""
+"""Messages of `hermes-acp users` and `hermes-acp audit`."""
 
 from typing import Final
 

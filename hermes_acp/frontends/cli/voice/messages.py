@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp voice`."""
+"""Messages of `hermes-acp voice`."""
 
 from typing import Final
 

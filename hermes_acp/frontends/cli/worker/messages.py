@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp worker`."""
+"""Messages of `hermes-acp worker`."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""The texts of a question: the call, the reason, the whole text to be approved, and diffs up to a certain length."""
+"""The text of a question: the call, the reason, the whole text to be approved, and diffs up to a certain length."""
 
 import re
 from collections.abc import Sequence

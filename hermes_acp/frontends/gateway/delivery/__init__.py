@@ -1,1 +1,1 @@
-"""Deliver texts to people: splitting, pacing and deduplication."""
+"""Deliver messages to people: splitting, pacing and deduplication."""

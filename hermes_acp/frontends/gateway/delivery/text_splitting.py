@@ -1,4 +1,4 @@
-"""Split long texts into messages, at sensible places and with complete code blocks.
+"""Split long text into messages, at sensible places and with complete code blocks.
 
 When the text grows, only the last message changes. A code block that continues in the next message is closed and
 reopened there.

@@ -1,4 +1,4 @@
-"""Texts of the gateway for people on platforms."""
+"""Messages of the gateway for people on platforms."""
 
 from collections.abc import Sequence
 from typing import Final

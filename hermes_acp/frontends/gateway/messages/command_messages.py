@@ -1,4 +1,4 @@
-"""Texts of `hermes-acp gateway`, and of its log."""
+"""Messages of `hermes-acp gateway`, and of its log."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

@@ -1,6 +1,6 @@
 """WhatsApp and SMS through Twilio: receives messages through its webhook and sends them through its REST API.
 
-Every webhook request must be signed with the account's token. Messages written while the gateway was down are read from
+Every webhook request must be signed with the account's token. Messages sent while the gateway was down are read from
 Twilio's list of messages. Twilio fetches files that are sent from an address below that of the webhook.
 Source: Twilio's "Messages resource", "Messaging webhook requests", "Validate signatures of requests", "Accepted
 content types for media".

@@ -1,6 +1,6 @@
 """Inline completion: requested after a pause in typing, cancelled by the next keystroke.
 
-There is one suggestion per document. A cancelled one is answered at once, however long its model takes to stop.
+There is one suggestion per document. A cancelled one is answered at once, no matter how long its model takes to stop.
 """
 
 import os
