@@ -260,7 +260,7 @@ def load_settings(environment: Environment, overrides: Mapping[str, Any] = NOTHI
 
 
 def parse_settings(content: str, file: str) -> dict[str, Any]:
-    """Return the settings in a file's text, without validation. Raises ConfigError, which names the file."""
+    """Return the settings in a file's text, without validation. Raises ConfigError, naming the file."""
     if not content.strip():
         return {}
     import yaml

@@ -76,7 +76,7 @@ class GitIndex(Struct, frozen=True):
     modified_ns: int
 
     def entries(self) -> Iterator[IndexEntry]:
-        """Yield the tracked entries, as far as they can be read."""
+        """Yield the tracked entries that can be read."""
         for content in self.contents:
             yield from _entries(content, self.top)
 

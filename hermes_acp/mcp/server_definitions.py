@@ -30,7 +30,7 @@ class StdioServer(Struct, frozen=True):
 
 
 class OAuth(Struct, frozen=True):
-    """How users sign in to a server, as far as that cannot be discovered.
+    """How users sign in to a server, where that cannot be discovered.
 
     `client_id` is a registered client, `client_metadata_url` a document that describes us; `port` is where the browser
     returns (0: any free port).

@@ -1,4 +1,4 @@
-"""The tools and prompts that a server lists, as far as they can be offered."""
+"""The tools and prompts that a server lists and that can be offered."""
 
 import hashlib
 import os

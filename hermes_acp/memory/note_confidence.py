@@ -51,7 +51,7 @@ def source_of(note: str, prompts: Iterable[str], replaced: str = "") -> NoteSour
 
 
 def is_said(note: str, replaced: str, prompts: Iterable[str]) -> bool:
-    """Return whether a change of notes is in the user's words, as far as words can show.
+    """Return whether a change of notes is in the user's words, judging by the words alone.
 
     The user must have used each meaningful word of the note, and denied what it denies. The note that it replaces
     may contribute words. If a note is removed, the user must have mentioned its subject. A change without any text is

@@ -67,7 +67,7 @@ def is_loopback(host: str) -> bool:
 
 
 def uses_network(step: Step) -> bool:
-    """Return whether a command step contacts another machine, as far as its words show."""
+    """Return whether a command step contacts another machine, judging by its words."""
     if step.judgement == "harmless" or step.program in _LOCAL:
         return False
     if step.program in _BY_SUBCOMMAND:
@@ -80,7 +80,7 @@ def uses_network(step: Step) -> bool:
 
 
 def publishes(step: Step) -> bool:
-    """Return whether a command step sends something to others, such as a push, as far as its words show."""
+    """Return whether a command step sends something to others, such as a push, judging by its words."""
     if step.judgement == "harmless":
         return False
     if verbs := _PUBLISH_BY_VERB.get(step.program):
@@ -92,7 +92,7 @@ def publishes(step: Step) -> bool:
 
 
 def deletes_files(step: Step) -> bool:
-    """Return whether a command step deletes files, as far as its words show."""
+    """Return whether a command step deletes files, judging by its words."""
     way = _DELETE_BY.get(step.program)
     return bool(step.deletes) or (way is not None and way in step.words)
 

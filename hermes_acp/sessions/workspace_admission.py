@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class WorkspaceAdmission(Struct, frozen=True):
-    """Admit the servers, tools and hooks of workspaces into sessions, as far as their users trust them.
+    """Admit the servers, tools and hooks of workspaces into sessions, if their users trust them.
 
     `elsewhere` names the backend of a workspace whose files are not on this machine.
     """

@@ -248,7 +248,7 @@ def _backwards(text: str, first: int, last: int) -> Iterator[Span]:
 
 
 def _assignments(text: str, lowered: bytes, start: int, end: int, first: int, last: int) -> Iterator[Span]:
-    """Check the keywords from `first` to `last` for values in a region; their values lie in no other region."""
+    """Check the keywords from `first` to `last` for values in a region; their values are in no other region."""
     for place in keyword_places(lowered, first, last):
         found = find_assigned_secret(text, max(0, place - REACH), end, place)
         if found and found[0] >= start:

@@ -16,7 +16,7 @@ _FOLDER_FLAGS: int = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_
 def locate(path: str, cwd: str, roots: Sequence[str]) -> str:
     """Resolve a path as written: relative to `cwd`, following links; its last components may be missing.
 
-    `~` is an ordinary character. Raises OutsideRoots if the result lies in none of `roots`, and
+    `~` is an ordinary character. Raises OutsideRoots if the result is in none of `roots`, and
     WorkspaceError if the text is not a valid path.
     """
     written = plain_path(path)
@@ -48,7 +48,7 @@ def _outside(path: str, roots: Sequence[str]) -> OutsideRoots:
 
 
 def _resolve(path: str, written: str) -> str:
-    """Follow all links of an absolute path, as far as it exists. Raises WorkspaceError."""
+    """Follow all links in the existing part of an absolute path. Raises WorkspaceError."""
     with suppress(OSError):
         return os.path.realpath(path, strict=True)
     try:
@@ -66,7 +66,7 @@ def _resolve(path: str, written: str) -> str:
 
 
 def is_within(path: str, root: str) -> bool:
-    """Return whether a resolved path is a resolved folder or lies beneath it."""
+    """Return whether a resolved path is a resolved folder or is below it."""
     return path == root or path.startswith(root.rstrip("/") + "/")
 
 

@@ -181,7 +181,7 @@ class Connection:
         return _unpack(method, call.outcome, result_type)
 
     def notify(self, method: str, params: object, *, frame: bytes = b"") -> None:
-        """Queue a notification; never blocks. `frame` is its encoding, if it is known already.
+        """Queue a notification; never blocks. `frame` is its encoding, if already known.
 
         It is dropped if the peer is gone. Streams must also await `drained`.
         """

@@ -54,7 +54,7 @@ class Gate(Protocol):
     ) -> PermissionAnswer | PermissionResponse:
         """Ask a person about one call and wait without a time limit; return `unavailable` if nobody is available.
 
-        Lasting answers are offered only as far as `permission_scope` describes them.
+        Only lasting answers that `permission_scope` describes are offered.
         """
         ...
 

@@ -121,7 +121,7 @@ class Attempts(Struct, frozen=True):
 
 
 class RunView(Struct, frozen=True):
-    """A run's state in its engine. Times are seconds since the epoch, 0.0 if not yet.
+    """A run's state in its engine. Times are seconds since the epoch, or 0.0 if they have not come yet.
 
     `waits_for` lists the calls whose questions are open, `progress_at` when the session last changed.
     """

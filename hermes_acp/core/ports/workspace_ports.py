@@ -67,7 +67,7 @@ class FileQuery(Struct, frozen=True):
 
 
 class FoundFiles(Struct, frozen=True):
-    """Files found by name: up to the requested number, and how many matched, as far as known.
+    """Files found by name: up to the requested number, and how many matched, if known.
 
     Newest first. If too many matched to compare their times, `is_by_time` is false, and they are those nearest to
     the top folder, by path.

@@ -21,7 +21,7 @@ class CommandParser(argparse.ArgumentParser):
         super().__init__(*arguments, **options, allow_abbrev=False)
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """Return the options. Raises BadRequest, which names the first mistake, with what was probably meant."""
+        """Return the options. Raises BadRequest, naming the first mistake, with what was probably meant."""
         try:
             return self.parse_args(arguments)
         except UsageError as error:

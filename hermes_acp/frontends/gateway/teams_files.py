@@ -80,7 +80,7 @@ class FileOffers:
         return {"contentType": CONSENT, "name": file.name, "content": {**content, **contexts}}
 
     async def take(self, room: str, value: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """Upload the file that a person agreed to get; return a card for it, or None if it was declined.
+        """Upload the file that a person agreed to get; return its card, or None if it was declined.
 
         Raises PlatformError.
         """

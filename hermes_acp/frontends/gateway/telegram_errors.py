@@ -6,7 +6,7 @@ from typing import Any, Final
 from hermes_acp.frontends.gateway.port.platform_port import PlatformError
 
 WAIT: Final = "_retry_after"
-"""Its public form warns of what becomes of it."""
+"""The public attribute warns that its type will change."""
 NOT_SENT: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
 """What httpx raises before anything reached the server."""
 

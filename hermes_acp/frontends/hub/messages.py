@@ -120,7 +120,7 @@ def unreadable_certificate(problem: str) -> str:
 
 
 def not_started(profile: str, code: int, log: str) -> str:
-    """Report that a profile's process ended at its start."""
+    """Report that a profile's process ended while starting."""
     return (
         f"The process of the profile {profile!r} ended at once (exit code {code}). "
         f"The administrator can find the reason in {log}."

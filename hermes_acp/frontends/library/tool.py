@@ -56,7 +56,7 @@ class CheckedTool:
     """A tool that can be offered: its name is valid, and its parameters can be described."""
 
     def __init__(self, tool: Tool) -> None:
-        """Check the tool. Raises BadRequest, which names the error."""
+        """Check the tool. Raises BadRequest, naming the error."""
         self.function = tool.function
         if not callable(self.function):
             raise BadRequest(messages.not_callable(tool.function))

@@ -1,4 +1,4 @@
-"""Determine what a command that is not known to be harmless would touch, as far as its words show.
+"""Determine what a command that is not known to be harmless would touch, judging by its words.
 
 This explains a question and finds what is never allowed; it allows nothing.
 """

@@ -64,12 +64,12 @@ class ShellEnvironment(Struct, frozen=True):
 
 
 def is_within(path: str, folder: str) -> bool:
-    """Return whether a path is a folder or lies beneath it."""
+    """Return whether a path is a folder or is below it."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def is_inside(path: str, environment: ShellEnvironment) -> bool:
-    """Return whether a resolved path lies in the session's folders."""
+    """Return whether a resolved path is in the session's folders."""
     return any(is_within(path, root) for root in environment.roots)
 
 

@@ -102,7 +102,7 @@ def read_lines(file: Path, defaults: LineDefaults) -> Sequence[BatchLine]:
 
 
 def _parse(written: str, defaults: LineDefaults) -> BatchLine:
-    """Return one line, completed by the defaults. Raises ValueError, which names the field."""
+    """Return one line, completed by the defaults. Raises ValueError, naming the field."""
     try:
         line = msgspec.json.decode(written, type=_WrittenLine)
     except msgspec.ValidationError as error:

@@ -86,7 +86,7 @@ def _number(card_id: str) -> int | str:
 
 
 def parse(content: str) -> CardDocument:
-    """Parse a card's file. Raises BadRequest, which names what is wrong."""
+    """Parse a card's file. Raises BadRequest, stating what is wrong."""
     found = HEAD.match(content)
     if found is None:
         raise BadRequest(NO_HEAD)

@@ -20,7 +20,7 @@ from hermes_acp.core.token_estimates import text_tokens
 
 
 class ModelUsage(Struct):
-    """The requests to one model on one day, their tokens, and their cost in US dollars as far as prices are known."""
+    """The requests to one model on one day, their tokens, and their cost in US dollars where prices are known."""
 
     requests: int = 0
     failed: int = 0

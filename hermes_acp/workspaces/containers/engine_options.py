@@ -80,7 +80,7 @@ class Mounts(Struct, frozen=True):
 def plan_mounts(roots: Sequence[str], private: str = "", guarded: GuardedNames | None = None) -> Mounts:
     """Return the mounts for a session's folders. Raises BadRequest for system folders, which no container gets.
 
-    If `private` lies in one of them, it appears empty; `guarded` entries at their top level are read-only.
+    If `private` is in one of them, it appears empty; `guarded` entries at their top level are read-only.
     """
     for root in roots:
         if root == "/" or any(is_within(root, each) or is_within(each, root) for each in SYSTEM_FOLDERS):

@@ -55,7 +55,7 @@ def places_of(passage: str, tokens: list[str]) -> list[int]:
 
 
 def locate(passage: str, tokens: list[str], first: int, last: int) -> tuple[int, int]:
-    """Return where tokens `first` to `last` lie in a passage."""
+    """Return where tokens `first` to `last` are in a passage."""
     if last - first >= len(tokens):
         return 0, len(passage)
     places = places_of(passage, tokens[: last + 1])

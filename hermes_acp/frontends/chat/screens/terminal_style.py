@@ -9,7 +9,7 @@ from hermes_acp.frontends.chat.rendering.text_rendering import ColourDepth
 
 
 def colour_depth(colours: ColourDepth) -> ColorDepth:
-    """Return the depth by the name that prompt_toolkit has for it."""
+    """Return prompt_toolkit's name for the colour depth."""
     match colours:
         case "none" | "attributes":
             return ColorDepth.DEPTH_1_BIT

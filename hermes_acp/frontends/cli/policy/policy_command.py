@@ -58,7 +58,7 @@ def run_policy(options: argparse.Namespace) -> int:
 
 
 def _as_in_session(environment: Environment, cwd: str) -> "tuple[Policy, DetectedSandbox]":
-    """Return the policy and the sandbox of a session here, with the rules of both as far as they are trusted."""
+    """Return the policy and the sandbox of a session here, with the trusted rules of both."""
     from hermes_acp.config.settings import load_settings
     from hermes_acp.ids import RandomIds
     from hermes_acp.policy.policy_factory import build_policy

@@ -73,7 +73,7 @@ def report_line(report: RunReport) -> str:
 
 
 def requested_format(arguments: Sequence[str]) -> str:
-    """Return the output format that unparsed arguments ask for, as far as they can be read."""
+    """Return the output format that unparsed arguments ask for, if they can be read."""
     found = "text"
     for flag, following in zip(arguments, (*arguments[1:], ""), strict=True):
         name, is_joined, value = flag.partition("=")

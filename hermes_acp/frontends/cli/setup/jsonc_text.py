@@ -38,7 +38,7 @@ class _Node(Struct, frozen=True):
 
 
 def read_jsonc(text: str) -> Any:
-    """Return the content of a document; an empty one is an empty object. Raises ValueError, which names the line."""
+    """Return the content of a document; an empty one is an empty object. Raises ValueError, naming the line."""
     return _parse(text).value if _is_written(text) else {}
 
 
