@@ -76,7 +76,7 @@ class HunkSpan(Struct, frozen=True, gc=False):
 class EditsJudged(Struct, frozen=True, gc=False, tag="edits_judged"):
     """The user accepted or rejected hunks, in one file, of edits that were made without asking.
 
-    `spans` are the hunks. If `has_followed` is set, the review first adopted later changes that others made to the
+    `spans` lists the hunks. If `has_followed` is set, the review first adopted later changes that others made to the
     file, whose text is then `followed` (null if the file does not exist). `parts` describe the rejected hunks to the
     model.
     """

@@ -48,7 +48,7 @@ class PluginFolder(Generic[T]):
 
 
 def open_installed(group: str, name: str, *, kind: str, setting: str) -> Any:
-    """Import what an installed package adds under a group's entry point; return None if no package does.
+    """Import what an installed package adds under an entry point group; return None if no package does.
 
     Errors call it a `kind`, chosen by `setting`. Raises ConfigError.
     """

@@ -103,7 +103,7 @@ class Remembers(Struct, frozen=True):
     `is_asked`: the user wants to approve each change first. Notes that are `is_user_wide` are shown in all of the
     user's sessions: no mode writes them without asking. Nor does one write what `is_unsaid`: words that are not the
     user's, which may come from a file; `found_in` is the call whose result has them, for people. `note` is the text
-    that is stored, `replaced` the text that goes.
+    that is stored, `replaced` the text that is removed.
     """
 
     path: str

@@ -17,8 +17,8 @@ class ToolMetadata(Struct, frozen=True):
     `capabilities` are what its calls may touch: a call with effects beyond them never runs. `is_cheap`: a step with
     only such calls is refunded. `is_repeatable`: running a call twice has the same effect as running it once, so a lost
     call can be repeated. What it `quotes` is scanned before the model continues; a tool that cleans foreign text itself
-    quotes nothing. `needs` are the tools it depends on: a toolbox that lacks one leaves this tool out. At most
-    `max_per_step` calls of one step are carried out; None means all. `brings` are the sources that each call lets the
+    quotes nothing. `needs` lists the tools it depends on: a toolbox that lacks one leaves this tool out. At most
+    `max_per_step` calls of one step are carried out; None means all. `brings` lists the sources that each call lets the
     model read, in addition to those in its effects.
     """
 

@@ -54,7 +54,7 @@ def expect_checkpoint(turn: Turn, effects: Sequence[Effect]) -> None:
 
 
 def _may_change_anything(turn: Turn, effects: Sequence[Effect]) -> bool:
-    """Return whether a call may change files that it does not name: itself, or by way of the user's hooks."""
+    """Return whether a call may change files that it does not name: directly, or through the user's hooks."""
     return bool(turn.deps.stages.before_call) or any(isinstance(effect, Runs | Calls) for effect in effects)
 
 
@@ -78,7 +78,7 @@ def _touched(turn: Turn, effect: Effect) -> Sequence[str]:
 
 
 def _changes_something(turn: Turn, effect: Effect) -> bool:
-    """Return whether an effect may change files; commands that plan mode allows are known to only read."""
+    """Return whether an effect may change files; commands that plan mode allows are known to be read-only."""
     if isinstance(effect, Runs):
         place = turn.record.cwd
         return turn.deps.policy.judge((effect,), "plan", (), place=place).decision != "allow"

@@ -72,7 +72,7 @@ async def stage_refusal(turn: Turn, card: CallProposed, proposal: Proposal) -> C
 def notes_as_said(
     effects: Sequence[Effect], messages: Sequence[Message], *, is_reflection: bool = False
 ) -> tuple[Effect, ...]:
-    """Return effects as policy checks them: a change of notes says whether it is in the user's words.
+    """Return effects as policy checks them: for a change to notes, state whether it is in the user's words.
 
     In a reflection, the user approves every change of notes first.
     """

@@ -18,7 +18,7 @@ _SEPARATORS: Final = re.compile(r"[;\s]+")
 
 
 def result_with(note: str, messages: Sequence[Message]) -> str:
-    """Return the call whose result contains most words of a note, for people; an empty string if there is none."""
+    """Return the call whose result shares the most words with a note, for people; an empty string if none does."""
     words = stems(note)
     calls = {
         call.id: call

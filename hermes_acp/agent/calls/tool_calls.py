@@ -56,7 +56,7 @@ class _CallResult(Struct, frozen=True):
 
 
 class _Clearance(Struct, frozen=True):
-    """The decision about a call: why it may not run, if so, and how its commands are confined.
+    """The decision about a call: why it may not run (if it may not), and how its commands are confined.
 
     `amended` is the proposal that the user wants instead.
     """

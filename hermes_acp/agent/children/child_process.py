@@ -143,7 +143,7 @@ class _ChildProcess:
                     self._steps += 1
 
     async def _begin(self, folder: str) -> RunOrder:
-        """Begin the child's record with what it inherits, and return the order for its process. Raises StorageError."""
+        """Start the child's record with what it inherits, and return the order for its process. Raises StorageError."""
         group, parent = self._group, self._group.turn
         setup = child_setup(group, self._task.title)
         journal, self._record = await group.records.begin(parent.record, folder)

@@ -23,7 +23,7 @@ def tokens_in_use(record: Record, tools: Sequence[ToolSchema]) -> int:
 
 
 def plausible_tokens(record: Record, tools: Sequence[ToolSchema]) -> int:
-    """Return the likely tokens of the next request: the count, unless the estimate is over twice as high."""
+    """Estimate the tokens of the next request: the count, unless the estimate is more than twice as high."""
     estimated, measured = estimate_request_tokens(record, tools), _measured(record)
     return estimated if measured is None or measured * MAX_ESTIMATE_ERROR < estimated else measured
 

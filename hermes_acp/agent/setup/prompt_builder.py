@@ -44,7 +44,7 @@ class PromptSources(Struct, frozen=True):
 
     `clean` masks secrets, `skills` describes a folder's skills for a surface, `unread` returns the paths that rules
     forbid reading there. `home` is the user's own folder, which contains the notes and lists the texts they allowed.
-    `news` are notices for the user. `can_ask` tells whether there may be a user who answers. `note_imports` receives
+    `news` lists notices for the user. `can_ask` tells whether there may be a user who answers. `note_imports` receives
     a folder's context file imports.
     """
 

@@ -39,7 +39,7 @@ MAX_INVALID_STEPS: Final = 3
 class SystemPrompt(Struct, frozen=True):
     """A session's system prompt, with notices for the user about how it was built.
 
-    `sources` are the untrusted and private sources in the prompt.
+    `sources` lists the untrusted and private sources in the prompt.
     """
 
     layers: tuple[str, ...]

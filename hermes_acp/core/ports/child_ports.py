@@ -34,9 +34,9 @@ class TaskDelegator(Protocol):
     async def run_tasks(
         self, delegated_tasks: Sequence[DelegatedTask], tools: Sequence[str] | None, progress: Progress
     ) -> Sequence[Result]:
-        """Have a child agent carry out each task, and return their answers.
+        """Have child agents carry out the tasks, one each, and return their answers.
 
-        `tools` are the only tools they may use; None allows all tools that a child may have. Raises BadRequest.
+        They may use only `tools`; None allows all tools that a child may have. Raises BadRequest.
         """
         ...
 
@@ -71,7 +71,7 @@ class ChildRecords(Protocol):
 class DelegatedWork(Struct, frozen=True):
     """The task of a child agent in its own process.
 
-    `tools` are the only tools that it may use; `agents_above` is how many agents are above it.
+    It may use only `tools`; `agents_above` is how many agents are above it.
     """
 
     prompt: str

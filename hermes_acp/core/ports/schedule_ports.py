@@ -108,7 +108,7 @@ class Prompts(Protocol):
     """The prompts of runs, each named after its content: an engine's queues get only the name."""
 
     async def put(self, text: str, sources: Sequence[str] = ()) -> str:
-        """Store a prompt with secrets masked, and return its name; `sources` are those of the parts not written by
+        """Store a prompt with secrets masked, and return its name; `sources` lists those of the parts not written by
         the user.
 
         Raises StorageError.

@@ -12,7 +12,7 @@ from hermes_acp.core.ports.workspace_ports import Workspace
 class SkillContent(Struct, frozen=True):
     """A skill's text, or another of its files; `place` is its location, `cut_out` the text that the scanner removed.
 
-    `files` are the other files in its `folder` (absolute), by relative path.
+    `files` lists the other files in its `folder` (absolute), by relative path.
     """
 
     name: str

@@ -39,7 +39,7 @@ class Tool(Protocol):
 class PromptTemplate(Protocol):
     """A predefined prompt that a user calls by name; `hint` describes what follows the name.
 
-    `brings` are the untrusted sources of its text.
+    `brings` lists the untrusted sources of its text.
     """
 
     name: str

@@ -340,7 +340,7 @@ class Record:
     ) -> list[Event]:
         """List the events that close what a killed process left open; apply and record them in order.
 
-        `accounts` are the outcomes in the records of child agents, by child ID. If `keeps_questions`, a turn with
+        `accounts` holds the outcomes in the records of child agents, by child ID. If `keeps_questions`, a turn with
         an open question is suspended and asks again when it is resumed. Otherwise, questions that could only be
         asked again through a client of the session are lost too.
         """

@@ -124,7 +124,7 @@ def _entry_of(span: FinishedSpan, session_id: str, answered_by: str, recorded_at
 
 
 def _state_of(event: Event) -> tuple[str, str, dict[str, str | int | float | bool]] | None:
-    """Return what changed in a session's state: a name, who changed it, and the new values that are no text."""
+    """Return what changed in a session's state: a name, who changed it, and the new values that are not text."""
     match event:
         case SessionOpened():
             return "opened", "", {"cwd": event.cwd}

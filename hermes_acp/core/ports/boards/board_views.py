@@ -19,7 +19,7 @@ class CardView(Struct, frozen=True, gc=False):
 
 
 class BoardView(Struct, frozen=True):
-    """A board: the number of cards in each state, its limits, and why it starts nothing, if so.
+    """A board: the number of cards in each state, its limits, and why it starts no cards (if it does not).
 
     `cursor` orders all changes of the board.
     """

@@ -34,7 +34,7 @@ class CardEdited(Struct, frozen=True, omit_defaults=True, tag="edited"):
 
 
 class CardMoved(Struct, frozen=True, omit_defaults=True, tag="moved"):
-    """A card's state changed. `words` are the prompt of its next attempt; an empty `result` keeps the previous one."""
+    """A card's state changed. `words` is the prompt of its next attempt; an empty `result` keeps the previous one."""
 
     card_id: str
     to: CardState

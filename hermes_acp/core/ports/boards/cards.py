@@ -8,7 +8,7 @@ from msgspec import Struct
 from hermes_acp.core.ports.run_ports import DEFAULT_PRIORITY, RunBudget
 
 CardState = Literal["inbox", "ready", "running", "input_required", "review", "merging", "done", "parked"]
-"""`inbox` cards wait for a person; `ready` ones are started; `parked` ones rest until a person moves them."""
+"""`inbox` cards wait for a person; `ready` ones are started; `parked` ones stay until a person moves them."""
 STATES: Final[tuple[CardState, ...]] = (
     *("inbox", "ready", "running", "input_required"),
     *("review", "merging", "done", "parked"),
@@ -46,7 +46,7 @@ class Link(Struct, frozen=True, gc=False):
 class CardWork(Struct, frozen=True, omit_defaults=True, gc=False):
     """The work on a card: its folder, settings and limits. Priorities are 1 (first) to 5.
 
-    `checks` are commands that must succeed before the result is merged. `place` is a label of the workers that may
+    `checks` lists commands that must succeed before the result is merged. `place` is a label of the workers that may
     take the card; empty: the board's.
     """
 
@@ -101,7 +101,7 @@ class Comment(Struct, frozen=True, gc=False):
 class CardNotes(Struct, frozen=True, omit_defaults=True, gc=False):
     """Notes on a card's state: the result of the work, the reason for the state, and what to do in the next attempt.
 
-    `reason` is the open question of an `input_required` card, and why a card is `parked`. `words` are the next prompt
+    `reason` is the open question of an `input_required` card, and why a card is `parked`. `words` is the next prompt
     of a card that was sent back. `attempt` is the number of the attempt that the result is from.
     """
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 class MergeRequest(Struct, frozen=True):
     """A request to merge the branch of a card, in the repository at `folder`.
 
-    `worktree` is where the branch is checked out. `checks` are commands that must succeed, besides the repository's.
+    `worktree` is where the branch is checked out. `checks` lists commands that must succeed, besides the repository's.
     """
 
     board: str
@@ -29,7 +29,7 @@ class Merged(Struct, frozen=True, tag="merged"):
 
 
 class NotMerged(Struct, frozen=True, tag="not_merged"):
-    """Nothing was changed. `words` tell the agent what to fix: conflicts, or failed checks with their output."""
+    """Nothing was changed. `words` tells the agent what to fix: conflicts, or failed checks with their output."""
 
     sentence: str
     words: str = ""
