@@ -49,7 +49,6 @@ const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   "board.columnTitle": [["Review", 2]],
   "board.commentCount": [[0], [1], [2]],
   "board.cost": [[0], [0.5]],
-  "board.halted": [["$5.00 of $5.00 are used."]],
   "board.linkTo": [["is blocked by", "3", "Add a lexer"]],
   "board.movedTo": [["Review"]],
   "board.priority": [[1], [3]],

@@ -31,7 +31,7 @@ export function BoardView({ shown, act, folder }: Props) {
   const card = cards.find(({ id }) => id === open);
   return (
     <div class="work">
-      <Problem text={problem} note={board?.halted ? messages.halted(board.halted) : ""} />
+      <Problem text={problem} note={board?.halted ?? ""} />
       {!board && !problem && <p class="work-note">{messages.LOADING}</p>}
       {board && card && <CardView key={card.id} card={card} shown={shown} act={act} />}
       {board && !card && (
