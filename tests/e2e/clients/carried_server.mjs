@@ -2,7 +2,6 @@
 // JSON summary.
 //
 // Usage: node carried_server.mjs '{"command": …, "env": {…}, "workspace": …}'
-// Knows: the server's tools, prompt and resource, and what to say. Does not know: what is right; the test judges.
 
 import { spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";

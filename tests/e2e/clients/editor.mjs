@@ -1,7 +1,5 @@
 // A small editor on the official TypeScript SDK: it keeps what it is shown, answers permission requests, and has
 // files and (if wanted) terminals of its own.
-//
-// Knows: the SDK's client side. Does not know: which conversation is held.
 
 import { spawn } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";

@@ -3,7 +3,6 @@
 //
 // Usage: node replay.mjs JOBS.json, the file being {"command": …, "atOnce": 3, "jobs": [{"transcript": …, "names": {…},
 // "models": URL, "environment": {…}, "place": …}]}
-// Knows: the form of a transcript (protocol/transcripts/README.md), how its lines are compared. Does not know: the agent.
 
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -1,6 +1,4 @@
-// What goes on by itself: the editor saves, and time passes.
-//
-// Knows: the panel by its labels, a review by its lenses. Does not know: how anything is started.
+// What happens by itself: the editor saves, and time passes.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

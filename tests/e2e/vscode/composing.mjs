@@ -1,6 +1,4 @@
 // What goes along with a prompt, and a commit message that is written into the box of Source Control.
-//
-// Knows: chips, the menu of mentions, drops. Does not know: how the agent reads any of it.
 
 import { execFile } from "node:child_process";
 import { rm, writeFile } from "node:fs/promises";

@@ -1,6 +1,4 @@
 // What people see when something breaks or is not allowed, one scenario after the other.
-//
-// Knows: the panel by its roles and labels, the server's process, the settings. Does not know: how anything is started.
 
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,6 +1,4 @@
 // What people do in the panel beyond asking and answering: queue, go back, follow links, find questions.
-//
-// Knows: the panel by its roles and labels. Does not know: how anything is started.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,6 +1,4 @@
 // What the panel's and the pages' own documents have to do, one check after the other.
-//
-// Knows: both by their roles and labels. Does not know: an editor, an agent.
 
 import { expect, until } from "./scene.mjs";
 

@@ -1,6 +1,4 @@
 // What people do in the window, one scenario after the other.
-//
-// Knows: the panel by its roles and labels, documents, keys. Does not know: how anything is started.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,6 +1,4 @@
 // Everything a scenario needs: a project, a model that plays its part, a window on a real editor.
-//
-// Knows: what is started and how it ends, how waits are bounded. Does not know: any scenario.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,6 +1,4 @@
 // Undo, redo, save and revert in any order, while an edit is pending and after it was accepted.
-//
-// Knows: which texts the file may have. Does not know: how a pending edit is shown.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,6 +1,4 @@
 // A real VS Code in a browser: started, opened, looked at, ended.
-//
-// Knows: code-server's own server, Chromium, the workbench's page. Does not know: any scenario.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
