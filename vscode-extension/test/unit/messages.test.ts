@@ -29,10 +29,10 @@ const MODULES: Readonly<Record<string, Texts>> = {
   web,
   work,
 };
-/** Files of src/messages that hold no text of their own. */
+/** Files of src/messages without text of their own. */
 const HELPERS: readonly string[] = ["plural.ts"];
 
-/** What each function is called with; one call a line of the list. */
+/** The arguments for each function; one call per line of the list. */
 const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   "agent.applyCode": [
     ["x = 1\n", "shop.py"],
@@ -316,7 +316,7 @@ function linesOf(module: string, key: string, text: unknown): readonly string[] 
 
 const shown = (text: string): string => text.replaceAll("\n", "\\n") || "(nothing)";
 
-/** List what package.json contributes: titles and descriptions, by the key they stand under. */
+/** List what package.json contributes: titles and descriptions, by key. */
 function manifestSection(): string {
   const manifest: unknown = JSON.parse(readFileSync(`${ROOT}/package.json`, "utf8"));
   const lines: string[] = [];

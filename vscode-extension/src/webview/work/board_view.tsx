@@ -1,8 +1,4 @@
-/**
- * A board: its cards in columns by state, or one card in full.
- *
- * Knows: which parts of a card a column shows. Does not know: where boards are stored, who carries out actions.
- */
+/** A board: its cards in columns by state, or one card in full. */
 
 import { useState } from "preact/hooks";
 
