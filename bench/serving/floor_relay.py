@@ -1,7 +1,7 @@
 """The least a server of streams can be: an asyncio relay from a model's stream to a WebSocket, without any record.
 
-Knows: the upgrade, initialize, session/new, session/prompt. Does not know: limits, tokens, files. It is the floor
-that the server is compared with. Prints its port; ends with its standard input. Usage: floor_relay.py MODEL_PORT
+It handles only the upgrade, initialize, session/new and session/prompt, without limits, tokens or files. The server is
+compared with it. Prints its port; ends with its standard input. Usage: floor_relay.py MODEL_PORT
 """
 
 import asyncio

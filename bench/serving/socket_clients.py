@@ -1,10 +1,10 @@
-"""Many WebSocket clients in a process of their own: each opens a session, and prompts when told to.
+"""Many WebSocket clients in a separate process: each opens a session, and prompts when told to.
 
-Knows: the frames of RFC 6455, as little as a load driver needs. Orders come on standard input, one a line; what was
-seen goes to standard output as one JSON object an order. Usage: socket_clients.py PORT TOKEN FOLDER
-Orders: `open N`, `prompt` (answers once every answer has begun), `late N` (opens further sessions that prompt one after
-another, and tells how long each waited for its first word), `count` (the deltas so far), `finish` (answers once every
-turn has ended).
+It implements as much of RFC 6455 as a load driver needs. Orders come on standard input, one per line; each gets one
+JSON object on standard output. Usage: socket_clients.py PORT TOKEN FOLDER
+Orders: `open N`, `prompt` (answers once every answer has started), `late N` (opens further sessions that prompt one
+after another, and reports how long each waited for its first word), `count` (the deltas so far), `finish` (answers
+once every turn has ended).
 """
 
 import asyncio

@@ -1,8 +1,8 @@
-"""A chat completions endpoint in a process of its own that streams any number of answers at a steady pace.
+"""A chat completions endpoint in a separate process that streams any number of answers at a steady pace.
 
-Knows: one clock for all streams, so that it costs little itself. The deltas of different streams are spread over the
-interval. Each answer begins with one delta at once; the others follow from the order `go` on standard input until
-the order `wait`, so that many streams can be at work together however long their turns took to start. Prints its
+One clock serves all streams, so that it costs little itself. The deltas of different streams are spread over the
+interval. Each answer starts with one delta at once; the others follow from the order `go` on standard input until
+the order `wait`, so that many streams can run together however long their turns took to start. Prints its
 port; ends with its standard input. Usage: steady_model.py DELTAS INTERVAL_S
 """
 

@@ -25,12 +25,16 @@ def board_of(turn: "Turn") -> str:
 
 
 async def act_on_card(boards: Boards, board: str, action: CardAction) -> str:
-    """Carry out an action of the user, and return its result, or why it is refused."""
+    """Carry out an action of the user, and return its result, or why it is refused.
+
+    If a card is ready, also say why no work on it starts, if so.
+    """
     try:
-        changes = await boards.act(board, action, person())
+        card = (await boards.act(board, action, person())).cards[0].card
+        halted = (await boards.overview(board)).halted if card.state == "ready" else ""
     except HermesError as error:
         return error.sentence()
-    return in_words(changes.cards[0].card)
+    return f"{in_words(card)} {halted}".rstrip()
 
 
 def in_words(card: Card) -> str:

@@ -17,7 +17,7 @@ MAX_SIMILAR_PAIRS: Final = 20
 WHOSE: Final = MappingProxyType({"workspace": "this workspace", "user": "yours", "builtin": "built in"})
 
 
-State = Literal["in use", "not trusted", "not used", "hidden", "archived"]
+State = Literal["enabled", "not trusted", "not used", "hidden", "archived"]
 
 
 class SkillLine(Struct, frozen=True):
@@ -55,7 +55,7 @@ def overview(
     """
     usages = usage_tracker.usages()
     lines = [
-        _line(skill, usage_tracker, usages, "in use" if is_trusted(skill) else "not trusted", findings)
+        _line(skill, usage_tracker, usages, "enabled" if is_trusted(skill) else "not trusted", findings)
         for skill in collection.skills
     ]
     lines += [SkillLine("", "", each.place, "not used", each.why) for each in collection.unusable]
@@ -112,7 +112,7 @@ def line_text(line: SkillLine, *, bold: str = "") -> str:
     facts = [line.state]
     if line.usage.uses:
         facts.append(_counted(line.usage))
-    elif line.state in ("in use", "not trusted"):
+    elif line.state in ("enabled", "not trusted"):
         facts.append("not used yet")
     if line.versions:
         facts.append(f"version {line.versions}{f' by the {line.writer}' if line.writer else ''}")

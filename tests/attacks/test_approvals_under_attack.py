@@ -140,7 +140,7 @@ UNREADABLE = (
 
 
 @pytest.mark.slow
-async def test_b24_what_cannot_be_read_is_asked_about_and_holds_nobody_up(tmp_path: Path) -> None:
+async def test_b24_what_cannot_be_read_is_asked_about_and_blocks_nobody(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path, answers=REFUSE) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         for command in UNREADABLE:
@@ -182,7 +182,7 @@ async def test_b20_the_mode_that_asks_about_nothing_is_there_for_nobody_by_accid
             assert "error" in await siege.agent.call("session/set_config_option", option)
 
 
-async def test_a15_a16_no_way_round_leads_to_a_protected_folder_unasked(tmp_path: Path) -> None:
+async def test_a15_a16_no_detour_leads_to_a_protected_folder_unasked(tmp_path: Path) -> None:
     """In `accept_edits`, with everything allowed for the session before, and folders that do not exist."""
     commands = (
         "mkdir -p .git/hooks",

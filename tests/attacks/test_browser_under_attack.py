@@ -100,7 +100,7 @@ async def test_downloads_workers_and_dialogs_come_to_nothing() -> None:
         assert session.asked == []
 
 
-async def test_a_page_that_never_stops_talking_holds_nobody_up() -> None:
+async def test_a_page_that_never_stops_talking_blocks_nobody() -> None:
     async with browsing() as (server, session):
         server.serve(
             "/", "<script>for (let n = 0; n < 300; n++) alert('x'.repeat(100000) + n)</script><p>end</p>"

@@ -160,7 +160,7 @@ async def test_files_that_run_later_are_not_changed_at_any_depth(box: Contained)
     assert (await box.run("echo x >src/new && cat src/new")).output == "x\n"
 
 
-async def test_what_goes_on_keeps_its_container_and_ends_with_the_session(
+async def test_what_continues_keeps_its_container_and_ends_with_the_session(
     box: Contained, variables: Mapping[str, str]
 ) -> None:
     process = await box.workspace.launch(

@@ -62,7 +62,7 @@ def shows_key(text: str) -> bool:
 
 
 @pytest.mark.parametrize("confinement", CONFINEMENTS)
-async def test_git_goes_on_and_shows_no_keys(tmp_path: Path, confinement: Confinement) -> None:
+async def test_git_continues_and_shows_no_keys(tmp_path: Path, confinement: Confinement) -> None:
     given = {
         "GIT_CONFIG_COUNT": "1",
         "GIT_CONFIG_KEY_0": "http.extraheader",

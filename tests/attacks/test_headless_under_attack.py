@@ -95,7 +95,7 @@ async def test_prompts_of_any_bytes_and_size_are_taken(tmp_path: Path) -> None:
             assert (done.returncode, b"Traceback" in done.stderr) == (code, False)
 
 
-async def test_nothing_is_approved_by_nobody_and_no_key_is_told(tmp_path: Path) -> None:
+async def test_nothing_is_approved_by_nobody_and_no_key_is_reported(tmp_path: Path) -> None:
     calls = tuple(
         ToolCall(name, arguments)
         for name, arguments in (

@@ -111,7 +111,7 @@ async def test_no_entry_of_the_index_uncovers_a_secret(tmp_path: Path) -> None:
         )
 
 
-async def test_ordinary_work_goes_on_beside_hidden_files(tmp_path: Path) -> None:
+async def test_ordinary_work_continues_beside_hidden_files(tmp_path: Path) -> None:
     async with sandboxed(tmp_path, "bubblewrap") as box:
         for name in (".env", ".npmrc", "config/prod.key"):
             write(box.folder, name, "secret-bytes")

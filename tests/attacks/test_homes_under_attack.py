@@ -260,7 +260,7 @@ async def test_g11_indexes_of_a_newer_version_stop_no_conversation(
         assert (copy / ".hermes" / name).read_bytes() == content
 
 
-async def test_g13_locks_of_the_dead_hold_nobody_up(copy: Path, stored: tuple[Path, tuple[str, ...]]) -> None:
+async def test_g13_locks_of_the_dead_block_nobody(copy: Path, stored: tuple[Path, tuple[str, ...]]) -> None:
     home = copy / ".hermes"
     for name in ("index.db.lock", "search.db.lock", "sessions/x.lock", "lock", "index.db-journal"):
         (home / name).write_text("1\n")  # the process ID of another live process
@@ -298,7 +298,7 @@ async def test_g13_a_record_is_locked_by_who_lives_and_by_nobody_else(
         await check_in_use(siege, stored[1][5])
 
 
-async def test_g14_a_home_that_others_can_change_is_told(tmp_path: Path) -> None:
+async def test_g14_a_home_that_others_can_change_is_reported(tmp_path: Path) -> None:
     (tmp_path / ".hermes").mkdir()
     (tmp_path / ".hermes").chmod(0o777)
     async with attacked_agent(tmp_path) as siege:

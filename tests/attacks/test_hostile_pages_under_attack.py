@@ -57,7 +57,7 @@ async def test_a_page_that_does_not_want_to_be_left_is_left() -> None:
     ],
     ids=lambda page: page[:40],
 )
-async def test_a_page_that_wears_itself_out_holds_nobody_up(page: str) -> None:
+async def test_a_page_that_wears_itself_out_blocks_nobody(page: str) -> None:
     async with browsing() as (server, session):
         server.serve("/", page)
         with anyio.fail_after(300):

@@ -140,7 +140,7 @@ def is_over(cards: dict[str, dict[str, Any]]) -> bool:
 
 
 @pytest.mark.parametrize("store", ["user", "memory", "workspace"])
-async def test_what_a_look_back_notes_waits_until_its_user_said_yes(scene: Scene, store: str) -> None:
+async def test_what_a_reflection_notes_waits_until_its_user_said_yes(scene: Scene, store: str) -> None:
     scene.overrides["skills.look_back_after_calls"] = 2
     async with scene.editor() as editor:
         session = await look_back(scene, editor, store)

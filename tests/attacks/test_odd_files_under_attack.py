@@ -90,7 +90,7 @@ async def test_what_is_no_plain_file_is_refused_at_once(tmp_path: Path) -> None:
         assert found["status"] == "completed"
 
 
-async def test_a_picture_by_another_name_is_told_by_its_bytes(tmp_path: Path) -> None:
+async def test_a_picture_by_another_name_is_recognised_by_its_bytes(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         (siege.workspace / "a.txt").write_bytes(png(2, 2))
         (siege.workspace / "words.png").write_text("words, no picture")

@@ -99,7 +99,7 @@ async def test_d05_what_an_agent_plants_by_other_means_is_no_tool(tmp_path: Path
         assert len(questions(siege)) == 1
 
 
-async def test_d08_files_that_are_none_hold_nobody_up(tmp_path: Path) -> None:
+async def test_d08_files_that_are_none_block_nobody(tmp_path: Path) -> None:
     work = tmp_path / "workspace"
     folder = plant(work, tool("return 'kind'")).parent
     os.mkfifo(folder / "fifo.py")

@@ -206,7 +206,7 @@ async def test_what_an_unapproved_file_imports_is_not_used_either(scene: Scene) 
     assert not obeyed(scene)
 
 
-async def test_a_run_without_a_person_goes_on_without_the_file_and_says_so(tmp_path: Path) -> None:
+async def test_a_run_without_a_person_continues_without_the_file_and_says_so(tmp_path: Path) -> None:
     home, workspace = tmp_path / "home", tmp_path / "workspace"
     home.mkdir()
     workspace.mkdir()

@@ -125,7 +125,7 @@ async def test_programs_that_only_look_at_git_work_silently(box: Sandboxed) -> N
     assert end.output.splitlines()[0] == "A  a"
 
 
-async def test_nothing_stands_in_a_repository_that_is_only_read(box: Sandboxed) -> None:
+async def test_no_placeholder_is_in_a_repository_that_is_only_read(box: Sandboxed) -> None:
     subprocess.run(["rm", "-r", str(box.folder / ".git/hooks")], check=True)
     end = await box.run("ls .git")
     assert {"commondir", "hooks"}.isdisjoint(end.output.split())

@@ -201,7 +201,7 @@ async def test_what_lies_outside_is_not_read(box: Sandboxed) -> None:
     assert end.exit_code != 0
 
 
-async def test_inside_work_goes_on(box: Sandboxed) -> None:
+async def test_inside_work_continues(box: Sandboxed) -> None:
     (box.folder / "src").mkdir()
     end = await box.run(
         "echo a > src/a && mkdir src/b && mv src/a src/b/c && cat src/b/c && touch $(mktemp) && git status"
@@ -211,7 +211,7 @@ async def test_inside_work_goes_on(box: Sandboxed) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_work_goes_on_below_the_second_folder_for_temporary_files(way: SandboxMechanism) -> None:
+async def test_work_continues_below_the_second_folder_for_temporary_files(way: SandboxMechanism) -> None:
     with TemporaryDirectory(dir="/var/tmp") as place:
         async with sandboxed(Path(place).resolve(), way) as box:
             (box.folder / "src").mkdir()
@@ -268,7 +268,7 @@ async def test_a15_settings_of_a_work_tree_are_not_written(box: Sandboxed) -> No
     assert not os.path.lexists(box.folder / ".git/config.worktree")
 
 
-async def test_a_sandbox_beside_another_keeps_what_stands_in(tmp_path: Path) -> None:
+async def test_a_sandbox_beside_another_keeps_the_placeholders(tmp_path: Path) -> None:
     async with sandboxed(tmp_path, "bubblewrap") as box:
         report = Report()
         async with anyio.create_task_group() as group:

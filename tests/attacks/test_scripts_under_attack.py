@@ -40,7 +40,7 @@ async def test_no_call_reaches_what_only_the_model_may_use(tmp_path: Path) -> No
     assert text.count("There is no tool") + text.count("it does not name a tool") == len(names)
 
 
-async def test_each_call_is_judged_by_itself(tmp_path: Path) -> None:
+async def test_each_call_is_checked_by_itself(tmp_path: Path) -> None:
     code = """
 for call in (
     lambda: tools.write_file(path="made.txt", content="x"),

@@ -97,7 +97,9 @@ def calls(place: Path) -> int:
     return len((place / "called").read_text()) if (place / "called").exists() else 0
 
 
-async def test_d15_an_answer_for_good_ends_when_a_server_describes_its_tool_otherwise(tmp_path: Path) -> None:
+async def test_d15_a_permanent_answer_ends_when_a_server_describes_its_tool_differently(
+    tmp_path: Path,
+) -> None:
     place = tmp_path / "server"
     place.mkdir()
     (place / "says").write_text("Adds numbers.")
@@ -121,7 +123,7 @@ async def test_d15_an_answer_for_good_ends_when_a_server_describes_its_tool_othe
         assert (end["status"], calls(place)) == ("failed", made)
 
 
-async def test_d15_an_answer_for_good_is_for_no_other_server_of_that_name(tmp_path: Path) -> None:
+async def test_d15_a_permanent_answer_is_for_no_other_server_of_that_name(tmp_path: Path) -> None:
     for name in ("server", "other"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "says").write_text("Adds numbers.")

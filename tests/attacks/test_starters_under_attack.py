@@ -32,7 +32,7 @@ PROGRAMS_OWN: Final = sum(1 << number - 1 for number in signal.valid_signals())
 """Two more belong to the C library, which starts programs with these ignored at times (`make` does)."""
 
 
-async def test_commands_begin_with_no_signal_ignored_and_their_ends_are_told(tmp_path: Path) -> None:
+async def test_commands_start_with_no_signal_ignored_and_their_ends_are_reported(tmp_path: Path) -> None:
     command = (sys.executable, "-c", CARELESS)
     async with attacked_agent(tmp_path, command=command) as siege:
         look = "grep -E 'Sig(Ign|Blk)' /proc/self/status"

@@ -138,7 +138,7 @@ def test_what_is_hidden_stays_so_wherever_the_folders_above_it_go(tmp_path: Path
         assert "canary-bytes" not in ground.outcome("cat */*/home/key")
 
 
-def test_nothing_stands_in_where_a_link_leads(tmp_path: Path) -> None:
+def test_no_placeholder_is_where_a_link_leads(tmp_path: Path) -> None:
     outside = (tmp_path / "outside").resolve()
     outside.mkdir()
     (tmp_path / "inner").symlink_to(outside)
@@ -162,7 +162,7 @@ def test_nothing_is_taken_away_where_a_link_leads(tmp_path: Path) -> None:
     assert os.listdir(outside) == ["hooks"]
 
 
-async def test_a_pipe_in_place_of_settings_holds_nobody_up(tmp_path: Path) -> None:
+async def test_a_pipe_in_place_of_settings_blocks_nobody(tmp_path: Path) -> None:
     async with sandboxed(tmp_path, "bubblewrap") as box:
         (box.folder / "inner" / ".git" / "objects").mkdir(parents=True)
         os.mkfifo(box.folder / "inner" / ".git" / "config")

@@ -237,7 +237,7 @@ async def read_until(descriptor: int, written: bytes, pattern: bytes) -> bytes:
     return written
 
 
-async def test_e14_a_process_that_was_stopped_and_goes_on(tmp_path: Path) -> None:
+async def test_e14_a_process_that_was_stopped_and_continues(tmp_path: Path) -> None:
     """A short version of a suspended laptop: the agent is stopped during a stream and a command, then continues."""
     gate = anyio.Event()
     async with attacked_agent(tmp_path) as siege:

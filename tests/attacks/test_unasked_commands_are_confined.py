@@ -185,7 +185,7 @@ async def test_an_edit_by_a_command_stays_in_the_workspace(tmp_path: Path) -> No
     assert len(asked.titles) == 1
 
 
-async def test_what_is_allowed_for_good_runs_in_the_sandbox(tmp_path: Path) -> None:
+async def test_what_is_allowed_permanently_runs_in_the_sandbox(tmp_path: Path) -> None:
     approving = Counted("allow_always")
     line = {"command": "make test"}
     with socket.create_server(("127.0.0.1", 0)) as server:

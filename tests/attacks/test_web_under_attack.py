@@ -162,7 +162,7 @@ async def test_answers_that_break_the_rules_cost_an_outcome(tmp_path: Path) -> N
             assert result_of(await fetch(siege, server.url(f"/{number}"))).startswith("failed: "), name
 
 
-async def test_a10_a_redirect_to_what_is_no_page_is_refused(tmp_path: Path) -> None:
+async def test_a10_a_redirect_to_what_is_not_a_page_is_refused(tmp_path: Path) -> None:
     async with web_server() as server, attacked_agent(tmp_path, settings=ALLOWED) as siege:
         server.serve("/inside", "the inside")
         for number, place in enumerate(PLACES):

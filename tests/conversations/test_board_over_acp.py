@@ -165,6 +165,18 @@ async def test_a_session_shows_a_board_as_its_plan_also_to_clients_that_come_lat
         await plan_of(editor, session_id)
 
 
+async def test_a_ready_card_without_a_worker_says_what_to_start(scene: Scene) -> None:
+    async with scene.editor(_meta=HERMES) as editor:
+        session_id = await editor.new_session(str(scene.project))
+        await said(editor, session_id, "/board add One thing")
+        assert (await editor.call(f"{BOARD}list", {}))["halted"] == ""
+        answer = await said(editor, session_id, "/board ready 1")
+        assert answer.startswith("Card 1: ready. No process works")
+        assert "hermes-acp worker" in answer
+        assert "No process works" in await said(editor, session_id, "/board")
+        assert "No process works" in (await editor.call(f"{BOARD}list", {}))["halted"]
+
+
 async def test_a_card_is_taken_by_a_session_and_its_result_is_reviewed(scene: Scene) -> None:
     scene.provider.plays(step(call("card", action="result", text="It works.")), step("Done."))
     (scene.home / "boards" / "default").mkdir(parents=True)

@@ -183,7 +183,7 @@ async def _check_skills(place: Place, output: str) -> None:
     assert place.own_skill("team-notes").read_text().endswith("One.\n")
     assert "To look for newer versions: hermes-acp skills update" in output
     listed = json.loads((await place.run("skills", "list", "--json")).output)
-    states = {line["name"]: line["whose"] for line in listed["lines"] if line["state"] == "in use"}
+    states = {line["name"]: line["whose"] for line in listed["lines"] if line["state"] == "enabled"}
     assert states["coming"] == "built in"
     assert states["review-changes"] == states["team-notes"] == "yours"
     updated = await place.run("skills", "update", "--yes")

@@ -78,7 +78,7 @@ class Post(Struct):
 
 
 class Screen:
-    """What everybody sees of the agent."""
+    """The messages of the agent that everybody sees."""
 
     def __init__(self) -> None:
         self.posts: list[Post] = []

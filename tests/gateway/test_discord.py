@@ -115,7 +115,7 @@ async def test_what_a_lost_session_missed_is_read_from_the_channels() -> None:
             await until(lambda: "404" not in there.position)
 
 
-async def test_refusals_are_told_apart() -> None:
+async def test_refusals_are_distinguished() -> None:
     async with scripted(DiscordWorld()) as world:
         async with line(world) as there:
             with pytest.raises(PlatformError, match="Unknown Message") as refused:

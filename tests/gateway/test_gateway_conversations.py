@@ -78,7 +78,7 @@ async def test_silence_is_no(tmp_path: Path) -> None:
         assert not (stage.project / "a.txt").exists()
 
 
-async def test_a_late_answer_is_no_prompt(tmp_path: Path) -> None:
+async def test_a_late_answer_is_not_a_prompt(tmp_path: Path) -> None:
     rooms = [{"platform": "matrix", "id": "!room", "mode": "ask"}]
     more = Reply("Hello.")
     async with serve((*ASKING[:1], more)) as model, gateway_stage(tmp_path, model, rooms=rooms) as stage:
@@ -110,7 +110,7 @@ def test_a_closed_question_is_recognised_for_an_hour_where_it_was_shown() -> Non
     assert not book.is_closed("here", question.code)
 
 
-async def test_a_refusal_is_told_to_the_agent(tmp_path: Path) -> None:
+async def test_a_refusal_is_reported_to_the_agent(tmp_path: Path) -> None:
     async with serve(ASKING) as model, gateway_stage(tmp_path, model) as stage:
         anna = stage.direct("anna")
         await anna.send("Write hello")
@@ -228,7 +228,7 @@ async def test_an_agent_s_own_question_is_answered_in_words(tmp_path: Path) -> N
         assert "dark green" in last_prompt(model)
 
 
-async def test_a_failed_turn_is_told(tmp_path: Path) -> None:
+async def test_a_failed_turn_is_reported(tmp_path: Path) -> None:
     async with serve((Reply(fault=Fault(status=401)),)) as model, gateway_stage(tmp_path, model) as stage:
         await stage.direct("anna").send("Go")
         await stage.server.see("That failed:")

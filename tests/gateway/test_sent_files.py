@@ -113,7 +113,7 @@ async def test_a_platform_without_files_sends_none(tmp_path: Path) -> None:
         assert "To send a file" not in str(model.requests[0].body)
 
 
-async def test_a_file_that_does_not_arrive_is_told(tmp_path: Path) -> None:
+async def test_a_file_that_does_not_arrive_is_reported(tmp_path: Path) -> None:
     async with (
         serve((Reply("![x](long.txt) ![x](a.txt)"),)) as model,
         gateway_stage(tmp_path, model, plugin=plugin(10)) as stage,
@@ -129,7 +129,7 @@ async def test_a_file_that_does_not_arrive_is_told(tmp_path: Path) -> None:
         await stage.server.see("[file] a.txt")
 
 
-async def test_a_file_that_the_platform_refuses_is_told(tmp_path: Path) -> None:
+async def test_a_file_that_the_platform_refuses_is_reported(tmp_path: Path) -> None:
     answer = Reply("![x](a.txt)")
     async with serve((answer,)) as model, gateway_stage(tmp_path, model, plugin=plugin()) as stage:
         (stage.project / "a.txt").write_text("text")

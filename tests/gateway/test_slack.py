@@ -144,7 +144,7 @@ async def test_texts_fit_whatever_is_escaped() -> None:
         await there.platform.say(ROOM, OutgoingMessage("<" * 4_000, "k", (Choice("t", "Yes"),)))
 
 
-async def test_refusals_are_told_apart() -> None:
+async def test_refusals_are_distinguished() -> None:
     async with scripted(SlackWorld()) as world, line(world) as there:
         with pytest.raises(PlatformError, match="message_not_found") as refused:
             await there.platform.edit(ROOM, "1.1", "Hello")

@@ -41,7 +41,7 @@ async def test_what_was_said_is_the_prompt(scene: Scene, whisper: Path, note: by
     assert workers() == []
 
 
-async def test_a_note_of_30_s_holds_up_no_other_session(scene: Scene, whisper: Path, note: bytes) -> None:
+async def test_a_note_of_30_s_blocks_no_other_session(scene: Scene, whisper: Path, note: bytes) -> None:
     scene.provider.plays(step("Ready."), step("Written."), step("Done."))
     configured(scene, whisper)
     async with scene.editor() as editor:

@@ -1,8 +1,4 @@
-/**
- * The composition root of the extension.
- *
- * Knows: every part. Does not know: what any of them does inside.
- */
+/** The composition root of the extension. */
 
 import { homedir } from "node:os";
 import { join } from "node:path";

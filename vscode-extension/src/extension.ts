@@ -1,8 +1,4 @@
-/**
- * The entry point: what VS Code calls, and the registration of commands.
- *
- * Knows: commands and their parts. Does not know: what the parts do inside.
- */
+/** The entry point: what VS Code calls, and the registration of commands. */
 
 import * as vscode from "vscode";
 

@@ -79,7 +79,7 @@ class KeyActions:
         self._presenter.hint = messages.NO_EDITOR_HINT
 
     def speak(self) -> None:
-        """Begin to record a prompt, or end the recording."""
+        """Start or end the recording of a prompt."""
         self._spoken_prompt.toggle()
 
     async def submit(self, line: str) -> bool:

@@ -91,6 +91,12 @@ def _reason_to_ask(program: str, words: tuple[Word, ...]) -> str:
     return load_tables().why_asked(f"{program} {first}") or f"{program} may do more than read"
 
 
+def _as_typed(program: str, reason: str) -> str:
+    """Return a reason that names the program as the command does, not by the name of its table entry."""
+    known = load_tables().aliases.get(program, program)
+    return f"{program}{reason.removeprefix(known)}" if reason.startswith(f"{known} ") else reason
+
+
 def _read_subcommand(
     program: str,
     program_spec: ProgramSpec,
@@ -111,7 +117,7 @@ def _read_subcommand(
     )
     inner = table.program_spec(name)
     if inner is None:
-        return ReadAccess(table.why_asked(name) or f"{name} may do more than read")
+        return ReadAccess(_as_typed(program, table.why_asked(name) or f"{name} may do more than read"))
     rest = words[at + 1 :]
     if inner.globals is not None:
         reading = _read_subcommand(table.aliases.get(name, name), inner, rest, cwds, environment)

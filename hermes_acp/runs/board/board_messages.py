@@ -25,6 +25,7 @@ APPROVAL_BY_AGENT: Final = "An agent cannot decide that checks approve a card; a
 APPROVAL_NEEDS_CHECKS: Final = "Checks can only approve a card that has at least one check."
 LONG_TITLE: Final = "A title has at most {limit} characters. Put the rest into the text."
 PEOPLE_ONLY: Final = "Only a person can do this."
+NO_WORKER: Final = "No process works on ready cards. Start `hermes-acp worker`, or `hermes-acp daemon start`."
 HOW_TO: Final[Mapping[CardState, str]] = MappingProxyType(
     {
         "running": "Move it to ready; it starts when a worker is free.",

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.ports.boards.board_ports import BoardLogs
@@ -16,7 +16,7 @@ from hermes_acp.core.ports.boards.cards import DEFAULT_BOARD, Actor, CardState
 from hermes_acp.core.ports.run_ports import RunView
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.runs.board.board_fold import Board
-from hermes_acp.runs.board.board_messages import PARK_THEM, in_use, nothing_asked
+from hermes_acp.runs.board.board_messages import NO_WORKER, PARK_THEM, in_use, nothing_asked
 from hermes_acp.runs.board.board_reading import changes_after, listed, overview, view_of
 from hermes_acp.runs.board.board_rules import events_of, known
 from hermes_acp.runs.board.board_store import BoardStore
@@ -73,7 +73,8 @@ class BoardService:
 
     async def overview(self, name: str) -> BoardView:
         """Return a board's limits and how many cards are in which state. Raises BadRequest or StorageError."""
-        return overview(await self.board(name), name)
+        board = await self.board(name)
+        return await self._checked(board, overview(board, name))
 
     async def list(self, name: str, states: Collection[CardState] = ()) -> Sequence[CardView]:
         """List cards, those that wait for a person first. Raises BadRequest or StorageError."""
@@ -103,7 +104,9 @@ class BoardService:
 
     async def changes(self, name: str, after: int = 0) -> BoardChanges:
         """Return the cards that have changed after a cursor. Raises BadRequest or StorageError."""
-        return changes_after(await self.board(name), name, after)
+        board = await self.board(name)
+        changes = changes_after(board, name, after)
+        return structs.replace(changes, board=await self._checked(board, changes.board))
 
     @asynccontextmanager
     async def watch(
@@ -163,6 +166,17 @@ class BoardService:
             if changes.board.cursor > cursor:
                 cursor = changes.board.cursor
                 yield changes
+
+    async def _checked(self, board: Board, view: BoardView) -> BoardView:
+        """Return the view of a board, which says so if no process works on its ready cards. Raises StorageError."""
+        ready = (card for card in board.cards.values() if card.state == "ready")
+        places = {card.work.place or board.settings.place for card in ready}
+        if view.halted or not places:
+            return view
+        for place in sorted(places):
+            if await self.runs.engine.has_worker(place):
+                return view
+        return structs.replace(view, halted=NO_WORKER)
 
     def _store(self, name: str) -> BoardStore:
         if name not in self._stores:

@@ -1,7 +1,5 @@
-// A client on the official TypeScript SDK that joins an open session and answers nothing: it prints what it is shown,
+// A client on the official TypeScript SDK that joins an open session and answers nothing: it prints the updates it gets,
 // one line of JSON each, until its input ends.
-//
-// Knows: the SDK's client side. Does not know: who else is in the session.
 
 import { spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";

@@ -1,8 +1,7 @@
-// A session whose editor carries an MCP server itself, over the official TypeScript SDKs of both protocols; prints one
+// A session whose editor runs an MCP server itself, over the official TypeScript SDKs of both protocols; prints one
 // JSON summary.
 //
 // Usage: node carried_server.mjs '{"command": …, "env": {…}, "workspace": …}'
-// Knows: the server's tools, prompt and resource, and what to say. Does not know: what is right; the test judges.
 
 import { spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";
@@ -24,7 +23,7 @@ function wake() {
   for (const watcher of [...watchers]) watcher();
 }
 
-/** Wait until something that arrives makes it so. */
+/** Wait until something that arrives fulfils a condition. */
 function until(isSo, what) {
   let watcher;
   const found = new Promise((resolve) => {

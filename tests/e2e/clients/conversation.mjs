@@ -1,7 +1,6 @@
 // A whole conversation with hermes-acp over the official TypeScript SDK; prints one JSON summary.
 //
 // Usage: node conversation.mjs '{"command": …, "env": {…}, "workspace": …, "hasTerminal": true}'
-// Knows: what to say and when to stop. Does not know: what is right; the test that started it judges the summary.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

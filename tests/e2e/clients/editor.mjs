@@ -1,7 +1,5 @@
-// A small editor on the official TypeScript SDK: it keeps what it is shown, answers permission requests, and has
+// A small editor on the official TypeScript SDK: it stores the updates, answers permission requests, and has
 // files and (if wanted) terminals of its own.
-//
-// Knows: the SDK's client side. Does not know: which conversation is held.
 
 import { spawn } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
@@ -11,7 +9,7 @@ import * as acp from "@agentclientprotocol/sdk";
 
 const WAIT_MS = 60_000;
 
-/** Reject when the promise takes longer than the bound of every wait. */
+/** Reject if the promise takes longer than the usual time limit. */
 export function bounded(promise, what) {
   let timer;
   const late = new Promise((_, reject) => {
@@ -136,7 +134,7 @@ export class Editor {
     return this.connection.agent.notify(acp.methods.agent.session.cancel, { sessionId });
   }
 
-  /** Wait until `find` gives something, asked again after everything that arrives. */
+  /** Wait until `find` returns something; call it again after every message. */
   async until(find, what) {
     let watcher;
     const found = new Promise((resolve, reject) => {

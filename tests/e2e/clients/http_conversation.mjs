@@ -2,7 +2,6 @@
 // summary.
 //
 // Usage: node http_conversation.mjs '{"url": …, "token": …, "transport": "http"|"websocket", "workspace": …}'
-// Knows: what to say and when to stop. Does not know: what is right; the test that started it judges the summary.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

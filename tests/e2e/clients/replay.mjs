@@ -1,9 +1,8 @@
-// Golden transcripts held again with hermes-acp over stdio, every frame of the agent's read with the official SDK's own
+// Golden transcripts replayed with hermes-acp over stdio; every frame of the agent is read with the official SDK's
 // schemas; prints one JSON summary.
 //
 // Usage: node replay.mjs JOBS.json, the file being {"command": …, "atOnce": 3, "jobs": [{"transcript": …, "names": {…},
 // "models": URL, "environment": {…}, "place": …}]}
-// Knows: the form of a transcript (protocol/transcripts/README.md), how its lines are compared. Does not know: the agent.
 
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -19,7 +18,7 @@ const HALVES = { 1: ["v1/schema", "v1/unstable/schema"], 2: ["v2/schema", "v2/un
 const ABOUT_THE_MODEL = ["provider", "model", "effort"];
 let framesChecked = 0;
 
-/** Whether all of what was sent is still there in what was read. */
+/** Whether everything that was sent is in what was read. */
 function isKept(sent, read) {
   if (sent === null || typeof sent !== "object") return sent === read;
   if (read === null || typeof read !== "object" || Array.isArray(sent) !== Array.isArray(read)) return false;
@@ -49,7 +48,7 @@ class Schemas {
     }
   }
 
-  /** Read a value as the SDK does, defaults on top; whatever it does not understand, or understands otherwise, is a fault. */
+  /** Read a value as the SDK does, with defaults; whatever it does not understand, or understands differently, is a fault. */
   check(method, part, value) {
     if (PROPOSED.has(method)) return;
     const schema = this.byPart.get(`${method} ${part}`);
@@ -67,7 +66,7 @@ function kindOf(name) {
   return name.replace(/[_0-9]+$/, "");
 }
 
-/** What the names in a transcript stand for. */
+/** The values of the names in a transcript. */
 class Names {
   constructor(known) {
     this.values = new Map(Object.entries(known));
@@ -88,7 +87,7 @@ class Names {
     return this.values.get(name);
   }
 
-  /** Compare a frame with its line; names seen for the first time are kept only where all of it fits. */
+  /** Compare a frame with its line; new names are kept only if the whole frame matches. */
   fits(expected, received) {
     const before = new Map(this.values);
     if (this.fitsBelow(expected, received)) return true;
@@ -120,7 +119,7 @@ class Names {
     return this.values.get(whole[1]) === received;
   }
 
-  /** Compare a text with names in it; one without a value yet takes what stands in its place. */
+  /** Compare a text with names in it; a name without a value yet takes the text in its place. */
   fitsText(expected, received) {
     if (typeof received !== "string") return false;
     const fresh = new Set();
@@ -142,7 +141,7 @@ function escaped(text) {
   return text.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
 }
 
-/** One agent at the other end of two pipes. */
+/** One agent on the other end of two pipes. */
 class Agent {
   constructor(command, { environment, place, models }, schemas) {
     this.models = models;
@@ -161,7 +160,7 @@ class Agent {
     this.process.stdin.write(`${JSON.stringify(frame)}\n`);
   }
 
-  /** The next frame, checked; what is told of the models before they are listed is left out. */
+  /** The next frame, checked; updates about the models before they are listed are omitted. */
   async receive() {
     for (;;) {
       const { value, done } = await bounded(this.lines.next(), "a frame");
@@ -200,8 +199,8 @@ class Agent {
 }
 
 /**
- * Whether a frame says only what a command wrote so far, which a command that ends at once is not asked for. All of it
- * is told again when the command has ended, and compared there.
+ * Whether a frame contains only a command's output so far, which a fast command may not send. All of it
+ * is sent again when the command has ended, and compared there.
  */
 function isLiveOutput(frame) {
   const update = frame?.params?.update;

@@ -1,6 +1,4 @@
-// What goes on by itself: the editor saves, and time passes.
-//
-// Knows: the panel by its labels, a review by its lenses. Does not know: how anything is started.
+// What happens by itself: the editor saves, and time passes.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,7 +7,7 @@ import { expect, SHOP, until } from "./scene.mjs";
 
 const lens = (page, words) => page.locator(".codelens-decoration a").filter({ hasText: words });
 const reviews = (page) => page.locator(".tab").filter({ hasText: "Review:" });
-/** The second of three hunks left out. */
+/** The text without the second of three hunks. */
 const IN_PART = SHOP.replace("def greet(name):\n    return 'Hello ' + name", "def greet(name: str) -> str:\n    return f'Hello {name}'") + "print(total([1, 2]))\n";
 
 export async function reviewsHunksWithAutoSave(scene) {
@@ -25,7 +23,7 @@ export async function reviewsHunksWithAutoSave(scene) {
   }
 }
 
-/** Open the file as it was: an editor that has it learns of a change on the disk a little later. */
+/** Open the file in its initial state: an editor that has it open notices a change on disk a little later. */
 async function opensTheShop({ window, project }) {
   await window.closeEditors();
   await writeFile(join(project, "shop.py"), SHOP);
@@ -50,7 +48,7 @@ async function takesTwoOfThreeHunks(scene) {
   await until(async () => (await reviews(page).count()) === 0, "the review is closed");
 }
 
-/** A turn that is stopped takes its review along, and nothing of the proposal is saved. */
+/** Stopping a turn ends its review, and nothing of the proposal is saved. */
 async function stopsBehindAProposal(scene) {
   const { page, panel } = scene.window;
   await scene.window.prompt("tidy shop.py");

@@ -1,6 +1,6 @@
 // Measures in the window of a real VS Code: how long the extension takes to activate and to show an answer, how smoothly the panel paints.
 //
-// Usage: bench.mjs CONFIG_AS_JSON [UPDATES]. One line of JSON a measurement.
+// Usage: bench.mjs CONFIG_AS_JSON [UPDATES]. One line of JSON per measurement.
 // Frames are counted where they are painted, in the panel's own page; the floors are the same page with nothing to do, and bare
 // words in one element that scrolls, which is what the browser alone needs.
 
@@ -11,7 +11,7 @@ const TOTAL = Number(updates);
 const SESSION = "bench";
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 
-/** In the page: paint `total` updates of a kind at a thousand a second, and tell how long each frame took. */
+/** In the page: paint `total` updates of a kind at a thousand per second, and return how long each frame took. */
 async function paint({ total, kind, session }) {
   const send = (data) => window.dispatchEvent(new MessageEvent("message", { data }));
   const words = "The quick *brown* fox reads `main.py`, sees **two** faults and mends [one](src/main.py). ".split(" ");
@@ -68,7 +68,7 @@ async function paint({ total, kind, session }) {
   return { kind, total, seconds, frames: frames.length, median: at(0.5), p95: at(0.95), worst: at(1), dropped, folding: busy, rows };
 }
 
-/** Give what VS Code itself measured of the extension's activation, in ms. */
+/** Return VS Code's own measurement of the extension's activation, in ms. */
 async function activation(window) {
   const { page } = window;
   await window.run("Developer: Show Running Extensions");
@@ -79,7 +79,7 @@ async function activation(window) {
   return Number(/(\d+)\s*ms/.exec(await time.innerText())[1]);
 }
 
-/** Give how long after Enter the answer's first word is in the page, in ms; the first prompt of a session, then warm ones. */
+/** Return how long after Enter the answer's first word is in the page, in ms: for a session's first prompt, then warm ones. */
 async function firstWords(window, frame, prompts) {
   const took = [];
   for (let at = 0; at < prompts; at += 1) {
@@ -103,7 +103,7 @@ async function firstWords(window, frame, prompts) {
   return took;
 }
 
-/** Give the time that the browser has spent so far, by what it was spent on, in seconds. */
+/** Return the time that the browser has spent so far, by activity, in seconds. */
 async function spent(devtools) {
   const { metrics } = await devtools.send("Performance.getMetrics");
   const of = (name) => metrics.find((each) => each.name === name)?.value ?? 0;

@@ -1,6 +1,4 @@
-// What goes along with a prompt, and a commit message that is written into the box of Source Control.
-//
-// Knows: chips, the menu of mentions, drops. Does not know: how the agent reads any of it.
+// Attachments of a prompt, and a commit message written into the box of Source Control.
 
 import { execFile } from "node:child_process";
 import { rm, writeFile } from "node:fs/promises";
@@ -157,7 +155,7 @@ export async function writesACommitMessage(scene) {
   const box = page.locator(".scm-editor .view-lines");
   await window.run("Hermes: Write a Commit Message");
   await until(async () => (await scene.heardByModel()).includes("never to be committed"), "the model is asked");
-  // A notification that is left alone goes to the list of all.
+  // A notification that is not closed goes to the notification list.
   await window.run("Notifications: Show Notifications");
   const progress = page.locator(".notifications-center .notification-list-item").filter({ hasText: "Hermes is writing a commit message" });
   await progress.getByRole("button", { name: "Cancel", exact: true }).click();
@@ -168,7 +166,7 @@ export async function writesACommitMessage(scene) {
   await run("git", ["-C", project, "add", "shop.py"]);
   expect((await box.first().innerText()).trim(), "", "a message that was cancelled");
   await window.run("Hermes: Write a Commit Message");
-  // The model is told that it may only look, and its part is to say so.
+  // The model is told that it may only read; its script says so.
   // In a narrow box the sentence takes two lines.
   await box.filter({ hasText: /I\smay\sonly\slook\s*here\./ }).first().waitFor();
   if (!(await scene.heardByModel()).includes("Write a commit message for the staged changes")) throw new Error("the model was not asked");

@@ -1,6 +1,4 @@
 // What people see when something breaks or is not allowed, one scenario after the other.
-//
-// Knows: the panel by its roles and labels, the server's process, the settings. Does not know: how anything is started.
 
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -58,7 +56,7 @@ export async function survivesTheServersDeath(scene) {
   await shot("light-after-kill");
 }
 
-/** The session is carried by a resident process; it is killed twice, and started again in time or not at all. */
+/** A resident process has the session; it is killed twice, and restarted in time or not at all. */
 export async function survivesTheDeathOfTheResidentProcess(scene) {
   const { window, shot } = scene;
   const { panel } = window;
@@ -87,7 +85,7 @@ export async function survivesAReload(scene) {
   const { panel } = window;
   await window.prompt("talk until reloaded");
   await panel.getByText("Half of it").waitFor();
-  // What the window keeps of a growing answer it keeps a moment later; the answer itself is the server's to give back.
+  // The window stores a growing answer a moment later; the server restores the answer itself.
   const agent = await scene.agent();
   await window.area.fill("half a thought");
   await until(async () => (await keptDrafts(scene)).includes("half a thought"), "what is being written is kept");
@@ -99,7 +97,7 @@ export async function survivesAReload(scene) {
   await window.area.fill("");
   await window.openPanel();
   await until(async () => (await scene.agents()).some((pid) => pid !== agent), "this window has a server of its own");
-  // Only the last turn can go on; in a long conversation its row need not be the last of the document.
+  // Only the last turn can continue; in a long conversation, its row may not be the last one in the document.
   const goOn = panel.getByRole("button", { name: "Continue", exact: true });
   const interrupted = panel.locator(".row").filter({ has: goOn });
   await interrupted.getByText("The turn was interrupted.").waitFor();
@@ -109,14 +107,14 @@ export async function survivesAReload(scene) {
   await half.locator("xpath=following-sibling::*").getByText("I went on and am done.").waitFor();
 }
 
-/** Give what is kept of drafts beside the page: whatever a page has on its way when it is left is nobody's. */
+/** Return the drafts stored outside the page: messages in transit when a page is left are lost. */
 async function keptDrafts({ editor }) {
   const storage = join(editor.folder, "data", "User", "workspaceStorage");
   const files = (await readdir(storage, { recursive: true })).filter((name) => name.endsWith("drafts.json"));
   return (await Promise.all(files.map((name) => readFile(join(storage, name), "utf8")))).join();
 }
 
-/** The panel is shown again without anybody asking for it: drawn to its end, it has left the keys to whoever has them. */
+/** The panel is shown again by itself: once it is drawn, it has not taken the focus from anything. */
 async function leavesTheFocus({ area, caret }) {
   await area.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
   expect(await caret.count(), 0, "prompts that took the focus");

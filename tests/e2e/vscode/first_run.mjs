@@ -1,4 +1,4 @@
-// The first minutes of somebody who has nothing set up: the panel leads to the server, a provider and a first answer; then the pages.
+// The first minutes of a user without any setup: the panel leads to the server, a provider and a first answer; then the pages.
 //
 // Usage: first_run.mjs CONFIG_AS_JSON with what a scene needs, and `tools` (a folder with a Python).
 
@@ -25,7 +25,7 @@ const scene = await Scene.open({
 });
 const { window, project, home, editor } = scene;
 const { page, panel } = window;
-/** The pages in a tab: that webview came last. */
+/** The pages in a tab: the last webview. */
 const pages = page.frameLocator("iframe.webview.ready").last().frameLocator("iframe#active-frame");
 const settings = (place) => join(editor.folder, "data", place, "settings.json");
 
@@ -65,7 +65,7 @@ async function setsUpAModel() {
   await set({ "hermes.server.command": command }, "Machine");
   await until(async () => {
     await window.run("Hermes: Restart the Server");
-    // A restart takes the connection from whoever asks; only where the settings were read too late is another one needed.
+    // A restart drops the connection; another one is needed only if the settings were read too late.
     return panel.getByText("No model is set up").waitFor({ timeout: UNHEARD_MS }).then(() => true, () => false);
   }, "the server is found and asks for a model");
   expect(await panel.getByLabel("Prompt", { exact: true }).count(), 0, "prompts where no model is");
@@ -166,7 +166,7 @@ async function turnsOnWhatHelpsWhileTyping() {
   await window.openFile("ghost.py");
   await page.keyboard.type('colours = ["red",');
   const suggested = page.locator(".view-lines .ghost-text, .view-lines [class*=ghost-text]").filter({ hasText: "green" }).first();
-  // Who types while the server still starts gets nothing for these letters, and types on.
+  // Letters typed while the server is starting have no effect; the user keeps typing.
   const isSuggested = () => suggested.waitFor({ timeout: TYPING_PAUSE_MS }).then(() => true, () => false);
   await page.keyboard.type(" ");
   for (let typed = 0; typed < MAX_TYPED && !(await isSuggested()); typed += 1) {

@@ -1,4 +1,4 @@
-// What happens where no server is installed: the extension's wheel is run by uvx, or installed by the one button; old servers are
+// Without an installed server: uvx runs the extension's wheel, or a button installs it; old servers are
 // named.
 //
 // Usage: install.mjs CONFIG_AS_JSON with what a scene needs, `uv` (the folder of uvx), `old` (a server that is too old).
@@ -19,7 +19,7 @@ const shot = scene.shot.bind(scene);
 const { page, panel } = window;
 const status = page.locator('.statusbar-item[id*="hermes.status"]');
 
-/** Tell whether something comes to be seen before long. */
+/** Return whether something becomes visible soon. */
 const soon = (what) => what.waitFor({ timeout: UNHEARD_MS }).then(() => true, () => false);
 
 async function set(values) {
@@ -27,7 +27,7 @@ async function set(values) {
   await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, "utf8")), ...values }));
 }
 
-/** Run a command of the command line of whichever server runs. */
+/** Run a command line of the server that is running. */
 async function commandLine() {
   const [agent] = await until(async () => {
     const found = await scene.agents();
@@ -57,7 +57,7 @@ async function namesAnOldOne() {
   }, "the old server is named");
   await panel.getByRole("alert").getByRole("button", { name: "Open the settings" }).waitFor();
   await until(async () => /failed/.test((await status.locator("a").getAttribute("aria-label")) ?? ""), "the status item says so");
-  // Another start may still be under way, as often as it was asked for; then the item says so for a moment.
+  // Other requested starts may still be in progress; then the item says so for a moment.
   await until(async () => {
     await page.mouse.move(600, 400);
     await status.hover();
@@ -81,7 +81,7 @@ async function isInstalledByTheOneButton() {
   await until(async () => (await panel.getByText("I am ready.").count()) === 2, "it answers");
 }
 
-/** The extension was updated, and its server is another build than the one that was installed from it. */
+/** The extension was updated, and its server is a different build from the installed one. */
 async function offersTheUpdate() {
   const storage = join(scene.editor.folder, "data", "User", "globalStorage", "hermes-acp.hermes-acp", "server");
   const marker = join(storage, "hermes-wheel.txt");

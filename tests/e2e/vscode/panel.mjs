@@ -1,13 +1,11 @@
 // What people do in the panel beyond asking and answering: queue, go back, follow links, find questions.
-//
-// Knows: the panel by its roles and labels. Does not know: how anything is started.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect, until } from "./scene.mjs";
 
-/** Scroll up until something of the conversation is in sight. */
+/** Scroll up until an element of the conversation is visible. */
 async function scrollTo(window, target) {
   await until(async () => {
     if (await target.isVisible()) return true;
@@ -77,7 +75,7 @@ export async function usesCodeOfAnAnswer(scene) {
   await window.openFile("ghost.py");
   await window.run("File: Revert File");
   await page.locator(".tab.dirty").first().waitFor({ state: "detached" });
-  // What is applied is an edit of the agent's: nothing is written before somebody agreed.
+  // The applied code is an edit by the agent: nothing is written before the user approves.
   await panel.getByRole("button", { name: "Let Hermes apply this to its file" }).last().click();
   await panel.getByRole("button", { name: "Allow once" }).waitFor();
   expect(await scene.text("ghost.py"), "", "the file before the answer");
@@ -113,7 +111,7 @@ export async function drawsFormulasAndDiagrams({ window, shot }) {
   await panel.getByText("flowchart LR").waitFor();
 }
 
-/** One reload for both: loading a window is what takes its time. */
+/** One reload for both, because loading a window is slow. */
 export async function keepsColoursAndQuestionsOverAReload({ window, shot }) {
   const { page, panel } = window;
   const red = () =>

@@ -1,6 +1,4 @@
-// What the panel's and the pages' own documents have to do, one check after the other.
-//
-// Knows: both by their roles and labels. Does not know: an editor, an agent.
+// Checks of the panel's and the pages' documents, one after the other.
 
 import { expect, until } from "./scene.mjs";
 
@@ -132,7 +130,7 @@ async function keepsDraftsAtTheHostToo(stage) {
   const area = page.getByLabel("Prompt", { exact: true });
   await area.fill("half a thought");
   await until(async () => (await stage.posted("draft")).some(({ sessionId, text }) => sessionId === "s" && text === "half a thought"), "the host is told");
-  // What this page kept is older than what the host has.
+  // This page's stored state is older than the host's.
   const again = await stage.open({ kept: { drafts: { s: "half a" } } });
   await stage.send({ type: "drafts", drafts: { s: "half a thought" }, mentions: {} });
   await stage.show();

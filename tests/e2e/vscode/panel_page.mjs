@@ -1,7 +1,7 @@
-// The panel's and the pages' own documents in a browser, without an editor around them: keys, widths, what is said to whom.
+// The documents of the panel and the pages in a browser, without an editor: keys, widths, messages.
 //
-// Usage: panel_page.mjs CONFIG_AS_JSON [NAME…], with the extension's folder. Says of each check in a line of JSON how it went.
-// A check stands in for the host: it sends what a host sends, and looks at what the page shows and what it posts.
+// Usage: panel_page.mjs CONFIG_AS_JSON [NAME…], with the extension's folder. Prints the result of each check as a line of JSON.
+// A check acts as the host: it sends what a host sends, and examines what the page shows and posts.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ class Stage {
     this.browser = browser;
   }
 
-  /** Open a bundle in a page of a width; what the page kept of an earlier load is `kept`. */
+  /** Open a bundle in a page of a given width; `kept` is the page's state from an earlier load. */
   async open({ bundle = "webview", width = 420, kept, place = "view", time } = {}) {
     await this.page?.close();
     this.page = await this.browser.newPage({ viewport: { width, height: 700 } });
@@ -63,7 +63,7 @@ class Stage {
     await this.send({ type: "shell", shell: { ...SHELL, ...shell } });
   }
 
-  /** Return what the page posted of a type. */
+  /** Return the posted messages of a type. */
   async posted(type) {
     return (await this.page.evaluate(() => window.posted)).filter((each) => each.type === type);
   }

@@ -1,6 +1,6 @@
 // The rows of a long conversation in the panel's own page, without an editor around it: their order, where they stay.
 //
-// Usage: rows.mjs FOLDER_OF_THE_EXTENSION. Ends with 1 and says why where something is not as it should be.
+// Usage: rows.mjs FOLDER_OF_THE_EXTENSION. Exits with 1 and the reason if something is wrong.
 // What is measured is how the page is laid out, so every step waits until the page was drawn, however long that takes.
 
 import { readFile } from "node:fs/promises";
@@ -15,7 +15,7 @@ const SIZES = [
   { width: 420, height: 1300, steps: 6 },
 ];
 
-/** In the page: stand in for the host, and return what is wrong. */
+/** In the page: act as the host, and return the faults. */
 async function play(steps) {
   const send = (data) => window.dispatchEvent(new MessageEvent("message", { data }));
   let seed = 5;
@@ -26,7 +26,7 @@ async function play(steps) {
   const drawn = async () => {
     for (let frames = 0; frames < 2; frames += 1) await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
   };
-  /** Wait until something is in the page that was told: the page takes its time where drawing is slow. */
+  /** Wait until something that was sent is in the page, which may draw slowly. */
   const shown = async (key) => {
     const isThere = () => document.querySelector(`[data-key="${key}"]`) !== null;
     for (let frames = 0; frames < 600 && !isThere(); frames += 1) await new Promise((resolve) => requestAnimationFrame(resolve));
@@ -78,7 +78,7 @@ async function play(steps) {
   check("a conversation is shown from its end", distance() < 2, distance());
   checkRows("at first");
 
-  // What stands below the rows comes and goes, and leaves more or less room for them.
+  // Elements below the rows come and go, and leave more or less room for them.
   const entries = Array.from({ length: 6 }, (_, at) => ({ content: `Step ${at}`, status: at < 3 ? "completed" : "pending" }));
   tell({ type: "prompted", id: "turn", text: "go on with it", attachments: [], isWaiting: false }, { type: "begun", id: "turn", at: 1 }, { type: "plan", entries });
   await shown("user turn");

@@ -1,7 +1,7 @@
-// Runs the scenarios in one window, in order, and says of each in a line of JSON how it went.
+// Runs the scenarios in one window, in order, and prints each result as a line of JSON.
 //
-// Where one fails and the next too, the window is not as the others expect it: the run ends.
-// Usage: run.mjs CONFIG_AS_JSON [NAME…], the names in the order in which they shall be played behind the first.
+// If two in a row fail, the window is not in the state that the others expect: the run ends.
+// Usage: run.mjs CONFIG_AS_JSON [NAME…], the names in playing order after the first.
 
 import { SCENARIOS } from "./scenarios.mjs";
 import { bounded, Scene } from "./scene.mjs";

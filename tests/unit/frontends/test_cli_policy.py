@@ -97,6 +97,8 @@ def test_explain_shows_steps_paths_and_what_always_means(run: Run, tmp_path: Pat
     always = '"Always" would remember exactly this command, until what it runs changes.'
     assert always in run("policy", "explain", "python3 x.py")[1]
     assert "`npm test …`" in run("policy", "explain", "npm test")[1]
+    Path("run.sh").write_text("true\n")
+    assert run("policy", "explain", "./run.sh")[1].count("depends on") == 1
     assert run("policy", "explain", "ls\x1b[2K")[1].count("\x1b") == 0
     assert run("policy", "explain", " ")[0] == 2
     assert "runs without asking" in run("policy", "explain", "ls", "--mode", "plan")[1]

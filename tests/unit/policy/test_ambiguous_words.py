@@ -69,6 +69,7 @@ def test_what_each_process_sees_of_itself_is_not_what_the_judge_sees(tmp_path: P
         ("./configure", "./configure names a program by its path; only names without a path are recognised"),
         ('git commit -m "$(cat msg)"', "git commit changes the repository"),
         ("frobnicate x", "frobnicate may do more than read"),
+        ("python -m site", "python runs any code it is given"),
     ],
 )
 def test_the_reason_is_in_words_for_a_person(tmp_path: Path, command: str, why: str) -> None:

@@ -224,7 +224,7 @@ def test_all_of_it_is_told(bench: Bench) -> None:
         bench.library.collection(str(bench.project)), bench.usage_tracker, lambda _: True, (), {}
     )
     lines = {line.name: line_text(line) for line in found.lines}
-    assert "in use, used once, 1 failed" in lines["ship"]
+    assert "enabled, used once, 1 failed" in lines["ship"]
     assert "version 1 by the agent" in lines["ship"]
     bench.history.restore(0, ChangeCause("user", 5.0, "obsolete"))
     found = overview(

@@ -1,8 +1,4 @@
-/**
- * Permission requests: shown on their cards and answered by the user, with a verdict on each hunk.
- *
- * Knows: which requests are open, how verdicts become an answer. Does not know: how cards or hunks are drawn.
- */
+/** Permission requests: shown on their cards and answered by the user, with a verdict on each hunk. */
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 

@@ -1,8 +1,4 @@
-/**
- * The open sessions, and the user's actions on them.
- *
- * Knows: the methods of sessions, which sessions are being replayed. Does not know: processes, how anything is drawn.
- */
+/** The open sessions, and the user's actions on them. */
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 

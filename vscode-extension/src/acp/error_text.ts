@@ -1,9 +1,4 @@
-/**
- * The text of an error, for people.
- *
- * Knows: the protocol's error codes, and which server messages are already sentences for people. Does not know: where
- * they are shown.
- */
+/** The text of an error, for people. */
 
 import * as messages from "../messages/errors";
 

@@ -1,8 +1,4 @@
-/**
- * The agent's own questions (elicitation), shown and answered in the conversation.
- *
- * Knows: forms and pages, which questions are open. Does not know: how they are drawn.
- */
+/** The agent's own questions (elicitation), shown and answered in the conversation. */
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 

@@ -1,8 +1,4 @@
-/**
- * One connection to one agent process: the SDK's client side, wired to the handlers of the agent's requests.
- *
- * Knows: which methods an agent may call, what this editor announces. Does not know: who answers, sessions, processes.
- */
+/** One connection to one agent process: the SDK's client side, wired to the handlers of the agent's requests. */
 
 import * as acp from "@agentclientprotocol/sdk/unstable";
 

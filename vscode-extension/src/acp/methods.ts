@@ -1,8 +1,4 @@
-/**
- * Methods of an agent, and how to call our own.
- *
- * Knows: names, who announces what. Does not know: the SDK, which is loaded when a server is started and not before.
- */
+/** Methods of an agent, and how to call our own. The SDK is loaded only when a server is started. */
 
 import type { Link } from "./link";
 import type { OwnMethods } from "./own";

@@ -1,8 +1,4 @@
-/**
- * Redact a protocol frame for a log.
- *
- * Knows: names and shapes of secrets, how much of a text a log needs. Does not know: what a frame means.
- */
+/** Redact a protocol frame for a log. */
 
 const SECRET_NAME = /(api[-_]?key|token|secret|password|passwd|authorization|cookie|credential)/i;
 const SECRET_SHAPES = [

@@ -1,8 +1,4 @@
-/**
- * Commands that an agent runs in this editor, with bounded output.
- *
- * Knows: child processes, the bytes an agent wants kept. Does not know: what a command is for, how output is drawn.
- */
+/** Commands that an agent runs in this editor, with bounded output. */
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";

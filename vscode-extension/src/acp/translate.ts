@@ -1,8 +1,4 @@
-/**
- * Convert protocol updates to session events.
- *
- * Knows: every kind of update. Does not know: sessions, or whether an update is live or replayed.
- */
+/** Convert protocol updates to session events. */
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 

@@ -1,8 +1,4 @@
-/**
- * Files that are attached to a prompt: chosen in a dialog, or dropped onto the panel.
- *
- * Knows: which are pictures, which are too large. Does not know: the prompt.
- */
+/** Files that are attached to a prompt: chosen in a dialog, or dropped onto the panel. */
 
 import { extname } from "node:path";
 

@@ -1,8 +1,4 @@
-/**
- * Actions on a code block in an answer: insert it, run it.
- *
- * Knows: editors, terminals, that nothing runs unseen. Does not know: the panel, the agent.
- */
+/** Actions on a code block in an answer: insert it, run it. Nothing runs unseen. */
 
 import * as vscode from "vscode";
 

@@ -1,8 +1,4 @@
-/**
- * The commands for the palette, menus and key bindings.
- *
- * Knows: their names. Does not know: what follows from them.
- */
+/** The commands for the palette, menus and key bindings. */
 
 import * as vscode from "vscode";
 

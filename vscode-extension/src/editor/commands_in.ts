@@ -1,8 +1,4 @@
-/**
- * The commands in a block of code of a shell.
- *
- * Knows: that a block may show a session, with a prompt before each command. Does not know: shells.
- */
+/** The commands in a block of code of a shell. A block may show a session, with a prompt before each command. */
 
 const PROMPT = "$ ";
 

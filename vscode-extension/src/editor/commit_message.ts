@@ -1,7 +1,5 @@
 /**
  * A commit message for the staged changes, written by the agent into the Source Control input. Nothing is committed.
- *
- * Knows: the Git extension's repositories. Does not know: sessions, models.
  */
 
 import * as vscode from "vscode";

@@ -1,8 +1,4 @@
-/**
- * The context attached to prompts unless the user removes it: the open file and the selection.
- *
- * Knows: the active editor, what is left out. Does not know: how it is shown.
- */
+/** The context attached to prompts unless the user removes it: the open file and the selection. */
 
 import * as vscode from "vscode";
 

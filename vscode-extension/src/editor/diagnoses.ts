@@ -1,8 +1,4 @@
-/**
- * The editor's diagnostics for files.
- *
- * Knows: diagnostics. Does not know: who wants them.
- */
+/** The editor's diagnostics for files. */
 
 import { sep } from "node:path";
 

@@ -1,8 +1,4 @@
-/**
- * Files as seen by the editor: unsaved text first, then the disk.
- *
- * Knows: open documents, the editor's file system. Does not know: who reads or writes, and why.
- */
+/** Files as seen by the editor: unsaved text first, then the disk. */
 
 import * as vscode from "vscode";
 

@@ -1,8 +1,4 @@
-/**
- * Answers that consist of a code block.
- *
- * Knows: fences. Does not know: what the block is for.
- */
+/** Answers that consist of a code block. */
 
 /** Remove the code fence that models often put around an answer. */
 export function withoutFence(text: string): string {

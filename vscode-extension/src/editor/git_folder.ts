@@ -1,8 +1,4 @@
-/**
- * Whether a folder is in a Git repository.
- *
- * Knows: what a repository and a work tree contain. Does not know: what changed.
- */
+/** Whether a folder is in a Git repository. */
 
 import { access } from "node:fs/promises";
 import { dirname, join } from "node:path";

@@ -1,9 +1,8 @@
 /**
  * The inline command: an instruction for the selected lines, answered by hunks in place.
  *
- * Knows: the selection and how it is described to the agent. Does not know: how hunks are judged. Its key depends on
- * nothing but where the text cursor is: what else a window's context says of a file comes a little later than the file,
- * and until then the key would mean what it means to the editor itself.
+ * Its key depends only on the position of the text cursor: other context keys change a little later than the file, and
+ * until then the key would have the editor's own meaning.
  */
 
 import * as vscode from "vscode";

@@ -1,7 +1,7 @@
 /**
  * The language server: code actions and inline completion, if the user enables them.
  *
- * Knows: when it runs, and with which settings. Does not know: what it offers. Its client is loaded on first use.
+ * Its client is loaded on first use.
  */
 
 import * as vscode from "vscode";

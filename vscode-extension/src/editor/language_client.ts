@@ -1,8 +1,7 @@
 /**
  * The client of the language server.
  *
- * Knows: how the server is started and configured. Does not know: when it runs. It is a separate bundle, loaded on
- * first use.
+ * It is a separate bundle, loaded on first use.
  */
 
 import type { LogOutputChannel } from "vscode";

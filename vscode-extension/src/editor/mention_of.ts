@@ -1,8 +1,4 @@
-/**
- * Places in the editor as mentions.
- *
- * Knows: selections, files, folders. Does not know: who mentions them.
- */
+/** Places in the editor as mentions. */
 
 import { basename } from "node:path";
 

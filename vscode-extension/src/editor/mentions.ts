@@ -1,9 +1,4 @@
-/**
- * Find what a prompt can mention, and convert mentions to content for the agent.
- *
- * Knows: files, folders, symbols, the selection, problems, changes, terminals, pages, past sessions. Does not know: the
- * panel, the agent.
- */
+/** Find what a prompt can mention, and convert mentions to content for the agent. */
 
 import { execFile } from "node:child_process";
 import { basename } from "node:path";

@@ -1,8 +1,4 @@
-/**
- * The order of offered mentions.
- *
- * Knows: kinds. Does not know: where mentions come from.
- */
+/** The order of offered mentions. */
 
 import {
   PAST_SESSION_START,

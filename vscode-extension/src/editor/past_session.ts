@@ -1,8 +1,4 @@
-/**
- * An earlier session as text for a prompt.
- *
- * Knows: what of a session is worth telling. Does not know: where sessions are kept; keys in them are masked there.
- */
+/** An earlier session as text for a prompt. */
 
 import { AGENT_SAID, REST_LEFT_OUT, USER_SAID } from "../messages/agent";
 import type { Session } from "../state/session";

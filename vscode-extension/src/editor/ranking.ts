@@ -1,8 +1,4 @@
-/**
- * The order of file candidates for an @: open files, recently open files, then by how well their names match.
- *
- * Knows: paths and words. Does not know: where the files come from.
- */
+/** The order of file candidates for an @: open files, recently open files, then by how well their names match. */
 
 export interface Candidate {
   /** Relative to its folder, with slashes. */

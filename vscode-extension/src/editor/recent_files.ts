@@ -1,8 +1,4 @@
-/**
- * Open and recently viewed files.
- *
- * Knows: tabs and editors. Does not know: what anybody wants with the files.
- */
+/** Open and recently viewed files. */
 
 import * as vscode from "vscode";
 

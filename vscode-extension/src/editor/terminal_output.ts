@@ -1,8 +1,4 @@
-/**
- * The output of commands in the user's terminals, from shell integration.
- *
- * Knows: executions, their output. Does not know: who wants to read it.
- */
+/** The output of commands in the user's terminals, from shell integration. */
 
 import * as vscode from "vscode";
 

@@ -1,8 +1,4 @@
-/**
- * The panel's host in VS Code: files and diffs in editors, the clipboard, the browser, dialogs, the status bar.
- *
- * Knows: the editor. Does not know: what the panel does.
- */
+/** The panel's host in VS Code: files and diffs in editors, the clipboard, the browser, dialogs, the status bar. */
 
 import * as vscode from "vscode";
 

@@ -1,8 +1,4 @@
-/**
- * Connects reviews in the conversation and in documents: verdicts go to cards, decisions to the agent.
- *
- * Knows: who needs a review's verdicts, and when. Does not know: how hunks are drawn.
- */
+/** Connects reviews in the conversation and in documents: verdicts go to cards, decisions to the agent. */
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 import type { Approvals } from "../acp/approvals";

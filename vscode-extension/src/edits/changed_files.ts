@@ -1,8 +1,4 @@
-/**
- * Files that have changed: saved in the editor, or changed on disk by git, a formatter or another program.
- *
- * Knows: the editor's events. Does not know: who listens.
- */
+/** Files that have changed: saved in the editor, or changed on disk by git, a formatter or another program. */
 
 import * as vscode from "vscode";
 

@@ -1,8 +1,4 @@
-/**
- * Shows and undoes what a turn changed.
- *
- * Knows: `_hermes/checkpoints/*`, which turn a checkpoint belongs to. Does not know: how the server keeps them.
- */
+/** Shows and undoes what a turn changed. */
 
 import type { Link } from "../acp/link";
 import { announces, ask, methods } from "../acp/methods";

@@ -1,8 +1,4 @@
-/**
- * Commands for reviewing hunks, at the cursor, from a code lens or from the tree, and for navigating between them.
- *
- * Knows: which hunk is meant. Does not know: what follows from a verdict.
- */
+/** Commands for reviewing hunks, at the cursor, from a code lens or from the tree, and for navigating between them. */
 
 import * as vscode from "vscode";
 

@@ -1,8 +1,4 @@
-/**
- * Show the agent's changes in the editor's own diff view.
- *
- * Knows: virtual documents for both sides. Does not know: who wants to see it.
- */
+/** Show the agent's changes in the editor's own diff view. */
 
 import { basename } from "node:path";
 

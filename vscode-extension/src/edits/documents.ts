@@ -1,8 +1,6 @@
 /**
  * Reviews as documents: show hunks, update drafts, apply decisions, and merge what was typed in the file in the
  * meantime.
- *
- * Knows: which page shows what, which files wait to be written. Does not know: lenses, colours, who decides.
  */
 
 import { resolve } from "node:path";

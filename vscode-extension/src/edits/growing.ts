@@ -1,8 +1,4 @@
-/**
- * A partially written edit as hunks of its target text.
- *
- * Knows: which part of an incomplete change can be shown. Does not know: documents, who writes.
- */
+/** A partially written edit as hunks of its target text. */
 
 import { hunksOf, linesOf, type Hunk } from "./hunks";
 

@@ -1,8 +1,7 @@
 /**
  * A change of a file as hunks that are reviewed one by one.
  *
- * Knows: lines, hunks, the text that results from accepting some of them. Does not know: documents, decorations, the
- * wire. Lines are the text between line feeds, so that splitting and joining loses nothing.
+ * Lines are the text between line feeds, so that splitting and joining loses nothing.
  */
 
 import { diffArrays } from "diff";

@@ -1,8 +1,4 @@
-/**
- * Show hunks inside a text: the removed lines above the added ones.
- *
- * Knows: blocks of lines. Does not know: documents, decorations, who decides.
- */
+/** Show hunks inside a text: the removed lines above the added ones. */
 
 import { linesOf, type Hunk } from "./hunks";
 import type { Verdict } from "../state/terms";

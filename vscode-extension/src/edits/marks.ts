@@ -1,8 +1,6 @@
 /**
  * Decorate hunks on a page: red and green lines, changed words, gutter icons, code lenses. Text on red and green uses
  * the editor's foreground colour, because the theme's syntax colours are chosen for its own background.
- *
- * Knows: decorations and lenses. Does not know: how hunks came onto the page.
  */
 
 import * as vscode from "vscode";

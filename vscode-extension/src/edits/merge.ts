@@ -1,8 +1,4 @@
-/**
- * Merge two changes of one text that do not touch the same lines.
- *
- * Knows: lines and hunks. Does not know: whose changes they are.
- */
+/** Merge two changes of one text that do not touch the same lines. */
 
 import { hunksOf, textWith, type Hunk } from "./hunks";
 

@@ -1,8 +1,8 @@
 /**
  * The pages that show reviews: separate documents that cannot be edited, undone or saved.
  *
- * Knows: their addresses, their texts, their tabs. Does not know: hunks, who decides. A file's own document never
- * contains lines that are only displayed, so they can be neither saved nor restored by undo.
+ * A file's own document never contains lines that are only displayed, so they can be neither saved nor restored by
+ * undo.
  */
 
 import { posix } from "node:path";

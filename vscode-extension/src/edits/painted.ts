@@ -1,9 +1,8 @@
 /**
  * Clean up documents in which earlier versions of this extension left lines that were only displayed.
  *
- * Knows: what those versions kept of such documents. Nothing is kept any more: reviews have pages of their own. The
- * editor brings an unsaved document back as it was at some moment of the last seconds, not as it was last: whatever was
- * shown lately may be there again, even of a review that is over by then.
+ * Reviews have separate pages now, so nothing is stored any more. The editor restores an unsaved document as it was at
+ * some moment of the last seconds, so lines that were shown recently may reappear, even those of a finished review.
  */
 
 import { createHash } from "node:crypto";

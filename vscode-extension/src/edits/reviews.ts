@@ -1,8 +1,4 @@
-/**
- * Edits under review: for each call and file, which hunks are open, accepted or rejected.
- *
- * Knows: verdicts and their consequences. Does not know: documents, decorations, the wire.
- */
+/** Edits under review: for each call and file, which hunks are open, accepted or rejected. */
 
 import type { HunkReviewer, Outcome } from "../acp/approvals";
 import { moreLines } from "../messages/agent";

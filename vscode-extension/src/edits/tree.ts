@@ -1,8 +1,4 @@
-/**
- * The tree of pending edits: files with their open hunks.
- *
- * Knows: reviews as rows. Does not know: what is done with them.
- */
+/** The tree of pending edits: files with their open hunks. */
 
 import { basename } from "node:path";
 

@@ -1,8 +1,7 @@
 /**
  * The history of verdicts on edits that wait for an answer, so that they can be undone one by one.
  *
- * Knows: what was judged last of each review. Does not know: documents, keys. Edits that are already written are undone
- * in their files instead.
+ * Edits that are already written are undone in their files instead.
  */
 
 import type { Review, Reviews } from "./reviews";

@@ -1,8 +1,4 @@
-/**
- * Changed words of a hunk, as positions in its lines.
- *
- * Knows: lines and the columns in them. Does not know: how words are marked.
- */
+/** Changed words of a hunk, as positions in its lines. */
 
 import { diffWordsWithSpace } from "diff";
 

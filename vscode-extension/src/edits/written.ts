@@ -1,8 +1,7 @@
 /**
  * Edits made without asking, stored by the server: shown here for review, with verdicts sent to the server.
  *
- * Knows: `_hermes/edits/list` and `_hermes/edits/judge`, when to look again. Does not know: how hunks are drawn. The
- * server decides what is open, so reviews survive a window reload and a server restart.
+ * The server decides what is open, so reviews survive a window reload and a server restart.
  */
 
 import type { Link } from "../acp/link";

@@ -16,7 +16,6 @@ export const columnTitle = (state: string, count: number) => `${state} ${count}`
 export const BOARD = "Board";
 export const LOADING = "Loading the board";
 export const NO_CARDS = "No cards yet.";
-export const halted = (why: string) => `No more work is started: ${why}`;
 export const showAll = (count: number) => `Show all ${count}`;
 export const cardNumber = (id: string) => `#${id}`;
 export const priority = (number: number) => (number === 3 ? "" : `priority ${number}`);

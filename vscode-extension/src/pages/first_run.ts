@@ -1,8 +1,4 @@
-/**
- * The panel's first run: the setup until a model is configured, then the conversation.
- *
- * Knows: when to switch from one to the other. Does not know: what either shows.
- */
+/** The panel's first run: the setup until a model is configured, then the conversation. */
 
 import type * as vscode from "vscode";
 

@@ -1,8 +1,4 @@
-/**
- * A webview with pages: its state, and the user's actions.
- *
- * Knows: every message of the pages and who serves it. Does not know: how anything is drawn.
- */
+/** A webview with pages: its state, and the user's actions. */
 
 import * as vscode from "vscode";
 

@@ -1,8 +1,4 @@
-/**
- * The messages between the host and the pages.
- *
- * Knows: every message there is. Does not know: who sends them.
- */
+/** The messages between the host and the pages. */
 
 import type {
   ContextListResult,

@@ -1,8 +1,4 @@
-/**
- * The setup of a working model: the server, a provider and its key, and a test call.
- *
- * Knows: what is configured, what is missing, and what the user can do about it. Does not know: how it is drawn.
- */
+/** The setup of a working model: the server, a provider and its key, and a test call. */
 
 import * as vscode from "vscode";
 

@@ -1,8 +1,4 @@
-/**
- * The places for pages: the panel until a model is set up, and an editor tab on request.
- *
- * Knows: webviews. Does not know: what the pages say.
- */
+/** The places for pages: the panel until a model is set up, and an editor tab on request. */
 
 import * as vscode from "vscode";
 

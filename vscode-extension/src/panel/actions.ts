@@ -1,8 +1,4 @@
-/**
- * Carries out what the user does in the panel.
- *
- * Knows: every message of the panel and who serves it. Does not know: how anything is drawn.
- */
+/** Carries out what the user does in the panel. */
 
 import type { Conversations } from "../acp/conversations";
 import type { Approvals } from "../acp/approvals";

@@ -1,8 +1,4 @@
-/**
- * Requests in separate sessions, beside the shown conversation.
- *
- * Knows: how such a session starts and ends. Does not know: who asks, how an answer is used.
- */
+/** Requests in separate sessions, beside the shown conversation. */
 
 import type { CancellationToken } from "vscode";
 

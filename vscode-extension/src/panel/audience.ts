@@ -1,8 +1,4 @@
-/**
- * The readers of the panel, wherever they are. Each first gets the whole state, then the events.
- *
- * Knows: the readers, and events still on their way to them. Does not know: webviews, what the messages mean.
- */
+/** The readers of the panel, wherever they are. Each first gets the whole state, then the events. */
 
 import type { SessionEvent } from "../state/events";
 import { Outbox } from "../state/outbox";

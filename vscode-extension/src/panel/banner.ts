@@ -1,8 +1,4 @@
-/**
- * A server problem as shown by the panel, with the command that helps.
- *
- * Knows: states and fixes. Does not know: who runs the command.
- */
+/** A server problem as shown by the panel, with the command that helps. */
 
 import { INSTALL_SERVER, OPEN_SETTINGS, RESTART_SERVER, SHOW_LOG, UPDATE_SERVER } from "../messages/server";
 import type { Fix, State } from "../server/state";

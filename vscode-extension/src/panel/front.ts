@@ -1,8 +1,4 @@
-/**
- * The content of the panel, the badge and the status bar around the conversations.
- *
- * Knows: the shell, which session is shown, what is kept over a reload. Does not know: how a page is drawn.
- */
+/** The content of the panel, the badge and the status bar around the conversations. */
 
 import type { Link } from "../acp/link";
 import { announces } from "../acp/methods";

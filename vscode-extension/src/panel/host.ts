@@ -1,8 +1,4 @@
-/**
- * The panel's port to its host: VS Code, or a page in a browser.
- *
- * Knows: what is asked of the program. Does not know: which program it is.
- */
+/** The panel's port to its host: VS Code, or a page in a browser. */
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 

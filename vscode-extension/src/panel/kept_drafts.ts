@@ -1,8 +1,7 @@
 /**
  * The panel's drafts, stored by the host, because a page's own storage may be lost on reload.
  *
- * Knows: words and mentions by session. Does not know: pages, who writes. The key "" is for text written before there
- * is a session.
+ * The key "" is for text written before there is a session.
  */
 
 import type { KeptValues } from "./host";

@@ -1,8 +1,4 @@
-/**
- * The panel's HTML page: one script and one style sheet; nothing else may run or load.
- *
- * Knows: the content security policy. Does not know: what the script shows.
- */
+/** The panel's HTML page: one script and one style sheet; nothing else may run or load. */
 
 import { randomBytes } from "node:crypto";
 

@@ -1,8 +1,4 @@
-/**
- * Find a file named by a text in the open folders.
- *
- * Knows: how places are written, and that nothing outside the folders counts. Does not know: the editor.
- */
+/** Find a file named by a text in the open folders. Only places inside the folders count. */
 
 import { stat } from "node:fs/promises";
 import { isAbsolute, join, normalize, sep } from "node:path";

@@ -1,8 +1,4 @@
-/**
- * The content of a prompt with its extras, for the agent and for the conversation.
- *
- * Knows: mentions, pictures, asides. Does not know: where a prompt is sent.
- */
+/** The content of a prompt with its extras, for the agent and for the conversation. */
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 

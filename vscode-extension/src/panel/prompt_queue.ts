@@ -1,8 +1,4 @@
-/**
- * Messages written while a turn runs. They can be changed, and are sent one by one when turns end.
- *
- * Knows: when the next one is due. Does not know: how a message is sent, how the queue is shown.
- */
+/** Messages written while a turn runs. They can be changed, and are sent one by one when turns end. */
 
 import type { SessionEvent } from "../state/events";
 import type { Session } from "../state/session";

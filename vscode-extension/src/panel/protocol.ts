@@ -1,8 +1,4 @@
-/**
- * The messages between the host and the panel.
- *
- * Knows: every message there is. Does not know: who sends them.
- */
+/** The messages between the host and the panel. */
 
 import type { SessionEvent } from "../state/events";
 import type { Activity, Session } from "../state/session";

@@ -1,8 +1,7 @@
 /**
  * Rewind a session to before an earlier prompt, with or without the files, and undo the rewind.
  *
- * Knows: that the session as it was is kept, and which changes of files came later. Does not know: how either is
- * stored.
+ * The session as it was is kept.
  */
 
 import type { Conversations } from "../acp/conversations";

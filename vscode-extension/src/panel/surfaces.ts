@@ -1,8 +1,4 @@
-/**
- * The places that show the panel: the side bar view and any number of editor tabs, all sharing one state.
- *
- * Knows: webviews, whom they show the panel to. Does not know: what is said to them, and what they say.
- */
+/** The places that show the panel: the side bar view and any number of editor tabs, all sharing one state. */
 
 import * as vscode from "vscode";
 

@@ -1,8 +1,4 @@
-/**
- * The server's wheel inside the extension's package, and the wheel that an installation was made from.
- *
- * Knows: where both are written. Does not know: how a wheel is installed.
- */
+/** The server's wheel inside the extension's package, and the wheel that an installation was made from. */
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

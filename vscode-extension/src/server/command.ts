@@ -1,8 +1,4 @@
-/**
- * Find the command that starts the server.
- *
- * Knows: the possible places and their order. Does not know: how the server is started, or the names of settings.
- */
+/** Find the command that starts the server. */
 
 import { delimiter, join } from "node:path";
 

@@ -1,8 +1,4 @@
-/**
- * Install the server into the extension's own virtual environment.
- *
- * Knows: Python, venv, pip, uv. Does not know: when to install, how progress is shown.
- */
+/** Install the server into the extension's own virtual environment. */
 
 import { spawn } from "node:child_process";
 import { rename, rm } from "node:fs/promises";

@@ -1,8 +1,4 @@
-/**
- * The single installation of the server that can be in progress, and its state.
- *
- * Knows: the folder of our own installation, what is installed. Does not know: how its state is shown.
- */
+/** The single installation of the server that can be in progress, and its state. */
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";

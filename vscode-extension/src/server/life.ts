@@ -1,9 +1,4 @@
-/**
- * The server's lifecycle: started on demand, restarted after failures, one operation at a time.
- *
- * Knows: the queue of starts and stops, how often the server is restarted without asking. Does not know: how a process
- * is made, who uses its connection, how its state is shown.
- */
+/** The server's lifecycle: started on demand, restarted after failures, one operation at a time. */
 
 import type { Link } from "../acp/link";
 import * as messages from "../messages/server";

@@ -1,8 +1,4 @@
-/**
- * Locate the server, based on the settings and the extension's own wheel.
- *
- * Knows: the settings, the extension's folders. Does not know: how a server is started or installed.
- */
+/** Locate the server, based on the settings and the extension's own wheel. */
 
 import { access, constants } from "node:fs/promises";
 import { homedir } from "node:os";

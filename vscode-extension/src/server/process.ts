@@ -1,8 +1,4 @@
-/**
- * One server process and the connection to it.
- *
- * Knows: starting, its log lines, its end. Does not know: when it is started again, sessions.
- */
+/** One server process and the connection to it. */
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";

@@ -1,8 +1,4 @@
-/**
- * The state of a server, and fixes if it is not available.
- *
- * Knows: states and fixes. Does not know: how a server is started, who shows its state.
- */
+/** The state of a server, and fixes if it is not available. */
 
 export type Fix = "install" | "start" | "log" | "settings" | "update";
 

@@ -1,8 +1,4 @@
-/**
- * The server's state in the status bar: one word, and a click that applies the fix.
- *
- * Knows: states and fixes. Does not know: how the server is started.
- */
+/** The server's state in the status bar: one word, and a click that applies the fix. */
 
 import * as vscode from "vscode";
 

@@ -1,8 +1,4 @@
-/**
- * Apply updates to the card of a tool call.
- *
- * Knows: cards. Does not know: other items, except that a turn has a single plan card.
- */
+/** Apply updates to the card of a tool call. */
 
 import type { CallNews } from "./events";
 import type { Session } from "./session";

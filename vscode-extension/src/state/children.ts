@@ -1,8 +1,4 @@
-/**
- * Child agents as items of their parent session.
- *
- * Knows: which parts of a child's session to show. Does not know: the wire, how it is drawn.
- */
+/** Child agents as items of their parent session. */
 
 import type { SessionEvent } from "./events";
 import type { ChildCall, ChildItem } from "./terms";

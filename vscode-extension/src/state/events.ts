@@ -1,8 +1,7 @@
 /**
  * All events of a session, as a closed union.
  *
- * Knows: every event. Does not know: the source of events (the wire, the user), or who displays the result. The host
- * folds events and sends them to the panel, which folds them the same way.
+ * The host folds events and sends them to the panel, which folds them the same way.
  */
 
 import type {

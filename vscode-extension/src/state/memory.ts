@@ -1,8 +1,4 @@
-/**
- * Values that survive this process. They are written at once, because a window may close at any moment.
- *
- * Knows: one small JSON file, replaced atomically. Does not know: the values.
- */
+/** Values that survive this process. They are written at once, because a window may close at any moment. */
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";

@@ -1,8 +1,4 @@
-/**
- * Distinct names for sessions.
- *
- * Knows: that titles may be equal. Does not know: where names are shown.
- */
+/** Distinct names for sessions. */
 
 import { nameOf, type Session } from "./session";
 

@@ -1,8 +1,4 @@
-/**
- * Events on their way to the panel, batched per frame.
- *
- * Knows: the order, and that consecutive text of one message is merged. Does not know: what carries them.
- */
+/** Events on their way to the panel, batched per frame. Consecutive text of one message is merged. */
 
 import type { SessionEvent } from "./events";
 

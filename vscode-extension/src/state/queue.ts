@@ -1,8 +1,4 @@
-/**
- * Messages that wait for the running turn to end, in the order in which they will be sent.
- *
- * Knows: their order, and whether they are held back. Does not know: who sends them, how they are shown.
- */
+/** Messages that wait for the running turn to end, in the order in which they will be sent. */
 
 import type { SessionEvent } from "./events";
 import type { Session } from "./session";

@@ -1,7 +1,7 @@
 /**
  * The reducer: how events change a session.
  *
- * Knows: every event. Does not know: where it runs. It is pure, and the same in the host and the panel.
+ * It is pure, and the same in the host and the panel.
  */
 
 import { changedCall, freshCall, planCardOf } from "./calls";

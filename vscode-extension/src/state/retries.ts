@@ -1,8 +1,4 @@
-/**
- * Retried steps: of all attempts, only one answer and one notice remain.
- *
- * Knows: the text of a failed step, and the notice about it. Does not know: why it failed.
- */
+/** Retried steps: of all attempts, only one answer and one notice remain. */
 
 import type { SessionEvent } from "./events";
 import type { Session } from "./session";

@@ -1,8 +1,4 @@
-/**
- * Changes since a prompt.
- *
- * Knows: which turns changed files. Does not know: how to undo them.
- */
+/** Changes since a prompt. */
 
 import { placeOf, type Session } from "./session";
 import type { Checkpoint } from "./terms";

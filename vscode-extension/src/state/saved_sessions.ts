@@ -1,7 +1,7 @@
 /**
  * State that survives a window reload: the open sessions, their appearance, and the shown one.
  *
- * Knows: what to store, and that a running turn does not survive. Does not know: where it is kept.
+ * A running turn does not survive.
  */
 
 import { WINDOW_RELOADED } from "../messages/conversation";

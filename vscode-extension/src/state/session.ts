@@ -1,8 +1,4 @@
-/**
- * The state of one conversation.
- *
- * Knows: the fields of a session. Does not know: how they change (`reduce`).
- */
+/** The state of one conversation. */
 
 import { NEW_SESSION } from "../messages/panel";
 import type {

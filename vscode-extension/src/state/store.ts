@@ -1,8 +1,4 @@
-/**
- * The host's only store of sessions.
- *
- * Knows: sessions by id, who listens. Does not know: the editor, the wire, the panel.
- */
+/** The host's only store of sessions. */
 
 import type { SessionEvent } from "./events";
 import { reduce } from "./reduce";

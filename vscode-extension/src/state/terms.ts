@@ -1,8 +1,4 @@
-/**
- * The value types of a conversation, shared by the panel and the host.
- *
- * Knows: items, cards, options. Does not know: the wire, the editor, how anything is drawn.
- */
+/** The value types of a conversation, shared by the panel and the host. */
 
 import type { Mention, Picture } from "../panel/protocol";
 

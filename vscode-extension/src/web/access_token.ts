@@ -1,8 +1,8 @@
 /**
  * The page's access token: from the address or a form, stored while the tab is open.
  *
- * Knows: the fragment, the tab's storage. Does not know: who checks it. A fragment is never sent to a server; it is
- * removed from the address, and from the history, before anything else happens.
+ * A fragment is never sent to a server; it is removed from the address, and from the history, before anything else
+ * happens.
  */
 
 const KEY = "hermes.token";

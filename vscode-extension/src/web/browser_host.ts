@@ -1,8 +1,4 @@
-/**
- * The panel's host in a browser: the clipboard, other pages, files that the user chooses.
- *
- * Knows: the browser. Does not know: what the panel does.
- */
+/** The panel's host in a browser: the clipboard, other pages, files that the user chooses. */
 
 import { tooLargePicture } from "../messages/editor";
 import * as messages from "../messages/web";

@@ -1,8 +1,4 @@
-/**
- * The page's connection to its server, opened with the page and reopened when the server has lost it.
- *
- * Knows: when a connection is new, and its listeners. Does not know: the messages of sockets, sessions.
- */
+/** The page's connection to its server, opened with the page and reopened when the server has lost it. */
 
 import type { Link } from "../acp/link";
 import { CONNECTION_LOST } from "../messages/web";

@@ -1,8 +1,4 @@
-/**
- * Overlays of the page: a question, a folder picker, a diff, a toast.
- *
- * Knows: the open overlay and who waits for it. Does not know: how it is drawn.
- */
+/** Overlays of the page: a question, a folder picker, a diff, a toast. */
 
 import type { Dialogs } from "../panel/host";
 import type { FileDiff } from "../state/terms";

@@ -1,8 +1,4 @@
-/**
- * The composition root of the web page.
- *
- * Knows: every part. Does not know: what any of them does inside.
- */
+/** The composition root of the web page. */
 
 import { Approvals } from "../acp/approvals";
 import { Conversations } from "../acp/conversations";

@@ -1,8 +1,4 @@
-/**
- * Mentions in prompts of the web page: files on the server, web pages, attached files.
- *
- * Knows: `_hermes/files/find`. Does not know: how mentions are offered.
- */
+/** Mentions in prompts of the web page: files on the server, web pages, attached files. */
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 

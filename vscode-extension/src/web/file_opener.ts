@@ -1,8 +1,4 @@
-/**
- * Files on the server, shown in the page.
- *
- * Knows: `_hermes/files/read`. Does not know: how a file is drawn.
- */
+/** Files on the server, shown in the page. */
 
 import { errorText } from "../acp/error_text";
 import type { Link } from "../acp/link";

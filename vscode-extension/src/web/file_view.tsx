@@ -1,8 +1,4 @@
-/**
- * A file as text, with numbered lines.
- *
- * Knows: lines. Does not know: where the file is.
- */
+/** A file as text, with numbered lines. */
 
 import { useEffect, useRef } from "preact/hooks";
 

@@ -1,8 +1,4 @@
-/**
- * The folders on the server in which sessions start.
- *
- * Knows: the folder of new sessions, what was chosen before. Does not know: sessions.
- */
+/** The folders on the server in which sessions start. */
 
 import type { KeptValues } from "../panel/host";
 import { Observable } from "../state/observable";

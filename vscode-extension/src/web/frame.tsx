@@ -1,8 +1,4 @@
-/**
- * The frame around the panel in a browser: the folder, navigation to sessions, the state of the connection.
- *
- * Knows: the head of the page. Does not know: the panel.
- */
+/** The frame around the panel in a browser: the folder, navigation to sessions, the state of the connection. */
 
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";

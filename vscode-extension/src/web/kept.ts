@@ -1,8 +1,4 @@
-/**
- * State that the page stores in its tab: open sessions, drafts, folders, but no conversations.
- *
- * Knows: the tab's storage. Does not know: what the values are for.
- */
+/** State that the page stores in its tab: open sessions, drafts, folders, but no conversations. */
 
 import type { SavedSessions } from "../state/saved_sessions";
 import { emptySession } from "../state/session";

@@ -1,8 +1,4 @@
-/**
- * The start of the page in a browser.
- *
- * Knows: the token, the server's address. Does not know: what is shown.
- */
+/** The start of the page in a browser. */
 
 import "./style/theme.css";
 import "./style/frame.css";

@@ -1,8 +1,4 @@
-/**
- * Render the overlays of the page: questions, the folder picker, diffs.
- *
- * Knows: the browser's own dialog. Does not know: who waits for an answer.
- */
+/** Render the overlays of the page: questions, the folder picker, diffs. */
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";

@@ -2,8 +2,7 @@
  * One connection over any number of WebSockets. When one breaks, the next continues after the last message of either
  * side.
  *
- * Knows: how messages are counted, when a socket is reopened. Does not know: the content of messages. The counts travel
- * among the subprotocols, as does the token: a page can neither set nor read headers of a WebSocket.
+ * The counts travel among the subprotocols, as does the token: a page can neither set nor read headers of a WebSocket.
  */
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";

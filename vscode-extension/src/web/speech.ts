@@ -1,8 +1,4 @@
-/**
- * Recordings that the agent turns into text, for the prompt.
- *
- * Knows: `_hermes/speech/transcribe`. Does not know: how anything is recorded.
- */
+/** Recordings that the agent turns into text, for the prompt. */
 
 import type { Link } from "../acp/link";
 import { ask, NotThere } from "../acp/methods";

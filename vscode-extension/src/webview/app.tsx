@@ -1,8 +1,4 @@
-/**
- * The page: tabs, the conversation, the plan, the prompt.
- *
- * Knows: the layout. Does not know: how its parts are drawn.
- */
+/** The page: tabs, the conversation, the plan, the prompt. */
 
 import { ENDS, unknownEnd } from "../messages/conversation";
 import * as messages from "../messages/panel";

@@ -1,8 +1,4 @@
-/**
- * The question on a card: the agent's own options, and a comment for a rejection.
- *
- * Knows: options and answers. Does not know: what is asked about.
- */
+/** The question on a card: the agent's own options, and a comment for a rejection. */
 
 import { useState } from "preact/hooks";
 

@@ -1,8 +1,4 @@
-/**
- * Pasted and dropped files and pictures.
- *
- * Knows: the content of a transfer. Does not know: the prompt.
- */
+/** Pasted and dropped files and pictures. */
 
 import type { Mention, Picture } from "../panel/protocol";
 import { post } from "./bridge";

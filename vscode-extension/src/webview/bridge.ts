@@ -1,8 +1,6 @@
 /**
  * The connection to the host, and drafts that survive a reload. The host stores drafts too, because pages may lose
  * them.
- *
- * Knows: posting, receiving, drafts by session. Does not know: the messages, the host.
  */
 
 import type { PanelDrafts, ToHost, ToView } from "../panel/protocol";

@@ -1,8 +1,4 @@
-/**
- * A tool call as a card: its title, state, content and question.
- *
- * Knows: cards. Does not know: tools.
- */
+/** A tool call as a card: its title, state, content and question. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 

@@ -1,8 +1,4 @@
-/**
- * A child agent as a card: its task, state, activity and text.
- *
- * Knows: cards of children. Does not know: what children are for.
- */
+/** A child agent as a card: its task, state, activity and text. */
 
 import { useState } from "preact/hooks";
 

@@ -1,8 +1,4 @@
-/**
- * The extras of a prompt as chips: editor context, mentions, pictures.
- *
- * Knows: how to remove each. Does not know: where it comes from.
- */
+/** The extras of a prompt as chips: editor context, mentions, pictures. */
 
 import * as messages from "../messages/panel";
 import type { EditorContext } from "../panel/protocol";

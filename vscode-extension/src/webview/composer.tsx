@@ -1,8 +1,4 @@
-/**
- * The prompt editor: mentions, commands, pictures, options, send and stop.
- *
- * Knows: the draft and what comes with it. Does not know: what becomes of a prompt.
- */
+/** The prompt editor: mentions, commands, pictures, options, send and stop. */
 
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";

@@ -1,8 +1,4 @@
-/**
- * A file change as lines, with the verdict on each hunk.
- *
- * Knows: hunks and their surroundings. Does not know: who decides, what follows from it.
- */
+/** A file change as lines, with the verdict on each hunk. */
 
 import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";

@@ -1,8 +1,4 @@
-/**
- * A prompt being written: its text, mentions and pictures, stored by session.
- *
- * Knows: what is sent with it. Does not know: how it is edited.
- */
+/** A prompt being written: its text, mentions and pictures, stored by session. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 

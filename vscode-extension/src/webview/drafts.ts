@@ -1,8 +1,4 @@
-/**
- * The drafts of all sessions. The key "" is for text written before there is a session.
- *
- * Knows: which session a draft belongs to. Does not know: where drafts are stored.
- */
+/** The drafts of all sessions. The key "" is for text written before there is a session. */
 
 export type Drafts = Readonly<Record<string, string>>;
 

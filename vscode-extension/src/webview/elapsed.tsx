@@ -1,8 +1,4 @@
-/**
- * How long something takes, or took.
- *
- * Knows: clocks. Does not know: what takes that long.
- */
+/** How long something takes, or took. */
 
 import { useEffect, useState } from "preact/hooks";
 

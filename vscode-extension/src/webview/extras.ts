@@ -1,8 +1,4 @@
-/**
- * Mentions and pictures of drafts, by session.
- *
- * Knows: their sessions, and which of them survive a page reload. Does not know: where they are stored.
- */
+/** Mentions and pictures of drafts, by session. */
 
 import type { Mention, Picture } from "../panel/protocol";
 

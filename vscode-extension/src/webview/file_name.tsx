@@ -1,8 +1,4 @@
-/**
- * A path in one line: the file's name first, because people look for it, then as much of its folder as fits.
- *
- * Knows: how a path is cut. Does not know: what is done with it.
- */
+/** A path in one line: the file's name first, because people look for it, then as much of its folder as fits. */
 
 import type { CallItem } from "../state/terms";
 import { readable, shortened, split } from "./paths";

@@ -1,8 +1,4 @@
-/**
- * The rows of a conversation, each by its type.
- *
- * Knows: how text, thoughts, notices and endings look. Does not know: cards (`card`), where rows are.
- */
+/** The rows of a conversation, each by its type. */
 
 import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";

@@ -1,7 +1,5 @@
 /**
  * A virtual list of rows with any height. Only visible rows are in the page, and it stays at its end while it grows.
- *
- * Knows: the scroll box, the measured heights of rows. Does not know: the content of rows.
  */
 
 import type { ComponentChildren } from "preact";

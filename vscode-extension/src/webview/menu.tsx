@@ -1,8 +1,4 @@
-/**
- * The menu above the prompt: candidates for an @ or a /.
- *
- * Knows: the word before the caret, commands, mentions. Does not know: the prompt around it.
- */
+/** The menu above the prompt: candidates for an @ or a /. */
 
 import { SELECTED_LINES, SUGGESTIONS } from "../messages/panel";
 import type { Mention } from "../panel/protocol";

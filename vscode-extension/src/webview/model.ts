@@ -1,8 +1,4 @@
-/**
- * The page's model, folded from the host's messages at most once per frame.
- *
- * Knows: messages of the host. Does not know: how anything is drawn.
- */
+/** The page's model, folded from the host's messages at most once per frame. */
 
 import type { EditorContext, Mention, Passage, PastSession, Picture, Shell, ToView } from "../panel/protocol";
 import { reduce } from "../state/reduce";

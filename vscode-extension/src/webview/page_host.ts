@@ -1,8 +1,4 @@
-/**
- * The page's host: an editor around it, or the other half of the same page in a browser.
- *
- * Knows: the common interface. Does not know: which host it is.
- */
+/** The page's host: an editor around it, or the other half of the same page in a browser. */
 
 import type { Mention, ToHost, ToView } from "../panel/protocol";
 import type { Drafts } from "./drafts";

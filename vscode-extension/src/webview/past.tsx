@@ -1,8 +1,4 @@
-/**
- * Earlier sessions: search, reopen, fork, rename, delete.
- *
- * Knows: the list and the actions. Does not know: where sessions are stored.
- */
+/** Earlier sessions: search, reopen, fork, rename, delete. */
 
 import { useEffect, useState } from "preact/hooks";
 

@@ -1,8 +1,4 @@
-/**
- * Format past times and how long ago they were.
- *
- * Knows: the units. Does not know: what the time is about.
- */
+/** Format past times and how long ago they were. */
 
 import { JUST_NOW } from "../messages/panel";
 

@@ -1,8 +1,4 @@
-/**
- * Paths for display.
- *
- * Knows: the open folders. Does not know: files.
- */
+/** Paths for display. */
 
 import type { CallKind } from "../state/terms";
 

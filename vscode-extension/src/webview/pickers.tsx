@@ -1,8 +1,4 @@
-/**
- * The session's options as small pickers: mode, model and effort at hand, the rest behind a button.
- *
- * Knows: the kinds of options. Does not know: what any of them does.
- */
+/** The session's options as small pickers: mode, model and effort at hand, the rest behind a button. */
 
 import { useState } from "preact/hooks";
 

@@ -1,8 +1,4 @@
-/**
- * Find out which files named in texts exist.
- *
- * Knows: batched requests to the host. Does not know: files, who draws the links.
- */
+/** Find out which files named in texts exist. */
 
 import { post } from "./bridge";
 

@@ -1,8 +1,4 @@
-/**
- * The plan: a bar while the agent follows it, and the unfinished part after a turn.
- *
- * Knows: entries and their states. Does not know: who makes plans.
- */
+/** The plan: a bar while the agent follows it, and the unfinished part after a turn. */
 
 import { useState } from "preact/hooks";
 

@@ -1,8 +1,4 @@
-/**
- * The agent's own question: a form to fill in, or a page to open.
- *
- * Knows: fields. Does not know: why it is asked.
- */
+/** The agent's own question: a form to fill in, or a page to open. */
 
 import { useState } from "preact/hooks";
 

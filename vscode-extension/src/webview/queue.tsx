@@ -1,8 +1,4 @@
-/**
- * The tray of messages that wait for the running turn to end.
- *
- * Knows: the actions on each. Does not know: when they are sent.
- */
+/** The tray of messages that wait for the running turn to end. */
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 

@@ -1,8 +1,4 @@
-/**
- * The result of an answer, and how an interrupted turn can continue.
- *
- * Knows: the texts and their order. Does not know: how they are drawn.
- */
+/** The result of an answer, and how an interrupted turn can continue. */
 
 import { askAgain, CONTINUE_TURN } from "../messages/agent";
 import * as messages from "../messages/conversation";

@@ -1,8 +1,4 @@
-/**
- * Speech, recorded by the browser while a button is held.
- *
- * Knows: the microphone and its permission. Does not know: what becomes of a recording.
- */
+/** Speech, recorded by the browser while a button is held. */
 
 import * as messages from "../messages/panel";
 

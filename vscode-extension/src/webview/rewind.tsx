@@ -1,8 +1,4 @@
-/**
- * Rewind to an earlier prompt, and undo the rewind.
- *
- * Knows: the choices. Does not know: how a session is rewound.
- */
+/** Rewind to an earlier prompt, and undo the rewind. */
 
 import { useState } from "preact/hooks";
 

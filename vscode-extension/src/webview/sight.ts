@@ -1,8 +1,4 @@
-/**
- * Virtual scrolling: which rows of a long list are visible, and how much space the others take.
- *
- * Knows: measured heights, and estimates for other rows. Does not know: the page, the content of rows.
- */
+/** Virtual scrolling: which rows of a long list are visible, and how much space the others take. */
 
 export interface Sight {
   readonly first: number;

@@ -1,8 +1,4 @@
-/**
- * The start of the page: it reports that it is ready, and draws what it receives.
- *
- * Knows: where the page is drawn. Does not know: what, and for which host.
- */
+/** The start of the page: it reports that it is ready, and draws what it receives. */
 
 import type { ComponentChildren } from "preact";
 import { render } from "preact";

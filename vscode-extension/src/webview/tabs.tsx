@@ -1,8 +1,4 @@
-/**
- * The open sessions, one tab each, and a list of all if not all tabs fit.
- *
- * Knows: their names and states. Does not know: the content of sessions.
- */
+/** The open sessions, one tab each, and a list of all if not all tabs fit. */
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 

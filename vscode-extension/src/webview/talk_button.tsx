@@ -1,8 +1,4 @@
-/**
- * The button that is held to speak a prompt: what was said is put into the prompt, to be read before it is sent.
- *
- * Knows: when the microphone is on. Does not know: how speech becomes text.
- */
+/** The button that is held to speak a prompt: what was said is put into the prompt, to be read before it is sent. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 

@@ -1,8 +1,4 @@
-/**
- * A command's output, rendered like a terminal.
- *
- * Knows: the terminal's colours as the theme has them. Does not know: escape sequences, which command it was.
- */
+/** A command's output, rendered like a terminal. */
 
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 

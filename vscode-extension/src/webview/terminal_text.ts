@@ -1,8 +1,4 @@
-/**
- * Convert a command's output to lines of styled spans.
- *
- * Knows: escape sequences (ECMA-48), carriage returns. Does not know: the command, how a colour is drawn.
- */
+/** Convert a command's output to lines of styled spans. */
 
 const CONTROL = /\u001b(?:\[([0-?]*)[ -/]*([@-~])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])|\r\n|[\r\n]/g;
 

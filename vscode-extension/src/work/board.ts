@@ -1,8 +1,4 @@
-/**
- * A board: its cards, the open card, and the user's actions.
- *
- * Knows: `_hermes/board/*`, when to refresh. Does not know: how cards are drawn.
- */
+/** A board: its cards, the open card, and the user's actions. */
 
 import type { Link } from "../acp/link";
 import { ask } from "../acp/methods";

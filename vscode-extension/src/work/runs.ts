@@ -1,8 +1,4 @@
-/**
- * Runs, and items waiting for the user that no session here shows.
- *
- * Knows: `_hermes/runs/*`, `_hermes/waiting/list`, when to refresh. Does not know: how runs are drawn.
- */
+/** Runs, and items waiting for the user that no session here shows. */
 
 import type { Link } from "../acp/link";
 import { announces, ask } from "../acp/methods";

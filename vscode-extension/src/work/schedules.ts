@@ -1,8 +1,4 @@
-/**
- * Schedules: the list, their history, and adding new ones.
- *
- * Knows: `_hermes/schedules/*`. Does not know: how schedules are drawn.
- */
+/** Schedules: the list, their history, and adding new ones. */
 
 import { ask } from "../acp/methods";
 import type {

@@ -1,8 +1,4 @@
-/**
- * Data stored by a server: the shown state, and how it is requested.
- *
- * Knows: connections come and go, requests fail. Does not know: the data.
- */
+/** Data stored by a server: the shown state, and how it is requested. */
 
 import { errorText } from "../acp/error_text";
 import type { Link } from "../acp/link";

@@ -1,8 +1,4 @@
-/**
- * The settings that are safe to change from a client.
- *
- * Knows: `_hermes/settings/*`. Does not know: how they are drawn.
- */
+/** The settings that are safe to change from a client. */
 
 import { ask } from "../acp/methods";
 import type { SettingsListSetting } from "../acp/own";

@@ -1,8 +1,4 @@
-/**
- * The usage of sessions, by group and by session.
- *
- * Knows: `_hermes/usage/list`. Does not know: how it is drawn.
- */
+/** The usage of sessions, by group and by session. */
 
 import { ask } from "../acp/methods";
 import type { UsageListGroup, UsageListParams, UsageListSession } from "../acp/own";

@@ -1,8 +1,4 @@
-/**
- * Usage figures for charts, and their formats.
- *
- * Knows: groups, measures, days. Does not know: the screen.
- */
+/** Usage figures for charts, and their formats. */
 
 import type { UsageListGroup } from "../acp/own";
 import * as messages from "../messages/work";

@@ -1,8 +1,4 @@
-/**
- * Background work as one part: boards, runs, schedules, usage, settings.
- *
- * Knows: every page of it. Does not know: where they are shown.
- */
+/** Background work as one part: boards, runs, schedules, usage, settings. */
 
 import type { Link } from "../acp/link";
 import type { BoardChangedParams } from "../acp/own";

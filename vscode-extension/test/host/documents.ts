@@ -31,7 +31,7 @@ const tabs = (scheme: string) =>
     .flatMap((group) => group.tabs)
     .filter(({ input }) => input instanceof vscode.TabInputText && input.uri.scheme === scheme);
 
-/** The editor of the page, as it is with a review begun. */
+/** The editor of the page, with a review that has started. */
 function page(uri: vscode.Uri): vscode.TextEditor {
   const found = vscode.window.visibleTextEditors.find(
     ({ document }) => document.uri.toString() === pageUri(uri.fsPath).toString(),

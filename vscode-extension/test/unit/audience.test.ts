@@ -4,7 +4,7 @@ import { Audience, type Reader } from "../../src/panel/audience";
 import { EMPTY, fold, type Model } from "../../src/webview/model";
 import { Store } from "../../src/state/store";
 
-/** A page that folds what it is told, and its way to a store that tells it. */
+/** A page that folds the events it receives, and its connection to a store that sends them. */
 class Page {
   model: Model = EMPTY;
   readonly read: Reader = (message) => {
@@ -30,7 +30,7 @@ class Scene {
     this.store.dispatch("s", { type: "said", who: "agent", id: "a", text });
   }
 
-  /** A page says that it is there, and is shown everything. */
+  /** A page announces itself, and gets everything. */
   open(page: Page): void {
     this.audience.admit(page.read);
     for (const session of this.store.all()) page.read({ type: "session", session });

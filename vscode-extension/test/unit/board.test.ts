@@ -29,7 +29,7 @@ function listing(cursor: number, cards: readonly BoardListCard[], removed: reado
   return { ...board, cursor, cards, removed };
 }
 
-/** A server with one board; what it was asked is noted. */
+/** A server with one board; the requests are recorded. */
 class Server {
   readonly asked: { readonly method: string; readonly params: Readonly<Record<string, unknown>> }[] = [];
   readonly answers: BoardListResult[] = [];

@@ -12,7 +12,7 @@ const COMMANDS = {
 };
 const NO_HUNKS = { begin: () => undefined, conclude: () => [], withdraw: () => undefined };
 
-/** An agent at the other end of real streams; `on` gives the frames that answer a request, all written in one piece. */
+/** An agent at the other end of real streams; `on` returns the frames that answer a request, written in one piece. */
 class Agent {
   private readonly toEditor = new TransformStream<Uint8Array, Uint8Array>();
   private readonly toAgent = new TransformStream<Uint8Array, Uint8Array>();

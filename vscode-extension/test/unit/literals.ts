@@ -1,8 +1,4 @@
-/**
- * The string literals of a TypeScript file, found in its syntax tree.
- *
- * Knows: literals, templates, text of JSX. Does not know: which of them a person reads.
- */
+/** The string literals of a TypeScript file, found in its syntax tree. */
 
 import { parseSync } from "vite";
 

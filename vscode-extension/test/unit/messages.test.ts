@@ -29,10 +29,10 @@ const MODULES: Readonly<Record<string, Texts>> = {
   web,
   work,
 };
-/** Files of src/messages that hold no text of their own. */
+/** Files of src/messages without text of their own. */
 const HELPERS: readonly string[] = ["plural.ts"];
 
-/** What each function is called with; one call a line of the list. */
+/** The arguments for each function; one call per line of the list. */
 const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   "agent.applyCode": [
     ["x = 1\n", "shop.py"],
@@ -49,7 +49,6 @@ const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   "board.columnTitle": [["Review", 2]],
   "board.commentCount": [[0], [1], [2]],
   "board.cost": [[0], [0.5]],
-  "board.halted": [["$5.00 of $5.00 are used."]],
   "board.linkTo": [["is blocked by", "3", "Add a lexer"]],
   "board.movedTo": [["Review"]],
   "board.priority": [[1], [3]],
@@ -317,7 +316,7 @@ function linesOf(module: string, key: string, text: unknown): readonly string[] 
 
 const shown = (text: string): string => text.replaceAll("\n", "\\n") || "(nothing)";
 
-/** List what package.json contributes: titles and descriptions, by the key they stand under. */
+/** List what package.json contributes: titles and descriptions, by key. */
 function manifestSection(): string {
   const manifest: unknown = JSON.parse(readFileSync(`${ROOT}/package.json`, "utf8"));
   const lines: string[] = [];

@@ -7,7 +7,7 @@ import { Store } from "../../src/state/store";
 class Scene {
   readonly store = new Store();
   readonly done: string[] = [];
-  /** What undoing a checkpoint answers; undefined where the user wants the files to stay. */
+  /** The answer to undoing a checkpoint; undefined if the user wants the files to stay. */
   readonly answers: Record<string, string | undefined> = { c1: "u1", c2: "u2" };
   readonly rewinds = new Rewinds(
     {

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { Link } from "../../src/acp/link";
 import { Runs } from "../../src/work/runs";
 
-/** A server whose answers to `show` come when the test wants. */
+/** A server that answers `show` when the test says so. */
 class Server {
   readonly shows: { readonly id: string; answer(title: string): void }[] = [];
   readonly link = {

@@ -55,9 +55,9 @@ def _print_step(judged: StepVerdict) -> None:
             print(f"        {word} {escaped(subject)}")
         if len(subjects) > SHOWN_PATHS:
             print(f"        {policy_messages.more_paths(word, len(subjects) - SHOWN_PATHS)}")
-    for standing in (*step.dependencies, *step.scripts):
-        if place := standing.partition(":")[2]:
-            print(f"        {policy_messages.depends_on(escaped(place))}")
+    places = (standing.partition(":")[2] for standing in (*step.dependencies, *step.scripts))
+    for place in dict.fromkeys(filter(None, places)):
+        print(f"        {policy_messages.depends_on(escaped(place))}")
     if judged.rule:
         print(f"        {policy_messages.rule(judged.rule.decision, escaped(judged.rule.source))}")
     if judged.verdict.why:

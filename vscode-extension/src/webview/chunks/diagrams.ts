@@ -1,7 +1,7 @@
 /**
  * Diagrams as SVG.
  *
- * Knows: Mermaid, the theme's colours. Does not know: the place of a diagram. It is loaded with the first diagram.
+ * It is loaded with the first diagram.
  */
 
 import mermaid from "mermaid";

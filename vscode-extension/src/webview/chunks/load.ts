@@ -1,8 +1,4 @@
-/**
- * Parts of the page that are loaded on first use.
- *
- * Knows: how a script of ours is loaded under the page's policy. Does not know: what is in it.
- */
+/** Parts of the page that are loaded on first use. */
 
 declare global {
   /** Convert a formula to MathML. Throws for an invalid one. */

@@ -1,7 +1,7 @@
 /**
  * Formulas as MathML, which needs no extra fonts or styles.
  *
- * Knows: KaTeX. Does not know: the place of a formula. It is loaded with the first formula.
+ * It is loaded with the first formula.
  */
 
 import katex from "katex";

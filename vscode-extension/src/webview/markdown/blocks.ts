@@ -1,8 +1,4 @@
-/**
- * Split Markdown into blocks, so that only the end of a growing text is redrawn.
- *
- * Knows: where blocks start. Does not know: how a block is drawn.
- */
+/** Split Markdown into blocks, so that only the end of a growing text is redrawn. */
 
 import { parser } from "./parser";
 

@@ -1,9 +1,4 @@
-/**
- * A diagram drawn above its source.
- *
- * Knows: which SVG is allowed in the page, and that styles stay within the diagram. Does not know: how a source becomes
- * SVG (`chunks/diagrams`).
- */
+/** A diagram drawn above its source. */
 
 import DOMPurify from "dompurify";
 

@@ -1,8 +1,4 @@
-/**
- * Enrich drawn blocks with links to existing files, formulas and diagrams.
- *
- * Knows: when something has to be asked for or loaded first. Does not know: Markdown.
- */
+/** Enrich drawn blocks with links to existing files, formulas and diagrams. */
 
 import { locate } from "../places";
 import { drawDiagram } from "./diagram";

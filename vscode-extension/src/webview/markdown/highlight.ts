@@ -1,8 +1,4 @@
-/**
- * Syntax highlighting as HTML.
- *
- * Knows: the languages that are bundled. Does not know: Markdown.
- */
+/** Syntax highlighting as HTML. */
 
 import hljs from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";

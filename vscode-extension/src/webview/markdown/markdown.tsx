@@ -1,8 +1,4 @@
-/**
- * Markdown, rendered while it grows.
- *
- * Knows: blocks that stay as they are, what a click on one means. Does not know: how a block is drawn (`sanitize`).
- */
+/** Markdown, rendered while it grows. */
 
 import { memo } from "preact/compat";
 import { useEffect, useMemo, useRef } from "preact/hooks";

@@ -1,8 +1,4 @@
-/**
- * Replace the source of a formula by its rendering.
- *
- * Knows: which MathML is allowed in the page. Does not know: how a formula becomes MathML (`chunks/math`).
- */
+/** Replace the source of a formula by its rendering. */
 
 import DOMPurify from "dompurify";
 

@@ -1,8 +1,7 @@
 /**
  * Formulas in Markdown: `$…$` and `\\(…\\)` in a line, `$$…$$` and `\\[…\\]` as blocks.
  *
- * Knows: where a formula starts and ends, and that a price is not one. Does not know: how it is drawn. Until then, its
- * source is shown.
+ * Until the renderer is loaded, a formula's source is shown.
  */
 
 import type MarkdownIt from "markdown-it";

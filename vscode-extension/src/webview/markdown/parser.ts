@@ -1,8 +1,4 @@
-/**
- * Convert Markdown to unsanitized HTML: links, code blocks with actions, formulas.
- *
- * Knows: the parser and our rules. Does not know: what is allowed in the page (`sanitize`), components.
- */
+/** Convert Markdown to unsanitized HTML: links, code blocks with actions, formulas. */
 
 import MarkdownIt from "markdown-it";
 

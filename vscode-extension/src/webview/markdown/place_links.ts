@@ -1,8 +1,4 @@
-/**
- * Recognise text that may name a file, with a line.
- *
- * Knows: how people and models write places. Does not know: which files exist.
- */
+/** Recognise text that may name a file, with a line. */
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 const LINES = String.raw`(?::\d+(?:[:,-]\d+)?|#L\d+(?:-L?\d+)?)`;

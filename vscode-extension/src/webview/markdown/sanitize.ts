@@ -1,8 +1,4 @@
-/**
- * Convert Markdown blocks to sanitized HTML.
- *
- * Knows: what is allowed in the page. Does not know: Markdown, components.
- */
+/** Convert Markdown blocks to sanitized HTML. */
 
 import DOMPurify from "dompurify";
 

@@ -1,8 +1,4 @@
-/**
- * The connection between the pages and their host.
- *
- * Knows: posting and receiving. Does not know: the messages.
- */
+/** The connection between the pages and their host. */
 
 import type { FromPages, ToPages } from "../../pages/protocol";
 

@@ -1,8 +1,4 @@
-/**
- * The page of rules and context files: the files that are read, and the scanner's findings.
- *
- * Knows: how a file is shown. Does not know: how it is opened.
- */
+/** The page of rules and context files: the files that are read, and the scanner's findings. */
 
 import type { ContextListFile, ContextListResult } from "../../acp/own";
 import * as messages from "../../messages/pages";

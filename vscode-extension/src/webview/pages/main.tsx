@@ -1,8 +1,4 @@
-/**
- * The pages: which one is shown, and its frame.
- *
- * Knows: the layout. Does not know: the content of the pages.
- */
+/** The pages: which one is shown, and its frame. */
 
 import { render, type ComponentChildren } from "preact";
 

@@ -1,8 +1,4 @@
-/**
- * The page of MCP servers.
- *
- * Knows: how a server is shown. Does not know: what its buttons do.
- */
+/** The page of MCP servers. */
 
 import type { McpListResult, McpListServer } from "../../acp/own";
 import * as messages from "../../messages/pages";

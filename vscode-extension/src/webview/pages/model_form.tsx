@@ -1,8 +1,7 @@
 /**
  * The form for a provider, its key and a model, with a test before anything is stored.
  *
- * Knows: what a provider needs. Does not know: what the test does. The key is only in the field, and is cleared once it
- * is stored.
+ * The key is only in the field, and is cleared once it is stored.
  */
 
 import { useEffect, useRef, useState } from "preact/hooks";

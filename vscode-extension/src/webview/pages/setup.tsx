@@ -1,8 +1,4 @@
-/**
- * The page that guides the user to a working model.
- *
- * Knows: the steps and their states. Does not know: how anything is installed, stored or called.
- */
+/** The page that guides the user to a working model. */
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";

@@ -1,8 +1,4 @@
-/**
- * The page of trust: what the folder contains that could run, and the permanent answers given in it.
- *
- * Knows: how both are shown. Does not know: what trust does.
- */
+/** The page of trust: what the folder contains that could run, and the permanent answers given in it. */
 
 import type { TrustListResult } from "../../acp/own";
 import * as messages from "../../messages/pages";

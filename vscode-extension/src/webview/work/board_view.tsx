@@ -1,8 +1,4 @@
-/**
- * A board: its cards in columns by state, or one card in full.
- *
- * Knows: which parts of a card a column shows. Does not know: where boards are stored, who carries out actions.
- */
+/** A board: its cards in columns by state, or one card in full. */
 
 import { useState } from "preact/hooks";
 
@@ -31,7 +27,7 @@ export function BoardView({ shown, act, folder }: Props) {
   const card = cards.find(({ id }) => id === open);
   return (
     <div class="work">
-      <Problem text={problem} note={board?.halted ? messages.halted(board.halted) : ""} />
+      <Problem text={problem} note={board?.halted ?? ""} />
       {!board && !problem && <p class="work-note">{messages.LOADING}</p>}
       {board && card && <CardView key={card.id} card={card} shown={shown} act={act} />}
       {board && !card && (

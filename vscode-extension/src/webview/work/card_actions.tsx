@@ -1,8 +1,4 @@
-/**
- * The actions on a card in its state, with or without a text.
- *
- * Knows: the moves of each state. Does not know: their effects.
- */
+/** The actions on a card in its state, with or without a text. */
 
 import { useState } from "preact/hooks";
 

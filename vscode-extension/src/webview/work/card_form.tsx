@@ -1,8 +1,4 @@
-/**
- * A card to be added or changed.
- *
- * Knows: the fields. Does not know: who stores them.
- */
+/** A card to be added or changed. */
 
 import { useState } from "preact/hooks";
 

@@ -1,8 +1,4 @@
-/**
- * One card in full: its text, question, result and actions.
- *
- * Knows: which parts of a card are shown. Does not know: where cards are stored, who carries out actions.
- */
+/** One card in full: its text, question, result and actions. */
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";

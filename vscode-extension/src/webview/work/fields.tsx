@@ -1,8 +1,4 @@
-/**
- * Labelled fields of forms.
- *
- * Knows: the browser's own controls. Does not know: what is filled in.
- */
+/** Labelled fields of forms. */
 
 import type { ComponentChildren } from "preact";
 

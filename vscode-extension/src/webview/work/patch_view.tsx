@@ -1,8 +1,4 @@
-/**
- * A patch, as text with its lines in colour.
- *
- * Knows: how lines of a patch begin. Does not know: where it comes from.
- */
+/** A patch, as text with its lines in colour. */
 
 import type { BoardDiffResult } from "../../acp/own";
 import * as messages from "../../messages/board";

@@ -1,8 +1,4 @@
-/**
- * A question of a run, with everything that an answer would let happen, to its end.
- *
- * Knows: which parts of a question are shown. Does not know: who asks, who handles the answer.
- */
+/** A question of a run, with everything that an answer would let happen, to its end. */
 
 import { useState } from "preact/hooks";
 

@@ -1,8 +1,4 @@
-/**
- * Waiting items, the list of runs, and one run with its full questions.
- *
- * Knows: which parts of a run are shown. Does not know: where runs are stored, who carries out actions.
- */
+/** Waiting items, the list of runs, and one run with its full questions. */
 
 import type { RunsListRun, WaitingListWaiting } from "../../acp/own";
 import * as messages from "../../messages/work";

@@ -1,8 +1,4 @@
-/**
- * A new schedule: filled in, checked by the server, and added once its whole prompt and times were read.
- *
- * Knows: the fields. Does not know: what the server makes of them.
- */
+/** A new schedule: filled in, checked by the server, and added once its whole prompt and times were read. */
 
 import { useState } from "preact/hooks";
 

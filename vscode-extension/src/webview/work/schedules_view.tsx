@@ -1,8 +1,4 @@
-/**
- * Schedules with their full prompts, and the outcomes of their due times.
- *
- * Knows: which parts of a schedule are shown. Does not know: where schedules are stored, who carries out actions.
- */
+/** Schedules with their full prompts, and the outcomes of their due times. */
 
 import { useState } from "preact/hooks";
 

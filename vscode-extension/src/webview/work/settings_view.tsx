@@ -1,8 +1,4 @@
-/**
- * The settings that are safe to change, as a form.
- *
- * Knows: kinds of values. Does not know: what a setting means.
- */
+/** The settings that are safe to change, as a form. */
 
 import { useEffect, useState } from "preact/hooks";
 

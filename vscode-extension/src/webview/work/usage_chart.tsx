@@ -1,7 +1,7 @@
 /**
- * Usage as bars: one a day above the table, one in each line of it.
+ * Usage as bars: one per day above the table, and one in each of its rows.
  *
- * Knows: SVG. Does not know: what is measured. A bar chart is one image to a screen reader, which the table tells in full.
+ * To a screen reader, the chart is a single image; the table has the details.
  */
 
 import * as messages from "../../messages/work";

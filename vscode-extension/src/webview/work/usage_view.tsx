@@ -1,8 +1,4 @@
-/**
- * The usage of sessions as a chart and two tables.
- *
- * Knows: which figures are shown. Does not know: where they come from.
- */
+/** The usage of sessions as a chart and two tables. */
 
 import type { ComponentChildren } from "preact";
 

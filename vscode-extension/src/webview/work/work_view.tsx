@@ -1,8 +1,4 @@
-/**
- * One page of background work.
- *
- * Knows: the component of each page. Does not know: where data is stored, who carries out actions.
- */
+/** One page of background work. */
 
 import type { WorkAction, WorkShown } from "../../work/work";
 import { BoardView } from "./board_view";
