@@ -65,7 +65,7 @@ def read_date(text: str, now: float | None = None) -> TimeSpan:
 
 
 def read_range(since: str, until: str, now: float | None = None) -> tuple[float | None, float | None]:
-    """Return the beginning of `since` and the end of `until`; None for an empty one. Raises BadRequest."""
+    """Return the start of `since` and the end of `until`; None for an empty one. Raises BadRequest."""
     first = read_date(since, now).start if since.strip() else None
     last = read_date(until, now).end if until.strip() else None
     if first is not None and last is not None and last <= first:

@@ -70,5 +70,5 @@ class ServiceManager(Struct, frozen=True):
 
 
 def _one_line(text: str) -> str:
-    """Return a text as one line: a line break would begin another assignment."""
+    """Return a string as one line: a line break would start another assignment."""
     return " ".join(text.split())

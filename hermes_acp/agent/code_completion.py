@@ -25,7 +25,7 @@ _FENCE = re.compile(r"\A\s*```[^\n]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 
 
 class CompletionGap(Struct, frozen=True):
-    """A position in a text: the text before and after it, and the file's absolute path."""
+    """A position in a file: the text before and after it, and the file's absolute path."""
 
     path: str
     before: str

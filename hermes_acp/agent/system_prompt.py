@@ -50,9 +50,9 @@ def prompt_layers(
     identity: str = "",
     surface: Surface = "",
 ) -> tuple[str, ...]:
-    """Build the layers, without empty ones. `known` are the collected texts, stable layers first.
+    """Build the layers, omitting empty ones. `known` holds the collected texts, stable layers first.
 
-    The last layer says where and when the session began.
+    The last layer says where and when the session started.
     """
     names = ", ".join(tool.name for tool in tools)
     guidance = f"{GUIDANCE}\n- Your tools: {names}. Relative paths count from the working directory."

@@ -55,7 +55,7 @@ def home_of(variables: Mapping[str, str]) -> tuple[str, str, str]:
 
 
 def is_profile_name(name: str) -> bool:
-    """Return whether a text can be a profile's name: it must be a valid folder name on every system."""
+    """Return whether a string can be a profile's name: it must be a valid folder name on every system."""
     return (
         0 < len(name) <= MAX_PROFILE_CHARACTERS and name[0] not in "-_" and not set(name) - PROFILE_CHARACTERS
     )

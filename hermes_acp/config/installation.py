@@ -1,7 +1,7 @@
 """Where hermes-acp is installed, where it was installed from, and the command that adds an optional extra to it.
 
 An installation is a virtual environment. An update makes a new environment in the folder `versions` of the first one,
-whose command leads to the version in use (decision 20). The package is in no public index, so a name that anybody could
+whose command leads to the version in use (decision 20). The package is in no public index, so a name that anyone could
 register there is never suggested.
 Sources: PEP 405, "Python Virtual Environments"; PEP 610, "Recording the Direct URL Origin of installed distributions".
 """
@@ -113,7 +113,7 @@ def extra_hint(extra: str) -> str:
 
 
 def _installer() -> list[str]:
-    """Return the beginning of a command that installs into the environment of this process."""
+    """Return the start of a command that installs into the environment of this process."""
     if find_spec("pip"):
         return [sys.executable, "-m", "pip", "install"]
     if Path(sys.prefix, PIPX_RECORD).is_file():

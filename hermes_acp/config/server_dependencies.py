@@ -103,7 +103,7 @@ class _Walk:
         self._hash = hashlib.sha256()
 
     def take_words(self, text: str) -> None:
-        """Add the files named by a text: the whole text as one path, and each word in it."""
+        """Add the files named by a string: the whole text as one path, and each word in it."""
         for word in dict.fromkeys((text, *WORDS.findall(text))):
             self._take_word(word)
 
@@ -262,7 +262,7 @@ def _content_of(path: str) -> bytes:
 
 
 def _python_imports(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the modules that a text imports: each name, and the number of leading dots."""
+    """Yield the modules that a string imports: each name, and the number of leading dots."""
     import ast
 
     try:

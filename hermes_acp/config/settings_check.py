@@ -22,7 +22,7 @@ class SettingsProblem(Struct, frozen=True):
 
 
 def check_settings(environment: Environment, text: str | None = None) -> tuple[SettingsProblem, ...]:
-    """Return all problems in the settings file, or in a text that is to replace it."""
+    """Return all problems in the settings file, or in the text that is to replace it."""
     from pydantic import ValidationError
 
     from hermes_acp.config.settings import Settings, parse_settings

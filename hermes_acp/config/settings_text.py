@@ -39,5 +39,5 @@ def read_text(path: Path) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text without its line breaks."""
+    """Return a string without its line breaks."""
     return " ".join(text.split())

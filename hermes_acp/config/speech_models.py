@@ -62,7 +62,10 @@ def speech_model_folder(home: Path, model: str) -> Path:
 
 
 def speech_model(home: Path, voice: "VoiceSettings") -> Path:
-    """Return the folder of the model that the settings name. Raise ConfigError if it cannot be used. Blocks briefly."""
+    """Return the folder of the model that the settings name.
+
+    Raises ConfigError if it cannot be used. Blocks briefly.
+    """
     if find_spec(PACKAGE) is None:
         from hermes_acp.config.installation import extra_hint
 
@@ -90,7 +93,7 @@ def speech_model(home: Path, voice: "VoiceSettings") -> Path:
 
 
 def missing_file(folder: Path) -> str:
-    """Return the first file of a model that a folder lacks, or nothing. Raise OSError."""
+    """Return the first file of a model that a folder lacks, or nothing. Raises OSError."""
     for name in NEEDED_FILES:
         if not (folder / name).is_file():
             return name

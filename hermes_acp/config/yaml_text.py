@@ -1,6 +1,6 @@
 """Change single values in a hand-written YAML file and leave the rest untouched.
 
-The result is parsed again: a text that does not say exactly what was requested is never returned.
+The result is parsed again: text that does not say exactly what was requested is never returned.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ STEP: Final = 2
 
 
 def yaml_fault(error: Exception) -> str:
-    """Return the error in a text that is not valid YAML, with its position."""
+    """Return the error in a string that is not valid YAML, with its position."""
     mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
     if mark is None or not problem:
         return " ".join(str(error).split())

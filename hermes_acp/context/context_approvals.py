@@ -1,6 +1,6 @@
 """Approved and rejected context files by folder, shared by all sessions of this process.
 
-The answers are stored in the home folder. When sessions began, and what their context files import, is only
+The answers are stored in the home folder. When sessions started, and what their context files import, is only
 remembered for the lifetime of the process.
 """
 
@@ -18,7 +18,7 @@ CONTEXT_FILE: Final = "context_file"
 
 
 class ContextApprovals:
-    """Stores users' answers about context files, and when sessions began; methods may be called from any thread."""
+    """Stores users' answers about context files, and when sessions started; methods may be called from any thread."""
 
     def __init__(self, trust: Trust, answers: WorkspaceEntries[TrustedItem]) -> None:
         """Start without sessions; `trust` says what users trust, `answers` stores their answers."""
@@ -74,7 +74,7 @@ class ContextApprovals:
                 self._approved.setdefault(root, set()).update(approved)
 
     def began_at(self, roots: Iterable[str], at: float) -> float:
-        """Return when the first session in or around these folders began, or `at` if that is earlier."""
+        """Return when the first session in or around these folders started, or `at` if that is earlier."""
         folders = tuple(map(os.path.realpath, roots))
         with self._lock:
             earlier = [
@@ -85,7 +85,7 @@ class ContextApprovals:
     def admits_skill_file(self, place: str, file: Path, item: TrustItem | None) -> bool:
         """Return whether a file of a workspace skill may be used. Blocks.
 
-        It may if it existed when the first session began in or around the folder, or if the user trusts `item`, the
+        It may if it existed when the first session started in or around the folder, or if the user trusts `item`, the
         trust item for the skill's text.
         """
         from hermes_acp.context.context_consent import existed_at

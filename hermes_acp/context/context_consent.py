@@ -25,7 +25,7 @@ class Consent(Struct, frozen=True):
     """What a session may use: files older than `began_at` (epoch seconds), and approved content.
 
     `answers` are the user's, by SHA-256 of the content. `is_trusted` says what was approved in other sessions, by
-    the file's label and digest; `rejected` are the digests of what was rejected there.
+    the file's label and digest; `rejected` holds the digests of what was rejected there.
     """
 
     began_at: float

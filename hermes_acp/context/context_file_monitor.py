@@ -116,7 +116,7 @@ class ContextFileMonitor:
 def consent_for(above: Record, approvals: "ContextApprovals") -> "Consent":
     """Return what a session and its child agents may use without a question.
 
-    A session begins with its first prompt: whatever exists then may be used, except content that was rejected, or that
+    A session starts with its first prompt: whatever exists then may be used, except content that was rejected, or that
     changed while another session of this process was working in the same folder.
     """
     from hermes_acp.context.context_consent import Consent

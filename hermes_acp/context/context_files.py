@@ -111,7 +111,7 @@ def collect_context(
 ) -> ContextFiles:
     """Find, read, scan and trim the context files that apply in a place. Blocks.
 
-    `allowed` are digests of texts that the user allows (`allowed_texts`): their findings are reported, not cut out.
+    `allowed` holds digests of texts that the user allows (`allowed_texts`): their findings are reported, not cut out.
     `scan` is the injection scanner; if it fails on a file, the file is refused. `admits` tells whether a file may be
     used with the content of a digest.
     """
@@ -300,7 +300,7 @@ def _trim(files: list[ContextFile], budget_bytes: int) -> tuple[ContextFile, ...
 
 
 def _shorten(file: ContextFile, share_bytes: int) -> ContextFile:
-    """Keep a text's head and tail, with a note in between that says how much of which file is missing."""
+    """Keep the head and tail of text, with a note in between that says how much of which file is missing."""
     raw = file.text.encode()
     room = max(0, share_bytes - len(_word_cut(file.path, len(raw), len(raw)).encode()))
     head = raw[: room * 3 // 4].decode("utf-8", "ignore")

@@ -34,7 +34,7 @@ class RuleFile(Struct, frozen=True):
 
 
 def imports_of(text: str) -> Iterator[str]:
-    """Yield the paths that a text imports, in order; code blocks are ignored."""
+    """Yield the paths that some text imports, in order; code blocks are ignored."""
     plain = CODE.sub(lambda found: " " * len(found.group()), text)
     for number, found in enumerate(IMPORT.finditer(plain)):
         if number >= MAX_IMPORTS:

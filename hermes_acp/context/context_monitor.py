@@ -13,7 +13,7 @@ CARD_NAME: Final = "context_file"
 
 
 class ContextChange(Protocol):
-    """A change in the context files: a text for the model, a sentence for the user."""
+    """A change in the context files: text for the model, and a sentence for the user."""
 
     @property
     def text(self) -> str:

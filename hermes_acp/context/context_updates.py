@@ -110,9 +110,9 @@ class ContextUpdates:
         touched: Iterable[str],
         consent: Consent,
     ) -> tuple[list[ContextUpdate], list[WithheldFile]]:
-        """Return the news, and whatever is withheld until somebody answers.
+        """Return the news, and whatever is withheld until someone answers.
 
-        `shown` returns the files as the model was shown them; `touched` are the files it worked with.
+        `shown` returns the files as the model was shown them; `touched` lists the files it worked with.
         """
         is_fresh = self._come_to(place, touched)
         mark = self._look_at(place)
@@ -246,7 +246,7 @@ def shown_files(texts: Iterable[str]) -> dict[str, str]:
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the files that a text shows, each with its heading and everything between its fences."""
+    """Yield the files that some text shows, each with its heading and everything between its fences."""
     lines = text.split("\n")
     at = 0
     while at + 1 < len(lines):

@@ -173,7 +173,7 @@ class Options(Struct, frozen=True):
 
 
 Surface = Literal["", "editor", "terminal", "headless", "chat", "voice"]
-"""Where a session began: in an editor, in the terminal's chat, without a person who waits (`run`, runs, programs), in
+"""Where a session started: in an editor, in the terminal's chat, without a person who waits (`run`, runs, programs), in
 a chat app, or in a client that reads answers aloud. Empty if that is not known.
 """
 

@@ -31,7 +31,7 @@ from hermes_acp.core.messages import Part, RequestTiming, Thought, ToolCall, Usa
 
 
 class SessionOpened(Struct, frozen=True, gc=False, tag="session_opened"):
-    """The first event of a session, which began on `surface`; `parent_id` names a child agent's parent session."""
+    """The first event of a session, which started on `surface`; `parent_id` names a child agent's parent session."""
 
     session_id: str
     cwd: str
@@ -107,7 +107,7 @@ class UserSaid(Struct, frozen=True, gc=False, tag="user_said"):
 class NoteAdded(Struct, frozen=True, gc=False, tag="note_added"):
     """A note for the model. `tells_edits`: it is about edits under review. `is_outcome`: it is the turn's result.
 
-    `undone` are the turns whose changes the user just undid.
+    `undone` lists the turns whose changes the user just undid.
     """
 
     text: str
@@ -278,7 +278,7 @@ class CallEnded(Struct, frozen=True, gc=False, tag="call_ended"):
     """The outcome of a call; every call has exactly one. The model reads `text`, `parts` and, alone, `advice`.
 
     `exit_code` is the exit code of a command, `signal` the signal that killed it. The first `output_characters` of
-    `text` are the command's own output; the remaining text says how it ended. `seen` are digests of the files as the
+    `text` are the command's own output; the remaining text says how it ended. `seen` holds digests of the files as the
     model now knows them. `terminal_id` is the editor's terminal that showed the call.
     """
 

@@ -21,7 +21,7 @@ class _Name(Struct, frozen=True):
 
 
 def found_tools_text(schemas: Sequence[ToolSchema], further: Sequence[str]) -> str:
-    """Return the result for some tools; `further` are the names of less likely ones."""
+    """Return the result for some tools; `further` lists the names of less likely ones."""
     lines = [HEAD, *(msgspec.json.encode(schema).decode() for schema in schemas)]
     if further:
         lines.append(f"[Less likely: {', '.join(further)}]")

@@ -201,7 +201,7 @@ class Progress(Protocol):
         ...
 
     async def inquire(self, question: Question) -> Reply | None:
-        """Ask the user and wait without a time limit; return None if nobody can be asked."""
+        """Ask the user and wait without a time limit; return None if nobody is available to answer."""
         ...
 
 
@@ -210,7 +210,7 @@ class Result(Struct, frozen=True):
 
     `advice` is also for the model, and shown to nobody else.
 
-    `parts` accompany the text, such as images. `seen` are the current versions of files whose whole content the model
+    `parts` accompany the text, such as images. `seen` holds the current versions of files whose whole content the model
     knows.
 
     For a command, `output_characters` is how much of the text is its own output; the remaining text says how it ended,

@@ -1,4 +1,4 @@
-"""Escape whatever in a text could deceive its reader.
+"""Escape whatever in text could deceive its reader.
 
 Source: Unicode general categories; filler characters that are letters by category but blank on screen; letters of
 other scripts that pass for Latin letters within a word (UTS 39, mixed scripts).
@@ -25,7 +25,7 @@ def escape_invisible(text: str) -> str:
 
 
 def visible_lines(text: str) -> str:
-    """Return a text with its line breaks and tabs, and everything else that is invisible escaped."""
+    """Return a string with its line breaks and tabs, and everything else that is invisible escaped."""
     return "".join(part if part in ("\n", "\t") else escape_invisible(part) for part in _KEPT.split(text))
 
 

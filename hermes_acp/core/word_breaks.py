@@ -1,4 +1,4 @@
-"""Cut a text between lines, or at least between words.
+"""Cut a string between lines, or at least between words.
 
 Half a secret could not be recognised, so only very long words are ever cut.
 """
@@ -29,7 +29,7 @@ def trim_from_break(piece: bytes) -> bytes:
 
 
 def slice_at_breaks(text: str, first: int, last: int) -> tuple[int, int]:
-    """Return the bounds of the part of a text from `first` to `last`, without words that are only partly inside."""
+    """Return the bounds of the part of a string from `first` to `last`, without words that are only partly inside."""
     end = _word_around(text, last)[0]
     begin = _word_around(text, first)[1]
     return min(begin, last), max(end, min(begin, last))

@@ -23,7 +23,7 @@ INFO_ENTRIES: Final = re.compile(r"refs(?:_\w+)?|(?:exclude|sparse-checkout|graf
 OBJECTS_ENTRIES: Final = re.compile(r"packs(?:_\w+)?|commit-graphs?(?:\.lock)?|tmp_\w+")
 STALE_NAMES: Final = re.compile(r"shallow|(?:HEAD|[A-Z]+_HEAD|packed-refs|shallow)\.lock")
 """Git's short-lived files that later block git or cut off its history, except `index.lock`, which may be held for
-long while somebody writes a commit message."""
+long while someone writes a commit message."""
 POINTERS: Final = frozenset({"commondir", "gitdir", "locked"})
 
 

@@ -49,7 +49,7 @@ class GitProgram(Struct, frozen=True):
         source: IO[bytes] | int,
         pass_fds: Sequence[int] = (),
     ) -> "subprocess.Popen[bytes]":
-        """Start a command in a new process session; the caller ends it. Raises OSError and ValueError."""
+        """Start a command in a new process session; the caller ends it. Raises OSError or ValueError."""
         inherited = {
             name: value
             for name, value in self.variables.items()

@@ -42,7 +42,7 @@ class Snapshot(Struct, frozen=True):
 
 
 def take_snapshot(git: RepositoryGit, copy: WorkingCopy, left_out: LeftOut) -> Snapshot:
-    """Store the present state; the work tree's own index is unchanged. Raises GitFailed."""
+    """Store the current state; the work tree's own index is unchanged. Raises GitFailed."""
     head = commit_of(git, "HEAD")
     tree = tree_of(git, copy, left_out)
     parents = ("-p", head) if head else ()
@@ -51,7 +51,7 @@ def take_snapshot(git: RepositoryGit, copy: WorkingCopy, left_out: LeftOut) -> S
 
 
 def tree_of(git: RepositoryGit, copy: WorkingCopy, left_out: LeftOut) -> str:
-    """Store the files of the present state, and return their tree. Raises GitFailed."""
+    """Store the files of the current state, and return their tree. Raises GitFailed."""
     with TemporaryDirectory(prefix="hermes-acp-") as folder:
         path = os.path.join(folder, "index")
         index = {"GIT_INDEX_FILE": path, "GIT_LITERAL_PATHSPECS": "1"}

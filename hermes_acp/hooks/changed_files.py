@@ -26,7 +26,7 @@ async def with_changed_files(
     result: Result, known: tuple[FileVersion, ...]
 ) -> tuple[Result, tuple[str, ...]]:
     """Return a call's result with its diffs updated to the current files, and the paths of the changed files.
-    `known` are the earlier contents on the disk. The versions that the model has seen stay as they were.
+    `known` holds the earlier contents on the disk. The versions that the model has seen stay as they were.
     """
     if not known:
         return result, ()

@@ -40,7 +40,7 @@ class HookTexts:
         self._max_s = max_s
 
     async def context(self, hook: Hook, text: str, clean: Callable[[str], str]) -> HookText:
-        """Return a text for the model; `clean` masks secrets."""
+        """Return text for the model; `clean` masks secrets."""
         read = await self._read(truncate_middle(text, MAX_CONTEXT_BYTES), clean)
         return HookText(fence(read.text, SOURCE.format(label=hook.label), MAX_CONTEXT_BYTES), read.was_cut)
 

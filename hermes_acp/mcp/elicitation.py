@@ -51,11 +51,11 @@ class McpServer(Protocol):
         ...
 
     def redact_tokens(self, text: str) -> str:
-        """Return a text from the server without the secrets that were sent to it."""
+        """Return text from the server without the secrets that were sent to it."""
         ...
 
     def clean(self, text: str) -> str:
-        """Return a text from the server with attempts to instruct the model removed; blocks."""
+        """Return text from the server with attempts to instruct the model removed; blocks."""
         ...
 
     async def ask(self, what: str, inquiry: ServerRequest[T], progress: Progress | None = None) -> T:

@@ -294,11 +294,11 @@ class ServerConnection:
         )
 
     def redact_tokens(self, text: str) -> str:
-        """Return a text from the server without the tokens sent with requests."""
+        """Return text from the server without the tokens sent with requests."""
         return self.server_login.redact_tokens(text) if self.server_login else text
 
     def clean(self, text: str) -> str:
-        """Return a text from the server with attempts to instruct the model removed; blocks."""
+        """Return text from the server with attempts to instruct the model removed; blocks."""
         return self._server_context.clean(text)
 
     async def ask(self, what: str, inquiry: ServerRequest[T], progress: Progress | None = None) -> T:

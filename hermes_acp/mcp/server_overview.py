@@ -1,4 +1,4 @@
-"""All MCP servers that sessions in a folder can use, whoever configured them, running or not."""
+"""All MCP servers that sessions in a folder can use, no matter who configured them, running or not."""
 
 import os
 import shlex

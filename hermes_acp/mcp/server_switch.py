@@ -9,7 +9,7 @@ from hermes_acp.telemetry.structured_log import note_change
 
 
 def switch_server(config_file: Path, name: str, *, is_enabled: bool) -> None:
-    """Write the setting, leaving everything else as it is; blocks. Raises ConfigError, StorageError."""
+    """Write the setting, leaving everything else as it is; blocks. Raises ConfigError or StorageError."""
     value = None if is_enabled else False  # a server is on by default
     text = with_value(read_text(config_file), ("mcp_servers", name, "enabled"), value)
     write_private_text(config_file, text)

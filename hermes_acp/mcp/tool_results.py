@@ -26,7 +26,7 @@ def to_result(answer: "CallToolResult", server: str, clean: Callable[[str], str]
 
 
 def fence(text: str, server: str, clean: Callable[[str], str] = str) -> str:
-    """Truncate and clean a text, and put it between marks that name its server."""
+    """Truncate and clean text, and put it between marks that name its server."""
     return untrusted_text.fence(clean(truncate_middle(text)), f"Output of the MCP server {plain(server)!r}")
 
 

@@ -63,7 +63,7 @@ class ExternalMemory:
         scan: Callable[[str], str],
         start: StartTask,
     ) -> None:
-        """Do not connect yet; `names` are those of the workspace and the user at the service."""
+        """Do not connect yet; `names` holds the service's names for the workspace and the user."""
         self._service = service
         self._base_url = base_url.rstrip("/")
         self._headers = {

@@ -38,7 +38,7 @@ def take_snapshot(
 ) -> MemorySnapshot:
     """Collect the notes about a folder. Blocks. An unreadable store is skipped and reported.
 
-    `allowed` are digests of files that the user lets pass unchanged (`allowed_texts`). Notes that are doubtful
+    `allowed` holds digests of files that the user lets pass unchanged (`allowed_texts`). Notes that are doubtful
     at `now` (epoch seconds) are shown with their date.
     """
     sections: list[str] = []

@@ -98,15 +98,15 @@ class MemoryStore:
         return await run_sync(self._preview, cwd, change)
 
     async def change(self, cwd: str, change: MemoryChange, moment: EventContext) -> MemoryState:
-        """Apply a change durably. Raises BadRequest, StorageError."""
+        """Apply a change durably. Raises BadRequest or StorageError."""
         return await run_sync(self.change_now, cwd, change, moment)
 
     async def defer(self, cwd: str, change: MemoryChange, moment: EventContext) -> None:
-        """Store a change durably until a person decides. Raises BadRequest, StorageError."""
+        """Store a change durably until a person decides. Raises BadRequest or StorageError."""
         await run_sync(self.pending.add, cwd, self.path_of(change.store, cwd), change, moment)
 
     def approve(self, note: PendingNote) -> MemoryState:
-        """Apply a pending change that a person approved. Blocks. Raises BadRequest, StorageError."""
+        """Apply a pending change that a person approved. Blocks. Raises BadRequest or StorageError."""
         path = self.path_of(note.change.store, note.cwd)
         if note.change.action == "add" and note.change.text.strip() in read_entries(path):
             state = self.state(
@@ -140,7 +140,7 @@ class MemoryStore:
         return structs.replace(state, entries=tuple(map(sanitize_entry, entries)))
 
     def confirm(self, name: MemoryStoreName, cwd: str, part: str, moment: EventContext) -> str:
-        """Record that the note with a text still holds, as a person says; return it. Raises BadRequest, StorageError.
+        """Record that the note with a text still holds, as a person says; return it. Raises BadRequest or StorageError.
 
         Blocks.
         """
@@ -277,7 +277,7 @@ def _fit(text: str) -> str:
 
 
 def find_blocking(text: str) -> "Finding | None":
-    """Return the first finding that makes a text unacceptable, or None."""
+    """Return the first finding that makes text unacceptable, or None."""
     from injection_scanner.scanner import scan
 
     report = scan(text)
@@ -300,7 +300,7 @@ def _meant(entries: Sequence[str], change: MemoryChange) -> int:
 
 
 def _only(entries: Sequence[str], part: str) -> int:
-    """Find the only entry that contains a text, or that is exactly the text. Raises BadRequest."""
+    """Find the only entry that contains this text, or that is exactly the text. Raises BadRequest."""
     wanted = part.strip()
     if not wanted:
         raise BadRequest("No note was specified.", hint="Use a passage that only this note contains.")

@@ -1,4 +1,4 @@
-"""The confidence in a note, which depends on its source and declines until somebody confirms the note."""
+"""The confidence in a note, which depends on its source and declines until someone confirms the note."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -41,7 +41,7 @@ class NoteOrigin(Struct, frozen=True):
         return FIRST[self.source] * 0.5 ** (age_s / HALF_LIFE_S)
 
     def is_doubtful(self, now: float) -> bool:
-        """Return whether the note should be checked before anybody relies on it."""
+        """Return whether the note should be checked before anyone relies on it."""
         return self.confidence(now) < DOUBTFUL_BELOW
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def open_connection(choice: "ModelChoice", section: "ProviderSettings") -> Connection:
     """Bind to a choice without touching the network. Imports the plugin, so call it in a worker thread.
 
-    Raise ConfigError.
+    Raises ConfigError.
     """
     from hermes_acp.models.providers import open_wire
 

@@ -45,7 +45,7 @@ class ModelConnections:
         self._windows: dict[str, int] = {}
 
     async def prepare(self) -> str:
-        """Open the current connection, asking it for a model if none is named. Raise ConfigError, ModelError.
+        """Open the current connection, asking it for a model if none is named. Raises ConfigError or ModelError.
 
         If it cannot even list its models and there is a fallback, it is left out; return the sentence
         that says so.
@@ -95,7 +95,7 @@ class ModelConnections:
         return available_models(self.choices, self._listed, self._settings)
 
     async def list_models(self) -> tuple[str, ...]:
-        """Ask the current endpoint for its models and their context windows. Raise ModelError."""
+        """Ask the current endpoint for its models and their context windows. Raises ModelError."""
         choice = self.choices[0]
         connection = await self._connection(choice, choice.keys[0])
         self._take_listing(await connection.models())
@@ -201,7 +201,7 @@ def with_usual_model(choice: "ModelChoice") -> "ModelChoice":
 
 
 def connect_provider(settings: "Settings", choice: "ModelChoice") -> "Connection":
-    """Bind the plugin for a provider's format to its endpoint; call it in a worker thread. Raise ConfigError."""
+    """Bind the plugin for a provider's format to its endpoint; call it in a worker thread. Raises ConfigError."""
     from hermes_acp.config.settings import ProviderSettings
     from hermes_acp.models.connection_factory import open_connection
 

@@ -54,7 +54,7 @@ class ModelProcess:
         return self._process is not None and self._process.returncode is None
 
     async def start(self) -> None:
-        """Start the process; one that has ended is cleared away. Raise OSError."""
+        """Start the process; one that has ended is cleared away. Raises OSError."""
         from anyio.streams.buffered import BufferedByteReceiveStream
 
         await self.aclose()
@@ -65,13 +65,13 @@ class ModelProcess:
         self._lines = BufferedByteReceiveStream(self._process.stdout)
 
     async def send(self, content: bytes) -> None:
-        """Send bytes to the running process. Raise one of PROCESS_FAULTS."""
+        """Send bytes to the running process. Raises one of PROCESS_FAULTS."""
         assert self._process, "the process was started"
         assert self._process.stdin, "the process was started with a pipe"
         await self._process.stdin.send(content)
 
     async def receive(self) -> bytes:
-        """Return the next line. Raise one of PROCESS_FAULTS."""
+        """Return the next line. Raises one of PROCESS_FAULTS."""
         assert self._lines, "the process was started"
         return await self._lines.receive_until(b"\n", self._plan.max_line_bytes)
 

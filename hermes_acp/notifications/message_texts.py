@@ -52,7 +52,7 @@ def reference_of(notification_id: str) -> str:
 
 
 def _plain(text: str, most: int) -> str:
-    """Return a text on one line, without terminal control characters and mentions of everyone in a chat."""
+    """Return a string on one line, without terminal control characters and mentions of everyone in a chat."""
     line = _harmless(" ".join(_CONTROLS.sub("", text).split()))
     return line if len(line) <= most else f"{line[: most - 1]}…"
 

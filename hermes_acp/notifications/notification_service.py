@@ -91,7 +91,7 @@ class NotificationService:
 
         If targets were `chosen`, only they get it.
 
-        Raises ConfigError, StorageError.
+        Raises ConfigError or StorageError.
         """
         plan = await to_thread.run_sync(self._read_plan)
         names = list(chosen) or [
@@ -107,7 +107,7 @@ class NotificationService:
         return added
 
     async def send_all(self) -> None:
-        """Send until nothing is left; wait for later attempts. Raises ConfigError, StorageError."""
+        """Send until nothing is left; wait for later attempts. Raises ConfigError or StorageError."""
         if self._is_sending:
             return
         self._is_sending = True
@@ -127,7 +127,7 @@ class NotificationService:
             self._is_sending = False
 
     async def keep(self) -> None:
-        """Store posted notifications and send stored ones, until cancelled. Raises ConfigError, StorageError."""
+        """Store posted notifications and send stored ones, until cancelled. Raises ConfigError or StorageError."""
         while True:
             await self.send_all()
             await self._has_news.wait()
@@ -166,7 +166,7 @@ class NotificationService:
         await to_thread.run_sync(self.ledger.advance, source, position)
 
     async def send_due(self) -> int:
-        """Attempt the due deliveries; return the number of attempts. Raises ConfigError, StorageError."""
+        """Attempt the due deliveries; return the number of attempts. Raises ConfigError or StorageError."""
         plan = await to_thread.run_sync(self._read_plan)
         targets = {target.name: target for target in plan.targets}
         claimed = await to_thread.run_sync(self.ledger.claim, self._clock.now(), self._times.lease_s)

@@ -46,7 +46,7 @@ CARRYING: Final = frozenset({"network", "processes"})
 class FlowState(Struct, frozen=True):
     """What is known about the information flow when a call is checked.
 
-    `informed` are the standing answers given since the latest source was read. `is_known_link` returns
+    `informed` lists the standing answers given since the latest source was read. `is_known_link` returns
     whether a URL appears verbatim in what the user or a web page said; fetching such a URL sends out
     nothing beyond the URL itself.
     """

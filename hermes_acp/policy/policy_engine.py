@@ -58,7 +58,7 @@ class Policy:
         foreign: Sequence[DeniedPath] = (),
     ) -> None:
         """Store what applies to all calls. `imports` returns the files that a place's context files import, with
-        the importers' names. `foreign` are the homes of other profiles.
+        the importers' names. `foreign` lists the homes of other profiles.
         """
         self._foreign = tuple(foreign)
         self._home = home

@@ -46,7 +46,7 @@ class SemanticSearch:
         self.count_unknown = count_unknown
 
     async def search(self, asked: RecallQuery) -> list[SearchHit]:
-        """Find passages, nearest first. Raises ModelError, StorageError."""
+        """Find passages, nearest first. Raises ModelError or StorageError."""
         (vector,) = await self._embedder.embed([asked.text], "query")
         window = window_of(asked)
         most = NEIGHBOURS_OF_ANY_TIME if window else NEIGHBOURS
@@ -64,7 +64,7 @@ class HybridSearch:
         self._meaning = meaning
 
     async def search(self, asked: RecallQuery) -> SearchResults:
-        """Find passages. Raises BadRequest for an empty query, StorageError."""
+        """Find passages. Raises BadRequest for an empty query, or StorageError."""
         if asked.has_dates and not asked.text.strip():
             return await self._words.search(asked)
         meaning = self._meaning() if asked.by_meaning else None

@@ -61,7 +61,7 @@ class RecallService:
     async def search(self, asked: "RecallQuery") -> "SearchResults":
         """Find passages by words and, if a model is available, by meaning.
 
-        Raises BadRequest for an empty query, StorageError.
+        Raises BadRequest for an empty query, or StorageError.
         """
         from hermes_acp.recall.hybrid_search import HybridSearch
 
@@ -120,7 +120,7 @@ class RecallService:
     async def catch_up(self, max_wait_s: float | None) -> int:
         """Embed new texts for at most `max_wait_s` seconds; return how many sessions are left.
 
-        Raises ModelError, StorageError.
+        Raises ModelError or StorageError.
         """
         index = self._index
         if index is None:
@@ -133,7 +133,7 @@ class RecallService:
         return left if left >= 0 else await index.indexer.count_unknown()
 
     async def rebuild(self) -> int:
-        """Recreate all vectors; return how many sessions are left for later. Raises ModelError, StorageError."""
+        """Recreate all vectors; return how many sessions are left for later. Raises ModelError or StorageError."""
         if self._index is None:
             return 0
         await self._index.vectors.clear()

@@ -25,7 +25,7 @@ class RunSchedules:
         return read_timing(cron, at, tz)
 
     async def add(self, prompt: str, cwd: str, timing: Timing, name: str, session_id: str) -> ListedSchedule:
-        """Add a schedule for a session's agent. Raises BadRequest, StorageError."""
+        """Add a schedule for a session's agent. Raises BadRequest or StorageError."""
         request = RunRequest(prompt, cwd, origin=f"session:{session_id}")
         return await self._listed(await self._service.add_schedule(request, timing, name=name))
 
@@ -37,7 +37,7 @@ class RunSchedules:
         return await self._listed(view)
 
     async def remove(self, name: str) -> None:
-        """Remove a schedule. Raises BadRequest, StorageError."""
+        """Remove a schedule. Raises BadRequest or StorageError."""
         await self._service.engine.schedules.remove(name)
 
     async def list(self) -> Sequence[ListedSchedule]:

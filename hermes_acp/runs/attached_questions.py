@@ -1,6 +1,6 @@
 """Show the open questions of runs to clients that are attached to their sessions. The question still belongs to the
 run: it is stored in the record, and the first answer counts, wherever it comes from. Clients are asked only until
-somebody has answered.
+someone has answered.
 """
 
 from collections.abc import Callable, Sequence
@@ -79,7 +79,7 @@ class AttachedQuestions:
                 tasks.start_soon(self._ask, run, key[0], scope)
 
     async def _ask(self, run: RunView, session: Session, scope: anyio.CancelScope) -> None:
-        """Ask the clients of a session until somebody answers, here or elsewhere."""
+        """Ask the clients of a session until someone answers, here or elsewhere."""
         with scope:
             questions = await self._runs().records.questions_of(run)
             if not questions:

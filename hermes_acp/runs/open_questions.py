@@ -23,7 +23,7 @@ class AgentQuestion(Struct, frozen=True):
 class OpenQuestion(Struct, frozen=True):
     """A call with the question about it: why approval is needed and what the call would do.
 
-    With `is_for_text`, the agent itself asks, and expects a text instead of a permission.
+    With `is_for_text`, the agent itself asks, and expects text instead of a permission.
     """
 
     card: CallProposed

@@ -15,7 +15,7 @@ class RecordGate:
     """Returns the answers that a run has received. Without one, the turn is suspended.
 
     Only the model's own calls can be suspended. All other callers (a child agent, a script, a server, an untrusted
-    file) are told that nobody can be asked.
+    file) are told that nobody is available to answer.
     """
 
     def __init__(self, record: Record, messages: Sequence[RunMessage]) -> None:

@@ -36,7 +36,7 @@ class RunNotifications:
         self._notifications = notifications
 
     async def keep(self) -> None:
-        """Report changes and send due notifications until cancelled. Raises ConfigError, StorageError.
+        """Report changes and send due notifications until cancelled. Raises ConfigError or StorageError.
 
         Without targets in the settings, nothing is followed until targets are chosen for a run or a schedule.
         """

@@ -110,7 +110,7 @@ class RunService:
         """Start a run.
 
         `sources` names the parts of its prompt not written by the user. `trace_parent` is the caller's W3C
-        `traceparent`. Raises BadRequest, StorageError.
+        `traceparent`. Raises BadRequest or StorageError.
         """
         if not request.prompt.strip():
             raise BadRequest("The prompt of a run is empty.")
@@ -144,7 +144,7 @@ class RunService:
         late: tuple[LatePolicy, float] = ("once", 0.0),
         overlap: Overlap = "skip",
     ) -> ScheduleView:
-        """Start runs like `request` on a schedule; `late` is a policy and limit. Raises BadRequest, StorageError."""
+        """Start runs like `request` on a schedule; `late` is a policy and limit. Raises BadRequest or StorageError."""
         if not request.prompt.strip():
             raise BadRequest("The prompt of a run is empty.")
         template = RunTemplate(
@@ -195,11 +195,11 @@ class RunService:
     async def answer(
         self, run_id: str, answer: PermissionAnswer, text: str = "", *, by: str, call_id: str = ""
     ) -> RunView:
-        """Answer the open question of a run, or the one about a call. Raises BadRequest, StorageError."""
+        """Answer the open question of a run, or the one about a call. Raises BadRequest or StorageError."""
         return await self.respond(run_id, PermissionResponse(answer, text, by=by), call_id=call_id)
 
     async def respond(self, run_id: str, response: PermissionResponse, *, call_id: str = "") -> RunView:
-        """Answer with a response that may allow only parts of a change. Raises BadRequest, StorageError."""
+        """Answer with a response that may allow only parts of a change. Raises BadRequest or StorageError."""
         from hermes_acp.runs.open_questions import digest_of
 
         run = await self.known(run_id)

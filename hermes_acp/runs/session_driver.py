@@ -172,7 +172,7 @@ class SessionDriver:
 async def _work_for_parent(
     order: RunOrder, session: Session, work: DelegatedWork, parent: ParentAgent
 ) -> TurnEnded:
-    """Run the only turn of a child agent, whose session its parent has begun."""
+    """Run the only turn of a child agent, whose session its parent has started."""
     commission = Commission(
         budget=order.budget,
         trace_parent=order.trace_parent,
@@ -184,7 +184,7 @@ async def _work_for_parent(
 
 
 def _inherit(session: Session, rights: InheritedRights) -> None:
-    """Apply the present rights of a parent to its child's session."""
+    """Apply the current rights of a parent to its child's session."""
     session.set_mode(rights.mode)
     if new := tuple(grant for grant in rights.grants if grant not in session.record.grants):
         session.ledger.emit(PermissionAnswered("", "allow_always", new))

@@ -43,7 +43,7 @@ class EditReview:
         return self._reviews.open
 
     async def judge(self, path: str | None, judgement: ReviewDecision) -> None:
-        """Accept or reject hunks of one file, or of all files. Raises BadRequest, WorkspaceError, StorageError."""
+        """Accept or reject hunks of one file, or of all files. Raises BadRequest, WorkspaceError or StorageError."""
         if path is None:
             if judgement.hunks is not None:
                 raise BadRequest("Hunks are numbered within a file.", hint="Name the path too.")

@@ -51,20 +51,20 @@ class SessionAdmin:
         return await anyio.to_thread.run_sync(self._stored.first_prompts, session_ids)
 
     async def rename(self, session_id: str, title: str) -> None:
-        """Set a session's title permanently. Raises SessionNotFound, Busy, StorageError."""
+        """Set a session's title permanently. Raises SessionNotFound, Busy or StorageError."""
         if session := self._sessions.get(session_id):
             await self._tell(session, TitleChanged(title))
         else:
             await self._add(session_id, TitleChanged(title))
 
     async def archive(self, session_id: str) -> None:
-        """Close a session and remove it from the default lists. Raises SessionNotFound, Busy, StorageError."""
+        """Close a session and remove it from the default lists. Raises SessionNotFound, Busy or StorageError."""
         self._stored.path(session_id)
         await self._sessions.close(session_id)
         await self._add(session_id, ArchiveChanged(is_archived=True))
 
     async def unarchive(self, session_id: str) -> None:
-        """Restore a session to the default lists. Raises SessionNotFound, Busy, StorageError."""
+        """Restore a session to the default lists. Raises SessionNotFound, Busy or StorageError."""
         if session := self._sessions.get(session_id):
             await self._tell(session, ArchiveChanged(is_archived=False))
         else:

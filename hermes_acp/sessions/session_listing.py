@@ -82,7 +82,7 @@ class SessionListing:
                 raise
 
     async def delete(self, session_id: str) -> None:
-        """Delete a session from store and list; ignore an unknown one. Raises Busy, StorageError."""
+        """Delete a session from store and list; ignore an unknown one. Raises Busy or StorageError."""
         async with self._writing:
             self._changed.pop(session_id, None)
             await self._store.delete(session_id)

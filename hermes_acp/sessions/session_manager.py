@@ -102,7 +102,7 @@ class SessionManager:
         self._creator = creator
         self._open: dict[str, Session] = {}
         self._moving: dict[str, anyio.Event] = {}
-        """The sessions that are being opened or closed; each event tells when that is over."""
+        """The sessions that are being opened or closed; each event tells when that is done."""
         self.continued: Collection[str] = ()
         """The sessions whose turns this process continues after an earlier one ended: their questions stay open."""
         self.begun_children: Collection[str] = ()
@@ -132,7 +132,7 @@ class SessionManager:
             raise
 
     def adopt(self, begun: CreatedSession, open_workspace: OpenWorkspace) -> Session:
-        """Open a session that was created before; if that fails, release it. Raises BadRequest, ConfigError."""
+        """Open a session that was created before; if that fails, release it. Raises BadRequest or ConfigError."""
         record = begun.record
         try:
             self._refuse_too_many()
@@ -195,7 +195,7 @@ class SessionManager:
         already open keeps its working directory; one that became read-only is reopened. What a killed process left open
         is closed, except for a turn that waits for its user if `keeps_questions`. `watch` is called where the past
         ends, so a watcher that starts there misses nothing and sees nothing twice. With `may_follow`, a session that
-        another machine continues is followed. Raises SessionNotFound, Busy, BadRequest, ConfigError, StorageError.
+        another machine continues is followed. Raises SessionNotFound, Busy, BadRequest, ConfigError or StorageError.
         """
         if (session := self._open.get(session_id)) and session.is_stuck and session_id not in self._followed:
             await self.close(session_id)  # the problem may be solved by now
@@ -307,7 +307,7 @@ class SessionManager:
                 is_closed.set()
 
     async def delete(self, session_id: str) -> None:
-        """Delete a session permanently, open here or not; ignore an unknown one. Raises Busy, StorageError."""
+        """Delete a session permanently, open here or not; ignore an unknown one. Raises Busy or StorageError."""
         await self.close(session_id)
         await self.listing.delete(session_id)
 

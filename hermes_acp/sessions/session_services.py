@@ -25,7 +25,7 @@ class TurnConfiguration(Protocol):
     """The dependencies of turns, and the options that can be chosen for them."""
 
     async def deps(self) -> TurnDependencies:
-        """Return the dependencies of turns. Slow the first time. Raises AuthRequired, ConfigError, ModelError."""
+        """Return the dependencies of turns. Slow the first time. Raises AuthRequired, ConfigError or ModelError."""
         ...
 
     def limits(self) -> TurnLimits:

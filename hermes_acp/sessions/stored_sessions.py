@@ -58,14 +58,14 @@ class StoredSessions:
         return sorted(each for each in found if SESSION_ID.fullmatch(each))
 
     def first_prompts(self, session_ids: Sequence[str]) -> Mapping[str, str]:
-        """Return the first line of each session's first prompt, if the record begins with it. Blocks."""
+        """Return the first line of each session's first prompt, if the record starts with it. Blocks."""
         found = ((each, _first_prompt(self._store.path_of(each))) for each in session_ids)
         return {session_id: prompt for session_id, prompt in found if prompt}
 
     async def add(self, session_id: str, event: TitleChanged | ArchiveChanged) -> None:
         """Append an event to a session's record, and update the list.
 
-        Raises SessionNotFound, Busy while a process has the session open, StorageError.
+        Raises SessionNotFound, Busy while a process has the session open, or StorageError.
         """
         self.path(session_id)
         if is_child(session_id):

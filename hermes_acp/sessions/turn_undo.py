@@ -72,7 +72,7 @@ class TurnUndo:
         """Whether the last operation met no obstacle."""
 
     async def undo(self, words: str) -> str:
-        """Undo the last turns and return the answer for the user. Raises CheckpointError, StorageError."""
+        """Undo the last turns and return the answer for the user. Raises CheckpointError or StorageError."""
         try:
             wanted = parse_undo_request(words)
         except BadRequest as refusal:
@@ -92,7 +92,7 @@ class TurnUndo:
         return answer_text(done, back, f"Undid {_counted(turns, done)}", again="`/undo force`")
 
     async def redo(self, words: str) -> str:
-        """Revert the last undo and return the answer for the user. Raises CheckpointError, StorageError."""
+        """Revert the last undo and return the answer for the user. Raises CheckpointError or StorageError."""
         try:
             wanted = parse_undo_request(words)
         except BadRequest as refusal:

@@ -20,7 +20,7 @@ class BuiltinChanges(Struct, frozen=True, omit_defaults=True):
     """The built-in skills that differ between two versions, and the consequences for the user's own skills.
 
     `followed` are copies that were replaced. `hidden` are changed skills that the user's own skill overrides.
-    `installed` are the user's skills from elsewhere.
+    `installed` lists the user's skills from elsewhere.
     """
 
     new: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ def follow_builtin_skills(
     """Replace the unedited copies in the user's folder `own`, and return what changed. Blocks. Raises StorageError.
 
     `before` and `now` are the folders of built-in skills of two versions. `others` are those of further versions, whose
-    copies count as unedited too. `installed` are the skills from elsewhere.
+    copies count as unedited too. `installed` lists the skills from elsewhere.
     """
     old, new = builtin_digests(before), builtin_digests(now)
     versions = [old, *map(builtin_digests, others)]

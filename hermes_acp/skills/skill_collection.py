@@ -133,7 +133,7 @@ def collect_skills(
 ) -> SkillCollection:
     """Read all skills in some folders, using the cache `reading`.
 
-    `tools` are the available tools. Skills named in `disabled` are not used.
+    `tools` lists the available tools. Skills named in `disabled` are not used.
     """
     read_skill = (reading or SkillReader()).read
     skills: dict[str, Skill] = {}
@@ -166,7 +166,7 @@ def collect_skills(
 class SkillReader:
     """A cache of the skill in each folder, valid while the skill is unchanged.
 
-    `allowed` are digests of texts that the user allows (`allowed_texts`).
+    `allowed` holds digests of texts that the user allows (`allowed_texts`).
     """
 
     def __init__(
@@ -300,7 +300,7 @@ def how_to_allow(folder: Path) -> str:
 
 
 def blocked(report: "ScanReport", lines_before: int = 0) -> tuple[str, ...]:
-    """Describe what is cut out of a text, by file line. `lines_before` lines precede the text in its file."""
+    """Describe what is cut out of some text, by file line. `lines_before` lines precede the text in its file."""
     return tuple(
         f"line {each.line + lines_before}: {each.why} ({each.rule})"
         for each in report.findings

@@ -58,7 +58,7 @@ class SkillEditor:
         return await run_sync(self._preview, cwd, change, await self._likes(cwd, change))
 
     async def change(self, cwd: str, change: SkillChange, state: str, session_id: str) -> str:
-        """Apply a change if the skill is still in that state. Raises BadRequest, StorageError."""
+        """Apply a change if the skill is still in that state. Raises BadRequest or StorageError."""
         likes = await self._likes(cwd, change)
         return await run_sync(self._change, cwd, change, state, session_id, likes)
 

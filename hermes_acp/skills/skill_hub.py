@@ -62,7 +62,7 @@ class LockFile(Struct, frozen=True):
 class SkillCandidate(Struct, frozen=True):
     """A skill in quarantine at `place`: what was fetched, the findings, and how it differs from the installed version.
 
-    `before` are the files of the installed version, and `gained` the capabilities that it does not have.
+    `before` lists the files of the installed version, and `gained` the capabilities that it does not have.
     """
 
     name: str
@@ -146,7 +146,7 @@ class SkillHub:
         """Fetch a skill into quarantine and check it.
 
         It stays there until the block ends. `fetch` fetches the files if the source is neither a repository nor a
-        folder. Raises BadRequest, StorageError.
+        folder. Raises BadRequest or StorageError.
         """
         place = private_folder(self._quarantine / os.urandom(6).hex())
         try:
@@ -159,7 +159,7 @@ class SkillHub:
             remove_folder(place)
 
     def install(self, candidate: SkillCandidate) -> None:
-        """Install exactly what was fetched, and store the previous version. Raises BadRequest, StorageError."""
+        """Install exactly what was fetched, and store the previous version. Raises BadRequest or StorageError."""
         if candidate.check.faults:
             raise BadRequest(f"{candidate.name} is not installed: {' '.join(candidate.check.faults)}")
         at = self._now()
@@ -176,7 +176,7 @@ class SkillHub:
             self._write(candidate.name, locked)
 
     def remove(self, name: str) -> None:
-        """Archive an installed skill and forget its source. Raises BadRequest, StorageError."""
+        """Archive an installed skill and forget its source. Raises BadRequest or StorageError."""
         with self._alone():
             self.find(name)
             if self._folder(name).is_dir():

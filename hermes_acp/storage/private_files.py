@@ -78,7 +78,7 @@ def sync_folder(path: Path, within: int | None = None) -> None:
 
 
 def write_private_text(path: Path, text: str) -> None:
-    """Replace a text that only its owner may read, atomically, in a private folder. Raises StorageError."""
+    """Replace the text of a file that only its owner may read, atomically, in a private folder. Raises StorageError."""
     private_folder(path.parent)
     try:
         write_whole(path, text.encode(), mode=0o600)

@@ -17,7 +17,7 @@ from hermes_acp.storage.record_lines import encode_line, encode_untimed_line
 def write_record(path: Path, events: Iterable[tuple[Event, int | None]]) -> None:
     """Create a record with events and the times, in milliseconds since the epoch, at which they were written.
 
-    On return, it is durable. Blocks. Raises BadRequest if the record exists, StorageError.
+    On return, it is durable. Blocks. Raises BadRequest if the record exists, or StorageError.
     """
     encode = msgspec.json.Encoder().encode
     lines: list[bytes] = []

@@ -170,7 +170,7 @@ class SessionStore:
         return True
 
     async def delete(self, session_id: str) -> None:
-        """Remove a session's record and row; an unknown id is not an error. Raises Busy, StorageError."""
+        """Remove a session's record and row; an unknown id is not an error. Raises Busy or StorageError."""
         from anyio import to_thread
 
         try:

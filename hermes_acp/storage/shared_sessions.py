@@ -27,7 +27,7 @@ class LocalSessions(Protocol):
         ...
 
     async def delete(self, session_id: str) -> None:
-        """Remove a session. Raises Busy, StorageError."""
+        """Remove a session. Raises Busy or StorageError."""
         ...
 
 

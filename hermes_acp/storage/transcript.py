@@ -72,7 +72,7 @@ class Transcript:
 
     @classmethod
     def create(cls, path: Path) -> "Transcript":
-        """Create a new record. Raises StorageError, DescriptorLimitError."""
+        """Create a new record. Raises StorageError or DescriptorLimitError."""
         require_room("No session was started")
         private_folder(path.parent)
         transcript = cls._open(path, os.O_CREAT | os.O_EXCL)
@@ -88,7 +88,7 @@ class Transcript:
         `prepare` is called with the locked record before it is read.
 
         The tail is moved to `NAME.torn` next to the record. A record that cannot be written is opened anyway, with its
-        `trouble`, and its tail stays in place. Raises SessionNotFound, Busy, StorageError, DescriptorLimitError.
+        `trouble`, and its tail stays in place. Raises SessionNotFound, Busy, StorageError or DescriptorLimitError.
         """
         require_room(f"Session {path.stem!r} was not opened")
         if not path.is_file():
@@ -112,7 +112,7 @@ class Transcript:
 
     @staticmethod
     def delete(path: Path) -> None:
-        """Remove a record if it exists. Raises Busy while another process has it open, StorageError."""
+        """Remove a record if it exists. Raises Busy while another process has it open, or StorageError."""
         if not path.is_file():
             return
         transcript = Transcript._open(path, 0)

@@ -1,6 +1,6 @@
 """Records that the session index lacks, the newest first.
 
-After a loss, that is all of them. A page of the list needs only the newest, so the rest are read when somebody scrolls
+After a loss, that is all of them. A page of the list needs only the newest, so the rest are read when someone scrolls
 further back, or in the background. A folder that has not changed since it was fully indexed is not listed again. Of the
 records without a prompt, only those that have grown since are reread.
 """

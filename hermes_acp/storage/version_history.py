@@ -99,7 +99,7 @@ class VersionHistory:
     def keep(self, cause: ChangeCause) -> Version:
         """Store the folder's current content, unless it is identical to the newest version.
 
-        Raises BadRequest for content that cannot be stored, StorageError.
+        Raises BadRequest for content that cannot be stored, or StorageError.
         """
         with self._held():
             return self._keep(cause)
@@ -116,7 +116,7 @@ class VersionHistory:
 
         Each file is written atomically. `expected` is the digest of the tree as it was read (`tree_digest`). If the
         folder has changed since, it is left as it is. If only some paths were `seen`, the digest covers only these.
-        Raises BadRequest, StorageError.
+        Raises BadRequest or StorageError.
         """
         for path in contents:
             check_path(path)
@@ -130,7 +130,7 @@ class VersionHistory:
     def replace_content(self, files: Mapping[str, tuple[bytes, bool]], cause: ChangeCause) -> Version:
         """Replace the folder's content with these files, each with its bytes and whether it is executable.
 
-        Raises BadRequest, StorageError.
+        Raises BadRequest or StorageError.
         """
         for path in files:
             check_path(path)
@@ -141,7 +141,7 @@ class VersionHistory:
     def restore(self, number: int, cause: ChangeCause, *, expected: str | None = None) -> Version:
         """Restore the folder to a version (0 deletes it) and store the result as a new version.
 
-        Raises BadRequest, StorageError.
+        Raises BadRequest or StorageError.
         """
         with self._held():
             if expected is not None and tree_digest(read_tree(self.folder)) != expected:

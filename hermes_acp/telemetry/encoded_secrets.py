@@ -1,6 +1,6 @@
 """Find secrets encoded within a token: base64, hexadecimal, escapes, or percent-encoding.
 
-Every decision depends on a single token, so a text that arrives in pieces gives the same result as the whole.
+Every decision depends on a single token, so text that arrives in pieces gives the same result as the whole.
 """
 
 import binascii

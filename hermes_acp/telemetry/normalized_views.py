@@ -1,6 +1,6 @@
 """Normalise texts for scanning: remove control sequences, hidden characters and line breaks within tokens.
 
-What is removed depends only on nearby characters, so a text that arrives in pieces gives the same result as the
+What is removed depends only on nearby characters, so text that arrives in pieces gives the same result as the
 whole.
 """
 
@@ -29,7 +29,7 @@ MIN_LINE_CHARACTERS: Final = 32
 
 
 class NormalizedView(Struct, frozen=True):
-    """A text with parts removed; `shifts` holds the total removed before the characters at `since`."""
+    """Text with parts removed; `shifts` holds the total removed before the characters at `since`."""
 
     text: str
     since: list[int]

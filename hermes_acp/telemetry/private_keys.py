@@ -44,12 +44,12 @@ class KeyBlock(Struct, frozen=True):
 
 
 def is_private_key(text: str) -> bool:
-    """Return whether a text contains the BEGIN line of a private key."""
+    """Return whether a string contains the BEGIN line of a private key."""
     return bool(_BEGIN.search(text))
 
 
 def key_after_header(text: str, place: int, *, is_final: bool) -> KeyBlock | None:
-    """Find the key after the BEGIN line at `place`; None if no private key begins there."""
+    """Find the key after the BEGIN line at `place`; None if no private key starts there."""
     begin = _BEGIN.match(text, place)
     if begin is None:
         return None
@@ -67,19 +67,19 @@ def key_before_footer(text: str, place: int) -> KeyBlock | None:
 
 
 def trailing_key_start(text: str) -> int:
-    """Return where the lines at the end of a text start that are a key if an END line follows."""
+    """Return where the lines at the end of a string start that are a key if an END line follows."""
     line_start = text.rfind("\n") + 1
     block = _lines_above(text, line_start) if len(text) - line_start <= _MAX_LINE_CHARACTERS else None
     return block.start if block else len(text)
 
 
 def names_key_file(text: str) -> bool:
-    """Return whether a text names a file whose name suggests a private key."""
+    """Return whether a string names a file whose name suggests a private key."""
     return bool(_KEY_FILE.search(text))
 
 
 def key_lines(text: str) -> Iterator[KeyBlock]:
-    """Yield the lines of keys in a text from a key file, wherever it was cut; certificate lines stay."""
+    """Yield the lines of keys in a string from a key file, wherever it was cut; certificate lines stay."""
     lines = [*text.splitlines(keepends=True), ""]
     here = start = end = 0
     above, has_full = "", False

@@ -38,7 +38,7 @@ WINDOW: Final = 24 * 1024
 
 
 class SecretScan(Protocol):
-    """A function that finds the secrets in a text, starting at a settled position."""
+    """A function that finds the secrets in a string, starting at a settled position."""
 
     def __call__(self, text: str, begin: int, *, is_final: bool) -> Scan:
         """Scan the text."""
@@ -60,11 +60,11 @@ class Redactor:
         return _render(text, spans, 0, len(text))
 
     def stream(self) -> "RedactedStream":
-        """Return a redactor for a text that arrives in pieces."""
+        """Return a redactor for text that arrives in pieces."""
         return RedactedStream(self._scan)
 
     def tail(self, text: str, size: int, *, is_final: bool) -> str:
-        """Redact the last `size` characters of a text, given at least WINDOW more of it, or all of it.
+        """Redact the last `size` characters of a string, given at least WINDOW more of it, or all of it.
 
         A possible start of a secret is left out unless the text `is_final`.
         """
@@ -106,7 +106,7 @@ def compile_patterns() -> None:
 
 
 class RedactedStream:
-    """A text that is cleaned as it arrives in pieces; the result does not depend on where it is cut.
+    """Text that is cleaned as it arrives in pieces; the result does not depend on where it is cut.
 
     Only a possible start of a secret is held back, at most a few dozen kilobytes.
     """

@@ -52,7 +52,7 @@ def secret_in(content: bytes) -> str:
 
 
 def _is_key(text: str) -> bool:
-    """Return whether a text is mostly an armoured private key."""
+    """Return whether a string is mostly an armoured private key."""
     if not is_private_key(text):
         return False
     inside = sum(len(found[0]) for found in _KEY_BLOCK.finditer(text.replace("\r\n", "\n")))

@@ -13,10 +13,10 @@ def mask_of(kind: str) -> str:
 
 
 def foreign_mask(text: str, present: str) -> str:
-    """Return the first mask in a text that does not occur verbatim in `present`, or an empty string."""
+    """Return the first mask in a string that does not occur verbatim in `present`, or an empty string."""
     return next((mask for mask in _MASKED.findall(text) if mask not in present), "")
 
 
 def count_masks(text: str) -> int:
-    """Return how many masks a text contains."""
+    """Return how many masks a string contains."""
     return len(_MASKED.findall(text))

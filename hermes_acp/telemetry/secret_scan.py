@@ -1,6 +1,6 @@
-"""Find the secrets in a text, and the position up to which later text cannot change the result.
+"""Find the secrets in a string, and the position up to which later text cannot change the result.
 
-This takes linear time. A text that arrives in pieces gives the same result as the whole, because every decision
+This takes linear time. Text that arrives in pieces gives the same result as the whole, because every decision
 depends on a single token: the text between two of `secret_assignments.BREAKS`, or MAX_TOKEN_CHARACTERS characters of a
 longer one.
 """
@@ -74,7 +74,7 @@ def may_hold_secrets(content: bytes) -> bool:
 def scan(
     text: str, begin: int, known: KnownSecrets, *, is_final: bool, within: Sequence[int] | None = None
 ) -> Scan:
-    """Scan a text from `begin`, which is its start or where an earlier scan was settled.
+    """Scan a string from `begin`, which is its start or where an earlier scan was settled.
 
     If positions are given in `within`, only tokens that contain one are scanned: secrets in different tokens cannot
     overlap.

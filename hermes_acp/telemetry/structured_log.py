@@ -17,7 +17,7 @@ SIZE_LIMIT_BYTES: Final = 1024 * 1024
 
 
 def note_change(home: Path, what: str, who: str, outcome: str = "changed") -> None:
-    """Log in `logs/changes.jsonl` that somebody changed how the program works; what it holds is not logged."""
+    """Log in `logs/changes.jsonl` that someone changed how the program works; what it holds is not logged."""
     StructuredLog(home, _RealTime(), "changes").note(what, who=who, outcome=outcome)
 
 

@@ -60,7 +60,7 @@ def valid_trace_parent(text: object) -> str:
 
 
 def trace_id_of(name: str) -> int:
-    """Return the ID of the trace that begins with this name."""
+    """Return the ID of the trace that starts with this name."""
     return int.from_bytes(blake2b(name.encode(), digest_size=TRACE_ID_BYTES).digest(), "big") or 1
 
 

@@ -54,7 +54,7 @@ class Repository(Struct, frozen=True):
 
 
 async def find_repository(files: Files, folder: str) -> Repository:
-    """Find the repository of a folder. Raise WorkspaceError if there is none, or if it redirects git elsewhere."""
+    """Find the repository of a folder. Raises WorkspaceError if there is none, or if it redirects git elsewhere."""
     start = folder
     while True:
         names = {entry.name for entry in await files.entries(folder)}
@@ -106,7 +106,7 @@ async def run_git(
 ) -> CommandResult:
     """Run git in the workspace with these arguments, with every program its repository could start disabled.
 
-    Raise WorkspaceError if not all of its filters are known.
+    Raises WorkspaceError if not all of its filters are known.
     """
     # The pattern ends here, because a name that is not valid UTF-8 matches nothing beyond it.
     listing = ("config", "--name-only", "--get-regexp", r"^filter\.")

@@ -25,7 +25,7 @@ def image_type(content: bytes) -> str:
 
 
 def to_image(content: bytes, mime_type: str, shown: str) -> ImagePart:
-    """Return bytes as an image. Raise WorkspaceError if it is too large or too damaged to show."""
+    """Return bytes as an image. Raises WorkspaceError if it is too large or too damaged to show."""
     refuse_large_image(len(content), shown)
     if why := too_large(content):
         raise WorkspaceError(

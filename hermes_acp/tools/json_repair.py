@@ -47,7 +47,7 @@ def _unwrapped(text: str) -> dict[str, object] | None:
 
 
 def json_shape(text: str) -> tuple[JsonShape, str]:
-    """Return whether a text contains one object from its first brace to its last, and that object's text.
+    """Return whether a string contains one object from its first brace to its last, and that object's text.
 
     `unclear` means that this cannot be decided: words around the object, a quote that may or may not end a string, or
     mismatched brackets.
@@ -82,7 +82,7 @@ def json_shape(text: str) -> tuple[JsonShape, str]:
 
 
 def has_lone_surrogate(text: str) -> bool:
-    """Return whether a text is valid JSON except for a lone surrogate."""
+    """Return whether a string is valid JSON except for a lone surrogate."""
     try:
         msgspec.json.encode(json.loads(text))
     except UnicodeEncodeError:
@@ -155,12 +155,12 @@ def _string_values(plain: object) -> Iterator[str]:
 
 
 def _content(text: str) -> str:
-    """Return a text without its structural characters; Python constants are read as JSON's."""
+    """Return a string without its structural characters; Python constants are read as JSON's."""
     return _STRUCTURE.sub("", text).lower().replace("none", "null")
 
 
 def _strings(text: str) -> Iterator[str]:
-    """Yield the value of each quoted string. Raise ValueError for an unreadable one."""
+    """Yield the value of each quoted string. Raises ValueError for an unreadable one."""
     at = 0
     while at < len(text):
         end = _end_of_string(text, at) if text[at] in "\"'" else None

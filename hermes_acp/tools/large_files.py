@@ -30,7 +30,7 @@ _NON_ASCII: Final = re.compile(rb"[\x80-\xff]")
 
 
 class FilePart(Struct, frozen=True):
-    """Lines of a file, ready to be shown; `lines` are the whole ones among them, without their endings.
+    """Lines of a file, ready to be shown; `lines` holds those that are complete, without their endings.
 
     `version` is missing if the file was not read to its end.
     """
@@ -56,7 +56,7 @@ class _Pass:
         self._size_bytes = 0
 
     def feed(self, content: bytes, *, is_last: bool) -> bool:
-        """Take the next piece; return whether more is needed. Raise UnicodeDecodeError."""
+        """Append the next chunk of text; return whether more is needed. Raises UnicodeDecodeError."""
         for at in range(0, len(content), PIECE_BYTES) if content else (0,):
             piece = content[at : at + PIECE_BYTES] if len(content) > PIECE_BYTES else content
             if not self._is_counted and self.encoding == "utf-8" and self.collector.skip(piece):
@@ -99,7 +99,7 @@ class _CodePagePass(_Pass):
 async def read_part(files: Files, path: str, shown: str, first: int, limit: int) -> FilePart:
     """Return numbered lines of a large file, with notes on what was left out.
 
-    Raise WorkspaceError for a start beyond the end and for content that is not text.
+    Raises WorkspaceError for a start beyond the end and for content that is not text.
     """
     head = await files.read_range(path, 0, PROBED_BYTES)
     if head is None:
@@ -134,7 +134,7 @@ async def _guess(first_high: int, files: Files, path: str, size_bytes: int, want
 
 
 async def _run(work: _Pass, files: Files, path: str, size_bytes: int) -> None:
-    """Feed a file to a pass, piece by piece. Raise UnicodeError."""
+    """Feed a file to a pass, piece by piece. Raises UnicodeError."""
     async for content, is_last in _pieces(files, path, size_bytes):
         if not await run_sync(partial(work.feed, content, is_last=is_last)):
             return

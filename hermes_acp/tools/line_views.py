@@ -1,4 +1,4 @@
-"""Show the lines of a text with their numbers, within limits."""
+"""Show the lines of a string with their numbers, within limits."""
 
 from typing import Final
 
@@ -37,7 +37,7 @@ class LineView(Struct):
 
 
 def show_lines(file: TextFile, shown: str, first: int, limit: int) -> str:
-    """Return numbered lines and a note on what was left out. Raise WorkspaceError for a start beyond the end."""
+    """Return numbered lines and a note on what was left out. Raises WorkspaceError for a start beyond the end."""
     text = file.text
     if not text:
         return f"({shown} is empty)"
@@ -74,7 +74,7 @@ def _lines_from(text: str, first: int, limit: int) -> list[str]:
 
 
 class LineCollector:
-    """Numbered lines collected from a text that arrives in pieces; of a very long line, only the start is held."""
+    """Numbered lines collected from text that arrives in pieces; of a very long line, only the start is held."""
 
     def __init__(self, first: int, limit: int) -> None:
         self.view = LineView(first, [])
@@ -96,7 +96,7 @@ class LineCollector:
         return self._breaks + self._ends_open
 
     def feed(self, text: str) -> None:
-        """Take the next piece."""
+        """Append the next chunk of text."""
         if not text:
             return
         breaks = text.count("\n")
@@ -116,7 +116,7 @@ class LineCollector:
         return True
 
     def finish(self) -> None:
-        """Take the last line, if no line break ends it."""
+        """Append the last line, if no line break ends it."""
         if not self.is_full and (self._begun or self._missing):
             self._close()
 

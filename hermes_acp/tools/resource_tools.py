@@ -104,7 +104,7 @@ class ReadResource:
 
 
 def _find(libraries: Mapping[str, ResourceLibrary], name: str) -> ResourceLibrary:
-    """Find a library by its short name or the user's. Raise BadRequest."""
+    """Find a library by its short name or the user's. Raises BadRequest."""
     if name in libraries:
         return libraries[name]
     for library in libraries.values():

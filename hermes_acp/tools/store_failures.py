@@ -8,7 +8,7 @@ from hermes_acp.core.errors import BadRequest, StorageError
 
 @contextmanager
 def store_errors_as_refusals() -> Generator[None]:
-    """Turn storage errors into refusals of the call. Raise BadRequest."""
+    """Turn storage errors into refusals of the call. Raises BadRequest."""
     try:
         yield
     except StorageError as error:

@@ -46,7 +46,7 @@ class TextFile(Struct, frozen=True):
         return "\r\n" if 2 * self.text.count("\r\n") > self.text.count("\n") else "\n"
 
     def encode(self, text: str, path: str) -> bytes:
-        """Encode a text like this file. Raise WorkspaceError for characters its encoding lacks."""
+        """Encode a string like this file. Raises WorkspaceError for characters its encoding lacks."""
         try:
             return self.mark + text.encode(self.encoding)
         except UnicodeEncodeError as error:
@@ -57,7 +57,7 @@ class TextFile(Struct, frozen=True):
 
 
 def decode(content: bytes, path: str) -> TextFile:
-    """Decode bytes as text. Raise WorkspaceError with the size and kind if they are not text."""
+    """Decode bytes as text. Raises WorkspaceError with the size and kind if they are not text."""
     mark, encoding = byte_order_mark(content)
     if mark:
         try:
@@ -104,7 +104,7 @@ def kind_of_binary(content: bytes) -> str:
 
 
 async def read_content(workspace: Files, path: str, *, to_change: bool = False) -> bytes:
-    """Return the bytes of a file that must exist. Raise WorkspaceError saying what is there instead."""
+    """Return the bytes of a file that must exist. Raises WorkspaceError saying what is there instead."""
     content = await read_if_present(workspace, path, to_change=to_change)
     if content is None:
         raise WorkspaceError(f"There is no file {path}.", hint=await _name_alikes(workspace, path))
@@ -114,7 +114,7 @@ async def read_content(workspace: Files, path: str, *, to_change: bool = False) 
 async def read_if_present(workspace: Files, path: str, *, to_change: bool = False) -> bytes | None:
     """Return a file's bytes, or None if it is missing; if `to_change`, the result is certain.
 
-    Raise WorkspaceError; for a folder, the error names the tool that lists it.
+    Raises WorkspaceError; for a folder, the error names the tool that lists it.
     """
     try:
         return await workspace.read(path, for_edit=to_change)

@@ -112,7 +112,7 @@ class Toolbox:
         return alike[0] if len(alike) == 1 else None
 
     def parse_call(self, call: ToolCall) -> ParsedCall:
-        """Return the tool and its checked arguments. Raise BadRequest with a message for the model."""
+        """Return the tool and its checked arguments. Raises BadRequest with a message for the model."""
         tool = self.find(call.name)
         if tool is None and call.name in ("", UNNAMED):
             raise BadRequest(
@@ -217,7 +217,7 @@ def _check(tool: Tool, plain: dict[str, object]) -> Any:
 
 
 def _check_unread(tool: Tool, plain: dict[str, object]) -> None:
-    """Check the arguments of a tool whose schema the model may not have read. Raise BadRequest, which shows it."""
+    """Check the arguments of a tool whose schema the model may not have read. Raises BadRequest, which shows it."""
     schema = tool.schema()
     mistakes = list(islice(argument_mistakes(schema.parameters, plain), MAX_MISTAKES))
     if mistakes:

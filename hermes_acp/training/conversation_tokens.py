@@ -22,7 +22,7 @@ class ChatTokenizer(Protocol):
         ...
 
     def encode(self, text: str, **options: Any) -> list[int]:
-        """Return a text's tokens."""
+        """Return a string's tokens."""
         ...
 
 
@@ -66,7 +66,7 @@ def labelled_tokens(tokenizer: ChatTokenizer, record: dict[str, Any], max_length
 def rendered(
     tokenizer: ChatTokenizer, messages: Sequence[dict[str, Any]], tools: object, *, is_open: bool = False
 ) -> str:
-    """Return messages as text; `is_open` adds the beginning of an answer. Raises TrainingError."""
+    """Return messages as text; `is_open` adds the start of an answer. Raises TrainingError."""
     if not tokenizer.chat_template:
         raise TrainingError("The tokenizer has no chat template.", hint="Use the tokenizer of a chat model.")
     return cast(

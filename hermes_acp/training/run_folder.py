@@ -61,7 +61,7 @@ class RunFolder:
         private_folder(self.path)
 
     def take_lock(self) -> int:
-        """Take the lock and return its descriptor, which must stay open. Raises Busy, StorageError."""
+        """Take the lock and return its descriptor, which must stay open. Raises Busy or StorageError."""
         self.prepare()
         try:
             descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -131,7 +131,7 @@ class RunFolder:
         write_private_text(self._stop, f"{time.time()}\n")
 
     def is_asked_to_stop(self) -> bool:
-        """Return whether somebody asked the run to end."""
+        """Return whether someone asked the run to end."""
         return self._stop.exists()
 
     def forget_stop(self) -> None:

@@ -48,7 +48,7 @@ class TrainingData(Struct, frozen=True):
 
 
 def check_data(named: str, method: str) -> TrainingData:
-    """Check a data file and its manifest. Raises BadRequest with what is wrong and where, StorageError."""
+    """Check a data file and its manifest. Raises BadRequest with what is wrong and where or StorageError."""
     path = Path(named).expanduser()
     content = _read(path)
     manifest = _manifest_of(path, FORMATS[method])
@@ -63,7 +63,7 @@ def check_data(named: str, method: str) -> TrainingData:
 
 
 def read_records(path: Path, digest: str, method: str) -> list[dict[str, Any]]:
-    """Read the records that were confirmed. Raises BadRequest if the file has changed since, StorageError."""
+    """Read the records that were confirmed. Raises BadRequest if the file has changed since, or StorageError."""
     content = _read(path)
     if sha256(content).hexdigest() != digest:
         raise BadRequest(f"{path} has changed since the training was confirmed.", hint="Start it again.")

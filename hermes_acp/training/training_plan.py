@@ -85,7 +85,7 @@ def training_folder(home: Path) -> Path:
 
 
 def read_plan(home: Path, named: str) -> PlanFile:
-    """Read a training file by its name or path. Raises BadRequest for a file elsewhere, ConfigError, StorageError."""
+    """Read a training file by its name or path. Raises BadRequest for a file elsewhere, ConfigError or StorageError."""
     folder = training_folder(home)
     path = (
         Path(named).expanduser() if os.sep in named or named.endswith(SUFFIX) else folder / f"{named}{SUFFIX}"

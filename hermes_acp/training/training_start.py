@@ -75,7 +75,7 @@ def check_resume(run: RunFolder, state: RunState | None, digest: str) -> int:
 def start_process(job: TrainingJob, trainer: Trainer, variables: Mapping[str, str]) -> int:
     """Start the process in a separate session and return its ID, once it holds the run's lock.
 
-    Raises TrainingError if it ends before that, StorageError.
+    Raises TrainingError if it ends before that, or StorageError.
     """
     run = RunFolder(Path(job.run))
     run.prepare()

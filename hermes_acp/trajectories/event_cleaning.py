@@ -33,7 +33,7 @@ MAX_REMEMBERED_CHARACTERS: Final = 1_000
 MAX_REMEMBERED_TEXTS: Final = 20_000
 MCP_PREFIX: Final = "mcp__"
 Mask = Callable[..., str]
-"""Return a text with secrets masked; `source` is the text's source, if it has one."""
+"""Return text with secrets masked; `source` is the text's source, if it has one."""
 
 
 class CleanSession(Struct, frozen=True):
@@ -66,7 +66,7 @@ class SessionCleaner:
         self._masked: dict[str, str] = {}
 
     def _mask_once(self, text: str) -> str:
-        """Mask a text; short ones occur in many sessions."""
+        """Mask text; short ones occur in many sessions."""
         if len(text) > MAX_REMEMBERED_CHARACTERS:
             return self._mask(text)
         found = self._masked.get(text)

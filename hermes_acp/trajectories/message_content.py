@@ -18,7 +18,7 @@ Style = Literal["compact", "spaced", "spaced_ascii"]
 
 
 def content_of(parts: Sequence[Part]) -> Content:
-    """Return parts as a content: a text alone as a string, images as data URLs, attachments as text."""
+    """Return parts as a content: text alone as a string, images as data URLs, attachments as text."""
     contents = [_content_part(part) for part in parts]
     if len(contents) == 1 and contents[0].text is not None:
         return contents[0].text

@@ -30,7 +30,7 @@ OPENING: Final = frozenset(
         "step_ended",
     }
 )
-"""The events with which a step begins."""
+"""The events with which a step starts."""
 
 
 class Preferences(Struct, frozen=True):

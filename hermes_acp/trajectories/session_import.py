@@ -82,7 +82,7 @@ class SessionImport:
         return event if cleaned == plain else msgspec.convert(cleaned, type=type(event))
 
     def write(self, planned: Sequence[PlannedSession], schemas: ToolSchemaStore) -> None:
-        """Store planned sessions; if one cannot be stored, none is. Blocks. Raises BadRequest, StorageError."""
+        """Store planned sessions; if one cannot be stored, none is. Blocks. Raises BadRequest or StorageError."""
         written = list[str]()
         try:
             for session in planned:

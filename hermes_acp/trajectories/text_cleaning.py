@@ -51,7 +51,7 @@ class TextCleaner:
     """Cleans the texts of one session; counts what it replaced. Cleaning a clean text changes nothing."""
 
     def __init__(self, mask: Callable[[str], str], people: PersonalNames, found: Iterable[str] = ()) -> None:
-        """Store the function that masks secrets; `found` are names of people in the folders of the session."""
+        """Store the function that masks secrets; `found` lists names of people in the folders of the session."""
         self._mask = mask
         self._home_of = dict(people.homes)
         names = {name.lower() for name in (*people.names, *found) if _is_telling(name)}
@@ -68,7 +68,7 @@ class TextCleaner:
         self.counts = CleaningCounts()
 
     def clean(self, text: str) -> str:
-        """Return a text without secrets, home folders and names."""
+        """Return a string without secrets, home folders and names."""
         if len(text) < MIN_NAME_CHARACTERS or _OWN_ID.fullmatch(text):
             return text
         if text in self._known:
@@ -111,7 +111,7 @@ class TextCleaner:
                 return value
 
     def clean_json(self, text: str) -> str:
-        """Clean the texts inside a JSON text. A text that is not JSON is cleaned as a whole."""
+        """Clean the texts inside a JSON document. Text that is not JSON is cleaned as a whole."""
         try:
             value = msgspec.json.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -147,7 +147,7 @@ def owners_of(paths: Iterable[str]) -> set[str]:
 
 
 def _lowered(words: Iterable[str]) -> tuple[str, ...]:
-    """Return what a text contains, in lower case, if a pattern for some words can match it."""
+    """Return what a string contains, in lower case, if a pattern for some words can match it."""
     return tuple(word.lower() for word in words if word)
 
 

@@ -1,7 +1,7 @@
 """Find the package index that uv or pip is told to use instead of their own default.
 
-Only an index that somebody set as the one to use counts: an additional one would be mixed with a public index, where
-anybody could offer a newer version by the same name.
+Only an index that someone set as the one to use counts: an additional one would be mixed with a public index, where
+anyone could offer a newer version by the same name.
 Sources: pip 26, "Configuration"; uv 0.13, "Configuration files" and "Environment variables".
 """
 

@@ -71,7 +71,7 @@ async def offered_files(index: str) -> list[OfferedFile]:
 
 
 async def fetch_wheel(url: str, digest: str, into: Path) -> Path:
-    """Write a wheel into a folder and return its path. Raises UpdateFailed, OSError."""
+    """Write a wheel into a folder and return its path. Raises UpdateFailed or OSError."""
     address, fragment = urldefrag(url)
     digest = digest or fragment.removeprefix("sha256=")
     name = unquote(urlsplit(address).path).rpartition("/")[2]

@@ -53,7 +53,7 @@ class Progress(Protocol):
     """The receiver of an update's progress reports; neither method raises."""
 
     def step(self, name: str, value: str = "") -> None:
-        """Report the beginning of a step."""
+        """Report the start of a step."""
         ...
 
     def detail(self, text: str) -> None:

@@ -1,7 +1,7 @@
 """Where versions of hermes-acp come from: the kinds of sources, and which one an installation has.
 
 An update comes from the source of the installation, or from one that its user names: never from a name in an index that
-the user did not choose, where anybody could register it.
+the user did not choose, where anyone could register it.
 """
 
 from pathlib import Path

@@ -102,7 +102,7 @@ class VersionFolders:
 
     @contextmanager
     def lock(self) -> Generator[None]:
-        """Hold the right to change the installation. Raises Busy, StorageError."""
+        """Hold the right to change the installation. Raises Busy or StorageError."""
         path = self.folder / LOCK
         try:
             self.folder.mkdir(exist_ok=True)
@@ -130,7 +130,7 @@ class VersionFolders:
     def switch(self, name: str) -> None:
         """Let every new start use a version, by one rename, once all of it would survive a power failure.
 
-        Raises UpdateFailed, StorageError.
+        Raises UpdateFailed or StorageError.
         """
         if not self.is_whole(name):
             raise UpdateFailed(f"The version {name} is incomplete.", hint="Run `hermes-acp update` again.")

@@ -1,6 +1,6 @@
 """The accounts of a hub, in one file that is replaced as a whole.
 
-An account belongs to one profile. Somebody who signs in is found by the issuer and the subject that the identity
+An account belongs to one profile. Someone who signs in is found by the issuer and the subject that the identity
 provider asserts, never by a name or an address, which can change hands. Functions that read or write block.
 """
 

@@ -37,7 +37,7 @@ class RateSettings(Section):
     requests_per_minute: AtLeastOne = 600
     """Requests of one user."""
     addresses_per_minute: AtLeastOne = 1200
-    """Requests from one address, whoever sends them."""
+    """Requests from one address, no matter who sends them."""
     sign_ins_per_minute: AtLeastOne = 10
     """Attempts to sign in from one address that failed or are under way."""
 
@@ -68,7 +68,7 @@ class HubSettings(Section):
 
 
 def load_hub_settings(folder: Path) -> HubSettings:
-    """Read and validate `hub.yaml`; without it, the defaults apply. Raises ConfigError, StorageError."""
+    """Read and validate `hub.yaml`; without it, the defaults apply. Raises ConfigError or StorageError."""
     file = folder / FILE
     try:
         content = file.read_text(encoding="utf-8")

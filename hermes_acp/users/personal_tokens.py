@@ -25,7 +25,7 @@ class NewToken(Struct, frozen=True):
 
 
 def looks_personal(secret: str) -> bool:
-    """Return whether a text has the form of a personal token."""
+    """Return whether a string has the form of a personal token."""
     return FORM.fullmatch(secret) is not None
 
 
@@ -44,7 +44,7 @@ def add_token(accounts: Accounts, name: str, token: PersonalToken) -> Accounts:
 
 
 def find_token(accounts: Accounts, secret: str, now: float) -> tuple[Account, PersonalToken] | None:
-    """Return the account and token that a text belongs to, or None if it is unknown, revoked or expired."""
+    """Return the account and token that a string belongs to, or None if it is unknown, revoked or expired."""
     form = FORM.fullmatch(secret)
     if form is None:
         return None

@@ -33,7 +33,7 @@ class ProfilePlace(Struct, frozen=True):
 
 
 def place_of(account: Account, base: Path, names: Sequence[str]) -> ProfilePlace:
-    """Return how an account's process starts; `names` are further variables to pass on from this process. Raises
+    """Return how an account's process starts; `names` lists further variables to pass on from this process. Raises
     ConfigError for a profile that does not exist, BadRequest for a user that this process cannot switch to.
     """
     ours = process_variables()

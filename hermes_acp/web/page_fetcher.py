@@ -72,7 +72,7 @@ class PageFetcher:
     async def fetch(self, url: str, may_redirect: Callable[[str, str], bool]) -> Page:
         """Fetch a page's text; a redirect to another host is followed only if `may_redirect(host, url)` allows it.
 
-        Otherwise, the page only says where the redirect leads. Raises BadRequest, WorkspaceError.
+        Otherwise, the page only says where the redirect leads. Raises BadRequest or WorkspaceError.
         """
         address = read_address(url)
         try:

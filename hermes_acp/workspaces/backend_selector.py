@@ -113,7 +113,7 @@ class BackendSelector:
         return _remote_name(chosen or (known[0] if known else LOCAL))
 
     def _open(self, opened: OpenedWorkspace) -> Workspace:
-        """Open a workspace. Raises ConfigError, BadRequest, OutsideRoots."""
+        """Open a workspace. Raises ConfigError, BadRequest or OutsideRoots."""
         workspace = self._make(opened)
         self._opened_workspaces[workspace] = opened
         return workspace

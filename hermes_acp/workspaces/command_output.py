@@ -1,4 +1,4 @@
-"""Store the beginning and the end of a command's output in bounded memory."""
+"""Store the start and the end of a command's output in bounded memory."""
 
 import codecs
 from collections.abc import Callable
@@ -26,12 +26,12 @@ class BoundedOutput:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def feed(self, chunk: bytes) -> str:
-        """Take the next bytes and return them as text; a split character comes with its second half."""
+        """Decode the next bytes of output; a split character is returned with its second half."""
         self.take(chunk)
         return self._decoder.decode(chunk)
 
     def take(self, chunk: bytes) -> None:
-        """Take the next bytes."""
+        """Append the next bytes of output."""
         self._total += len(chunk)
         room = self._kept - len(self._head)
         self._head += chunk[:room]

@@ -180,7 +180,7 @@ def _present(folder: int, name: str) -> os.stat_result | None:
 
 
 def _replace_present(path: str, folder: int, content: bytes) -> None:
-    """Replace a file with one that has the same metadata. Raises OSError, WorkspaceError."""
+    """Replace a file with one that has the same metadata. Raises OSError or WorkspaceError."""
     present = os.open(_name(path), _READ_FLAGS, dir_fd=folder)
     try:
         about, attributes = os.fstat(present), _attributes(present)
@@ -230,7 +230,7 @@ def _attributes(file: int) -> dict[str, bytes]:
 
 
 def _write_in_place(path: str, folder: int, content: bytes, why: _CannotPreserve) -> None:
-    """Write a file in place, keeping its metadata. Raises OSError, WorkspaceError."""
+    """Write a file in place, keeping its metadata. Raises OSError or WorkspaceError."""
     flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         file = os.open(_name(path), flags, dir_fd=folder)

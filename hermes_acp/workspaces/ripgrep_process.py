@@ -47,7 +47,7 @@ class RipgrepProcess:
         self._output = output
 
     async def messages(self, end: bytes) -> AsyncIterator[bytes]:
-        """Yield each message; for an overlong one, yield its beginning and end joined without the middle."""
+        """Yield each message; for an overlong one, yield its start and end joined without the middle."""
         held = bytearray()
         head = b""
         while True:

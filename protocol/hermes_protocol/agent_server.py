@@ -35,7 +35,7 @@ class AgentServer:
 
     A method is named after its wire name, with `_` for `/`, and takes the parameters of `hermes_protocol.methods`:
     `async def session_prompt(self, params: v1.PromptRequest) -> v1.PromptResponse`. `session_prompt` is the only one
-    that must be defined. Raise PeerError to answer with an error. A client that cancels a turn is answered by this
+    that must be defined. Raises PeerError to answer with an error. A client that cancels a turn is answered by this
     class; the method is cancelled.
     """
 
@@ -61,7 +61,7 @@ class AgentServer:
         raise PeerError(METHOD_NOT_FOUND, f"{type(self).__name__} defines no session_prompt")
 
     async def extension(self, method: str, params: dict[str, Any]) -> object:
-        """Serve a method whose name begins with `_`. Raises PeerError."""
+        """Serve a method whose name starts with `_`. Raises PeerError."""
         raise _no_such_method(method)
 
     def update(self, session_id: str, update: v1.SessionUpdate) -> None:
@@ -83,7 +83,7 @@ class AgentServer:
         await self._connection.drained()
 
     async def ask(self, params: msgspec.Struct, result_type: type[T], *, timeout_s: float | None = None) -> T:
-        """Call the method of the client that takes such parameters. Raises PeerError, PeerGone, TimeoutError."""
+        """Call the method of the client that takes such parameters. Raises PeerError, PeerGone or TimeoutError."""
         method = NAMES[type(params)]
         return await self._connection.request(method, params, result_type, timeout_s=timeout_s)
 

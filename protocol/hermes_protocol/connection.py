@@ -109,7 +109,7 @@ class Connection:
         """Prepare the connection; nothing is read before `run`.
 
         `on_bug` receives every unexpected exception from the handler, with the trace ID sent to the other
-        side. `pending` are bytes that were read from the wire before this connection took over.
+        side. `pending` holds bytes that were read from the wire before this connection took over.
         """
         self._transport = transport
         self._handler = handler
@@ -161,7 +161,7 @@ class Connection:
     ) -> T:
         """Call the other side and wait for its result.
 
-        Raise PeerError for an error reply or an invalid result, PeerGone if no reply can arrive,
+        Raises PeerError for an error reply or an invalid result, PeerGone if no reply can arrive,
         TimeoutError. A call abandoned by timeout or cancellation is cancelled on the other side too.
         """
         if not self.is_open:

@@ -13,7 +13,7 @@ def claim(*, is_silent: bool = True) -> tuple[int, int]:
     Call it once, first thing in the process. Afterwards descriptor 0 reads /dev/null and descriptor 1 is
     standard error, so that no print, C library or child process can write to the wire or read from it. Standard error
     is silenced if it is the wire's own pipe, unless its output is for people and need not be silent.
-    Raise OSError if standard input or output is closed.
+    Raises OSError if standard input or output is closed.
     """
     in_fd = _duplicate(0)
     out_fd = _duplicate(1)

@@ -33,7 +33,7 @@ def decode(type_: Any, data: bytes | msgspec.Raw, *, is_stable: bool = False) ->
 
     `is_stable` leaves out an unstable field of the outermost record if the value would be refused: to a peer that
     speaks only the stable schema, it is an unknown field, whatever its value.
-    Raise `msgspec.ValidationError` if the value is invalid or nested too deeply,
+    Raises `msgspec.ValidationError` if the value is invalid or nested too deeply,
     `msgspec.DecodeError` if it is not JSON.
     """
     try:

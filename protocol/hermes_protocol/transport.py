@@ -23,7 +23,7 @@ class Transport(Protocol):
     """A two-way stream of bytes. One task receives, one task sends."""
 
     async def receive(self) -> bytes:
-        """Wait for bytes; b"" means that no more will arrive. Raise PeerGone if the stream broke."""
+        """Wait for bytes; b"" means that no more will arrive. Raises PeerGone if the stream broke."""
         ...
 
     async def send(self, data: bytes) -> None:

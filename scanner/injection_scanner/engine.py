@@ -41,7 +41,7 @@ class Passage(Struct, frozen=True):
 
 
 def examine(text: str, source: Source, deadline: Deadline) -> ScanReport:
-    """Check a text by rules and classifier, and cut out attacks. Raise ScanTimeoutError past the deadline."""
+    """Check a text by rules and classifier, and cut out attacks. Raises ScanTimeoutError past the deadline."""
     return TextScan(text, source, deadline).report()
 
 

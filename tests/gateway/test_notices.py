@@ -64,7 +64,7 @@ async def test_a_notice_is_sent_once_however_often_it_is_handed_over(tmp_path: P
         assert not refused.value.retryable
         with pytest.raises(NotificationError, match="Nobody is admitted under the name eve"):
             await send(gateway_home(stage), "eve")
-        with pytest.raises(NotificationError, match="anna must first write to the agent"):
+        with pytest.raises(NotificationError, match="anna must message the agent first"):
             await send(gateway_home(stage), "anna")
         await stage.direct("anna").send("Hello")
         await stage.server.see("Hello.")

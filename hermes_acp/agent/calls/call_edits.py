@@ -19,7 +19,7 @@ COMMENT: Final = "The user says: {comment}"
 def apply_call_edits(proposal: Proposal, answer: PermissionResponse, place: str) -> Proposal:
     """Return the proposal with the user's edits; its result reports them to the model.
 
-    Raises WorkspaceError, BadRequest.
+    Raises WorkspaceError or BadRequest.
     """
     if answer.texts and proposal.amend is not None:
         proposal = proposal.amend(answer.texts)

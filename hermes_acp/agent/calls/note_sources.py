@@ -36,7 +36,7 @@ def result_with(note: str, messages: Sequence[Message]) -> str:
 
 
 def _named(call: ToolCall) -> str:
-    """Return a call's tool and its first argument that is a text, such as a path."""
+    """Return a call's tool and its first argument that is a string, such as a path."""
     try:
         arguments = msgspec.json.decode(call.arguments or "{}")
     except msgspec.DecodeError:

@@ -1,6 +1,6 @@
 """Reject changes to files whose current content the model has not read.
 
-The check runs before anybody is asked: nobody should approve a change that was based on other content.
+The check runs before anyone is asked: nobody should approve a change that was based on other content.
 """
 
 from hermes_acp.agent.calls.call_messages import CHANGED_SINCE_READ, UNREAD, CallNote

@@ -1,6 +1,6 @@
 """Run a child agent in its own process, and show it in its parent's session as if it ran here.
 
-The parent begins the child's record, the process continues it, and the parent reads what is added. Questions come back
+The parent starts the child's record, the process continues it, and the parent reads what is added. Questions come back
 over the process's pipes and are asked in the parent's session.
 """
 
@@ -59,7 +59,7 @@ async def run_child_process(
 ) -> Result:
     """Carry out one task in a separate process, and return its answer or why there is none.
 
-    Raises StorageError, WorkspaceError.
+    Raises StorageError or WorkspaceError.
     """
     parent = group.turn
     child = _ChildProcess(processes, group, number, delegated_task)

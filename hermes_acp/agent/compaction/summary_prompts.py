@@ -79,7 +79,7 @@ def chunk_messages(messages: Sequence[Message], tokens: int) -> list[str]:
 
 
 def _packed_chunks(texts: Sequence[str], most: int) -> list[str]:
-    """Join texts into chunks; only a text too long for one chunk is split."""
+    """Join texts into chunks; only one that is too long for one chunk is split."""
     chunks: list[list[str]] = [[]]
     room = most
     for text in texts:

@@ -107,7 +107,7 @@ class RequestTimer:
             self._first_chunk_s = self._clock.monotonic() - self._started_s
 
     def timing(self) -> RequestTiming:
-        """Return the timing of a request that is over now."""
+        """Return the timing of a request that has just ended."""
         took_s = self._clock.monotonic() - self._started_s
         return RequestTiming(self._started_at, took_s, self._first_chunk_s)
 

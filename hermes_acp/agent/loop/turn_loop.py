@@ -12,7 +12,7 @@ from hermes_acp.agent.turn.turn_step import TurnStep
 
 
 async def run_turn(turn: Turn) -> Ending:
-    """Run a turn to its end. Raises ModelError and StorageError."""
+    """Run a turn to its end. Raises ModelError or StorageError."""
     stages = turn.deps.stages
     for stage in stages.preflight:
         if ending := await stage(turn):

@@ -102,7 +102,7 @@ class Configuration:
     async def find_model(self) -> None:
         """Find the endpoint in use, and build the dependencies unless that endpoint must be asked for its models.
 
-        Raises AuthRequired, ConfigError.
+        Raises AuthRequired or ConfigError.
         """
         self._require_sign_in()
         if self._deps is None:
@@ -112,7 +112,7 @@ class Configuration:
                 await self.deps(found)
 
     async def read_again(self) -> None:
-        """Reload the configuration. Raises AuthRequired, ConfigError."""
+        """Reload the configuration. Raises AuthRequired or ConfigError."""
         self.is_signed_out = False
         self.forget_model()
         await self.find_model()
@@ -131,7 +131,7 @@ class Configuration:
         self.forget_model()
 
     async def deps(self, found: "LoadedConfiguration | None" = None) -> "TurnDependencies":
-        """Return the dependencies of turns, built on first use. Raises AuthRequired, ConfigError, ModelError.
+        """Return the dependencies of turns, built on first use. Raises AuthRequired, ConfigError or ModelError.
 
         May wait for an endpoint. If the configuration changes in the meantime, a waiting caller starts over; the
         change itself does not wait.

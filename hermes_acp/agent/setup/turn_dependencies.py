@@ -125,7 +125,7 @@ class TurnDependenciesFactory:
         return self._services.mcp_manager.is_attended
 
     def make(self, settings: "Settings", connections: "ModelConnections", news: str) -> "TurnDependencies":
-        """Return the dependencies of turns that use these connections; `news` is a notice about finding the model.
+        """Return the dependencies of turns that use these connections; `news` is a notice about the search for a model.
 
         Blocks.
         """

@@ -122,7 +122,7 @@ def learning_stages(
 ) -> tuple[tuple[AfterStepStage, ...], tuple[PostflightStage, ...]]:
     """Return the stages that learn for later sessions, after a step and after a turn.
 
-    `index` returns the prompt's text about the skills of a place; it blocks. `reflecting` are a reflection's stages.
+    `index` returns the prompt's text about the skills of a place; it blocks. `reflecting` lists a reflection's stages.
     """
     from hermes_acp.agent.stages.skill_outcomes import skill_uses_stage
 

@@ -20,7 +20,7 @@ class QuotaStages:
         self._counted: dict[str, tuple[int, float]] = {}
         """The tokens and the cost of each running turn that were reported."""
         self._running: set[str] = set()
-        """The running turns that somebody prompted; those that work for another turn are not counted."""
+        """The running turns that someone prompted; those that work for another turn are not counted."""
 
     def added_to(self, stages: TurnStages) -> TurnStages:
         """Return the stages with these around them; without a quota, the stages alone."""

@@ -25,7 +25,7 @@ async def count_invalid_steps(turn: Turn, step: TurnStep) -> Ending | None:
 
 
 def _excerpt(text: str) -> str:
-    """Return the first words of a text, as many as fit into a sentence."""
+    """Return the first words of a string, as many as fit into a sentence."""
     if len(text) <= MAX_MISTAKE_CHARACTERS:
         return text
     return f"{text[:MAX_MISTAKE_CHARACTERS].rpartition(' ')[0] or text[:MAX_MISTAKE_CHARACTERS]} …"

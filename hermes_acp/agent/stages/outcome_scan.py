@@ -52,7 +52,7 @@ TOLD: Final = "In {source}, line {line}: {why} ({rule}). The agent was told not 
 
 
 class QuotedText(Struct, frozen=True):
-    """A text that a tool quoted: its source, and the number of its first line there."""
+    """Text that a tool quoted: its source, and the number of its first line there."""
 
     source: str
     text: str
@@ -66,7 +66,7 @@ class QuotedText(Struct, frozen=True):
 class OutcomeScanner:
     """Scans text quoted by tools, each text once per process; `judge` returns the injected instructions in a text.
 
-    A text that cannot be scanned within `max_s`, or at all, is reported as not scanned: the model is told to treat it
+    Text that cannot be scanned within `max_s`, or at all, is reported as not scanned: the model is told to treat it
     as data.
     """
 
@@ -91,14 +91,14 @@ class OutcomeScanner:
         return None
 
     async def _findings_in(self, text: str) -> "Sequence[Finding] | None":
-        """Return the findings in a text, or None if the scan takes too long."""
+        """Return the findings in a string, or None if the scan takes too long."""
         with anyio.move_on_after(self._max_s):
             return await run_sync(self._judge, text, abandon_on_cancel=True)
         return None
 
 
 def _report_unscanned(turn: Turn, shown: QuotedText) -> None:
-    """Tell the model and the user, once per source, that a text was not scanned."""
+    """Tell the model and the user, once per source, that some text was not scanned."""
     clean = turn.deps.redactor.clean
     note = clean(UNSCANNED.format(source=shown.source))
     if not any(_notes(turn.record.messages, note)):

@@ -44,7 +44,7 @@ class Ledger:
         self.show(event)
 
     def clean(self, text: str) -> str:
-        """Return a text with secrets masked: those that the program knows, and what looks like one."""
+        """Return text with secrets masked: those that the program knows, and what looks like one."""
         return self.redactor.clean(text)
 
     async def settle(self) -> None:

@@ -27,7 +27,7 @@ MASKED: Final = (
 )
 
 Clean = Callable[..., str]
-"""Return a text with secrets masked; `source` is the text's source, if it has one."""
+"""Return text with secrets masked; `source` is the text's source, if it has one."""
 
 
 def masked(event: AnyEvent, clean: Clean) -> AnyEvent:

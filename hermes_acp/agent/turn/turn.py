@@ -144,7 +144,7 @@ class TurnGuards(Struct):
 class TurnCalls(Struct):
     """State shared by all calls of a turn.
 
-    Code that asks a person holds `asking`, so there is one question at a time. `awaiting` are the calls whose
+    Code that asks a person holds `asking`, so there is one question at a time. `awaiting` lists the calls whose
     questions stay open, which suspends the turn. `checkpoints` is None if nothing is stored for an undo.
     """
 

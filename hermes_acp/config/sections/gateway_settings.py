@@ -1,4 +1,4 @@
-"""`gateway:` in a settings file. Secrets are in `.env`, in variables that begin with `HERMES_GATEWAY_`."""
+"""`gateway:` in a settings file. Secrets are in `.env`, in variables that start with `HERMES_GATEWAY_`."""
 
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
@@ -71,7 +71,7 @@ class EmailSettings(Section):
     """Name of the account. Default: the address."""
     authserv_id: str | None = None
     """Name in the `Authentication-Results` headers of your own mail server, which must remove forged ones.
-    Without it, only answers to the agent's mails are trusted.
+    Without it, only answers to the agent's emails are trusted.
     """
     imap_port: Port = 993
     """Port of the IMAP server, for TLS."""
@@ -180,13 +180,13 @@ class TwilioSettings(Section):
     account: Annotated[str, Field(pattern=r"^AC[0-9a-f]{32}$")]
     """The account's SID."""
     webhook_url: ServiceAddress
-    """Address of the webhook as configured at Twilio, which your web server passes on to `listen`."""
+    """Address of the webhook as configured in Twilio's console, which your web server passes on to `listen`."""
     whatsapp: PhoneNumber | None = None
     """The number to which people write over WhatsApp."""
     sms: PhoneNumber | None = None
     """The number to which people write by SMS."""
     trusts_sms_senders: bool = False
-    """Needed for `sms`, because anybody can send an SMS in the name of another number."""
+    """Needed for `sms`, because anyone can send an SMS in the name of another number."""
     listen: Listener = "127.0.0.1:8712"
     """Host and port at which the gateway waits for messages."""
     api: ServiceAddress = "https://api.twilio.com"

@@ -90,7 +90,7 @@ class FallbackSettings(Section):
 
 
 def check_known(named: Mapping[str, str], own: Collection[str]) -> None:
-    """Check names, each by the setting that names it; `own` are the endpoints that have an address.
+    """Check names, each by the setting that names it; `own` lists the endpoints that have an address.
 
     Raises PydanticCustomError, whose context has the setting's place.
     """

@@ -25,7 +25,7 @@ class FileChange(Struct, frozen=True):
 class Checkpoint(Struct, frozen=True):
     """The changes of one turn or of one undo; an undo names the checkpoints it reverted in `undoes`.
 
-    `is_torn`: the process ended before the state after the turn was stored. `left_out` are files that are only named,
+    `is_torn`: the process ended before the state after the turn was stored. `left_out` lists files that are only named,
     such as files that are too large. `undone_by` is the checkpoint that reverted this one, or empty.
     """
 
@@ -70,7 +70,7 @@ class UndoConflict(Struct, frozen=True):
 class RestoreResult(Struct, frozen=True):
     """The result of a restore: the restored files, the conflicts, and the checkpoint that undoes it (or empty).
 
-    `taken_back` are the checkpoints whose changes were to be reverted, newest first.
+    `taken_back` lists the checkpoints whose changes were to be reverted, newest first.
     """
 
     restored: tuple[str, ...] = ()
@@ -110,8 +110,8 @@ class Checkpoints(Protocol):
     ) -> str:
         """Store the state before a turn's first change and return the checkpoint's ID.
 
-        `touched` are files (absolute) that will change; they are stored even if ignore files name them. If nothing else
-        will change, `is_whole` is false, and only they are stored.
+        `touched` lists files (absolute) that will change; they are stored even if ignore files name them. If nothing
+        else will change, `is_whole` is false, and only they are stored.
         """
         ...
 

@@ -118,14 +118,14 @@ class ChildProcesses(Protocol):
     async def open_worktree(self, name: str, folder: str) -> str:
         """Create a git worktree for a folder's repository and return the folder in it.
 
-        Outside repositories, return the folder itself. Raises WorkspaceError, StorageError.
+        Outside repositories, return the folder itself. Raises WorkspaceError or StorageError.
         """
         ...
 
     async def close_worktree(self, name: str) -> str:
         """Remove a worktree; return the branch that has its work, or an empty string if there is none.
 
-        Raises WorkspaceError, StorageError.
+        Raises WorkspaceError or StorageError.
         """
         ...
 

@@ -42,5 +42,5 @@ class ToolWriter(Protocol):
         ...
 
     async def change(self, cwd: str, change: ToolChange, preview: ToolPreview, session_id: str) -> str:
-        """Apply the previewed change, and describe the result. Raises BadRequest, StorageError."""
+        """Apply the previewed change, and describe the result. Raises BadRequest or StorageError."""
         ...

@@ -31,7 +31,7 @@ class MemoryChange(Struct, frozen=True):
 class MemoryPreview(Struct, frozen=True):
     """A preview of the notes after a change, and that change, bound to the note that was shown.
 
-    `related` are other notes of the store about the same subject, which the new note may contradict.
+    `related` lists other notes of the store about the same subject, which the new note may contradict.
     """
 
     change: MemoryChange
@@ -57,9 +57,9 @@ class MemoryNotes(Protocol):
         ...
 
     async def change(self, cwd: str, change: MemoryChange, moment: EventContext) -> MemoryState:
-        """Apply a change to the current notes. Raises BadRequest, StorageError."""
+        """Apply a change to the current notes. Raises BadRequest or StorageError."""
         ...
 
     async def defer(self, cwd: str, change: MemoryChange, moment: EventContext) -> None:
-        """Store a change until a person decides, possibly in a later session. Raises BadRequest, StorageError."""
+        """Store a change until a person decides, possibly in a later session. Raises BadRequest or StorageError."""
         ...

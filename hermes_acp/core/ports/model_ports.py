@@ -58,12 +58,12 @@ class Transcriber(Protocol):
     async def check(self) -> None:
         """Make sure that it can be used, as far as that is known without contacting other machines.
 
-        Raises ConfigError, ModelError.
+        Raises ConfigError or ModelError.
         """
         ...
 
     async def transcribe(self, recording: Recording) -> str:
-        """Return the recording's text, or an empty string if nothing was said. Raises ModelError, ConfigError."""
+        """Return the recording's text, or an empty string if nothing was said. Raises ModelError or ConfigError."""
         ...
 
     async def aclose(self) -> None:

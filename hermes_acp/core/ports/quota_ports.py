@@ -59,7 +59,7 @@ class UserQuota(Protocol):
 
 
 class NoQuota:
-    """A quota without limits, for processes that are not run for somebody else."""
+    """A quota without limits, for processes that are not run for someone else."""
 
     def refuse_step(self) -> str:
         """Refuse nothing."""

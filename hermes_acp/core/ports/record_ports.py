@@ -75,7 +75,7 @@ class SharedRecords(Protocol):
     def hold(self, session_id: str, path: Path) -> RecordHold:
         """Claim a record whose local copy is locked, and update that copy. Blocks: call it in a worker thread.
 
-        Raises `HeldElsewhere` while a process on another machine holds it, StorageError.
+        Raises `HeldElsewhere` while a process on another machine holds it, or StorageError.
         """
         ...
 

@@ -123,7 +123,7 @@ class Attempts(Struct, frozen=True):
 class RunView(Struct, frozen=True):
     """A run's state in its engine. Times are seconds since the epoch, 0.0 if not yet.
 
-    `waits_for` are the calls whose questions are open, `progress_at` when the session last changed.
+    `waits_for` lists the calls whose questions are open, `progress_at` when the session last changed.
     """
 
     order: RunOrder
@@ -210,7 +210,7 @@ class Runs(Protocol):
     """An engine: stores runs, and lets one worker at a time drive each."""
 
     async def start(self, order: RunOrder) -> RunView:
-        """Add a run; if one with this ID exists, return that one unchanged. Raises BadRequest, StorageError."""
+        """Add a run; if one with this ID exists, return that one unchanged. Raises BadRequest or StorageError."""
         ...
 
     async def signal(self, run_id: str, message: RunMessage) -> RunView:

@@ -72,7 +72,7 @@ class Schedules(Protocol):
     """The schedules of an engine. Each due time gets one run, or a line in the history that says why not."""
 
     async def add(self, schedule: Schedule) -> ScheduleView:
-        """Add a schedule. Raises BadRequest if its ID is taken or it is never due, StorageError."""
+        """Add a schedule. Raises BadRequest if its ID is taken or it is never due, or StorageError."""
         ...
 
     async def pause(self, schedule_id: str) -> ScheduleView:
@@ -163,7 +163,7 @@ class AgentSchedules(Protocol):
         ...
 
     async def add(self, prompt: str, cwd: str, timing: Timing, name: str, session_id: str) -> ListedSchedule:
-        """Add a schedule for a session's agent. Raises BadRequest, StorageError."""
+        """Add a schedule for a session's agent. Raises BadRequest or StorageError."""
         ...
 
     async def find(self, name: str) -> ListedSchedule:
@@ -171,7 +171,7 @@ class AgentSchedules(Protocol):
         ...
 
     async def remove(self, name: str) -> None:
-        """Remove a schedule. Raises BadRequest, StorageError."""
+        """Remove a schedule. Raises BadRequest or StorageError."""
         ...
 
     async def list(self) -> Sequence[ListedSchedule]:

@@ -17,7 +17,7 @@ class EventSink(Protocol):
         ...
 
     def clean(self, text: str) -> str:
-        """Return a text with secrets masked."""
+        """Return text with secrets masked."""
         ...
 
     def admit(self, audience: Audience) -> None:

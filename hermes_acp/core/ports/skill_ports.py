@@ -45,7 +45,7 @@ class SkillChange(Struct, frozen=True):
 class SkillPreview(Struct, frozen=True):
     """A preview of a skill's folder (absolute) after a change; `state` is its current state.
 
-    `written` and `removed` are files by absolute path; `warnings` are for the person who decides.
+    `written` and `removed` list files by absolute path; `warnings` are for the person who decides.
     """
 
     folder: str
@@ -95,7 +95,7 @@ class SkillWriter(Protocol):
     async def change(self, cwd: str, change: SkillChange, state: str, session_id: str) -> str:
         """Change a skill that is still in the previewed state, and describe the result.
 
-        Raises BadRequest, StorageError.
+        Raises BadRequest or StorageError.
         """
         ...
 
@@ -116,7 +116,7 @@ class SkillSuggester(Protocol):
     """Finds skills that fit a prompt."""
 
     def look(self, session_id: str, workspace: Workspace, prompt: str, surface: Surface) -> None:
-        """Start a search in the background, for a session that began on a surface."""
+        """Start a search in the background, for a session that started on a surface."""
         ...
 
     async def fitting(self, session_id: str, max_wait_s: float) -> Sequence[SkillSuggestion]:

@@ -85,13 +85,13 @@ class WebFetcher(Protocol):
     """Fetches web pages."""
 
     def require_public(self, url: str) -> None:
-        """Reject a URL that leads to a private address. Raises BadRequest, WorkspaceError."""
+        """Reject a URL that leads to a private address. Raises BadRequest or WorkspaceError."""
         ...
 
     async def fetch(self, url: str, may_redirect: Callable[[str, str], bool]) -> Page:
         """Fetch a page's text; follow a redirect to another host only if `may_redirect(host, url)` is true.
 
-        Raises BadRequest, WorkspaceError.
+        Raises BadRequest or WorkspaceError.
         """
         ...
 

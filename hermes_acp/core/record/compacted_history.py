@@ -49,7 +49,7 @@ def fenced_summary(summary: str) -> str:
 
 
 def shorten(text: str, characters: int) -> str:
-    """Cut the middle out of a text that is much longer than `characters`."""
+    """Cut the middle out of a string that is much longer than `characters`."""
     if not is_long(text, characters):
         return text
     tail = characters // 3
@@ -59,7 +59,7 @@ def shorten(text: str, characters: int) -> str:
 
 
 def is_long(text: str, characters: int) -> bool:
-    """Return whether `shorten` would cut a text."""
+    """Return whether `shorten` would cut a string."""
     return len(text) > characters + SLACK_CHARACTERS
 
 

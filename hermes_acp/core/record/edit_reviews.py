@@ -30,7 +30,7 @@ REVIEWED: Final = (CallProposed, PermissionAsked, PermissionAnswered, CallEnded,
 
 
 class Review(Struct, frozen=True):
-    """The review of one file; a text of None means no file. `call_ids` are the calls whose edits are open in it."""
+    """The review of one file; text of None means no file. `call_ids` are the calls whose edits are open in it."""
 
     path: str
     before: str | None

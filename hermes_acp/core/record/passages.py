@@ -26,7 +26,7 @@ from hermes_acp.core.messages import LinkPart, Part, ResourcePart, TextPart
 class Passage(Struct, frozen=True, gc=False):
     """The text at one position. A tool's passage is the call's title, followed by a line feed and its outcome.
 
-    `at` is when it began, in seconds since the epoch; None if that was not recorded.
+    `at` is when it started, in seconds since the epoch; None if that was not recorded.
     """
 
     position: int

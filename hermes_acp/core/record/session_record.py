@@ -202,7 +202,7 @@ class Record:
                 pass
 
     def _keep_conversation_only(self, cwd: str) -> None:
-        """Reset everything that somebody else's record could use to act here."""
+        """Reset everything that someone else's record could use to act here."""
         self.cwd, self.roots = cwd, (cwd,)
         self.mode, self.mode_told, self.options = "ask", "ask", Options()
         self.instructions, self.layers, self.frozen_at, self.tools_digest = None, (), 0.0, ""

@@ -26,7 +26,7 @@ from hermes_acp.core.record.interrupted_calls import ASKING_TOOLS
 
 
 class TurnTimes(Struct, frozen=True, gc=False):
-    """When a turn began, in seconds since the epoch, and how long it took, in seconds.
+    """When a turn started, in seconds since the epoch, and how long it took, in seconds.
 
     `first_token_s` is the wait for the first text or reasoning of the turn; None if there was none.
     """

@@ -155,7 +155,7 @@ class Chat:
         self._cancel_question()
 
     async def _cancel_read_at_end(self) -> None:
-        """Release the terminal when any task fails; otherwise the prompt would wait for somebody to type."""
+        """Release the terminal when any task fails; otherwise the prompt would wait for someone to type."""
         try:
             await anyio.sleep_forever()
         finally:

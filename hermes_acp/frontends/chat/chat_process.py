@@ -37,7 +37,7 @@ MAX_REPORT_LINES: Final = 6
 
 
 def run_chat(environment: Environment, cwd: str, options: argparse.Namespace, launch: AgentLauncher) -> int:
-    """Run a chat; return the exit code. Raise SetupWanted if there is no model and the user wants to set one up."""
+    """Run a chat; return the exit code. Raises SetupWanted if there is no model and the user wants to set one up."""
     enable_garbage_collection()
     return anyio.run(_hold, environment, cwd, options, launch)
 
@@ -78,7 +78,7 @@ async def _hold_full(
     launch: AgentLauncher,
     style: TerminalStyle,
 ) -> int:
-    """Run the full-screen chat. Raise ConfigError without a suitable terminal."""
+    """Run the full-screen chat. Raises ConfigError without a suitable terminal."""
     if style.is_plain:
         raise ConfigError(messages.FULL_NEEDS_TERMINAL, hint=messages.FULL_NEEDS_TERMINAL_HINT)
     from hermes_acp.frontends.chat.full_screen.full_chat import FullChat

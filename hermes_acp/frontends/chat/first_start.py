@@ -18,7 +18,7 @@ class SetupWanted(Exception):
 
 
 def offer_setup(failure: AgentError | None) -> None:
-    """If setup would help, ask the user at a terminal whether to start it. Raise SetupWanted."""
+    """If setup would help, ask the user at a terminal whether to start it. Raises SetupWanted."""
     if isinstance(failure, SignInNeeded):
         question = messages.OFFER_SETUP
     elif isinstance(failure, AgentRefused) and failure.reason == BAD_CONFIG:

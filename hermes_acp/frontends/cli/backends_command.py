@@ -28,7 +28,7 @@ def add_backends(parser: argparse.ArgumentParser) -> None:
 
 
 def run_backends(options: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit code. Raises BadRequest, ConfigError, WorkspaceError."""
+    """Run the subcommand and return the exit code. Raises BadRequest, ConfigError or WorkspaceError."""
     return anyio.run(_act, options, read_environment())
 
 
@@ -47,7 +47,7 @@ async def _act(options: argparse.Namespace, environment: Environment) -> int:
 
 
 def _named(known: "list[KeptSandbox]", named: str) -> "list[KeptSandbox]":
-    """Return the sandboxes of the session with this ID, or the beginning of one. Raises BadRequest."""
+    """Return the sandboxes of the session with this ID, or the start of one. Raises BadRequest."""
     found = [each for each in known if each.session_id.startswith(named)]
     exact = [each for each in found if each.session_id == named]
     if not exact and len({each.session_id for each in found}) != 1:

@@ -50,7 +50,7 @@ from hermes_acp.frontends.command_line.profile_flag import add_profile_flag
 PROGRAM: Final = "hermes-acp"
 MAX_COLUMNS: Final = 100
 SUMMARY_COLUMN: Final = 16
-"""Where the summaries of the commands begin, in characters from the left."""
+"""Where the summaries of the commands start, in characters from the left."""
 
 
 class Command(Struct, frozen=True):

@@ -53,7 +53,7 @@ def folder_named(named: str | None) -> str | None:
 
 
 def write_new(file: str, text: str, *, may_replace: bool) -> None:
-    """Write a text to a new file that only its owner can read, or to a device such as /dev/stdout.
+    """Write text to a new file that only its owner can read, or to a device such as /dev/stdout.
 
     Raises BadRequest if it would replace a file without permission to do so, OSError if the file cannot be written.
     """

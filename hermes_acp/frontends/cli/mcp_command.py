@@ -110,7 +110,7 @@ async def _log_out(environment: Environment, name: str) -> int:
 
 
 def _spec_of(environment: Environment, name: str) -> "HttpServer | SseServer":
-    """Find a server that supports signing in. Raise BadRequest."""
+    """Find a server that supports signing in. Raises BadRequest."""
     from hermes_acp.config.settings import load_settings
     from hermes_acp.mcp.server_definitions import HttpServer, SseServer
     from hermes_acp.mcp.server_manager import server_specs

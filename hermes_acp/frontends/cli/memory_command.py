@@ -57,7 +57,7 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
 
 
 def run_memory(options: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit code. Raises BadRequest, StorageError."""
+    """Run the subcommand and return the exit code. Raises BadRequest or StorageError."""
     from hermes_acp.memory.memory_store import MemoryStore
 
     memory = MemoryStore(read_environment().home)
@@ -204,7 +204,7 @@ def _change_of(memory: "MemoryStore", options: argparse.Namespace) -> "MemoryCha
 
 
 def _store_with(states: "Sequence[MemoryState]", part: str) -> MemoryStoreName:
-    """Return the one store with a note that contains a text. Raises BadRequest."""
+    """Return the one store with a note that contains this text. Raises BadRequest."""
     holding = {state.store for state in states if any(part.strip() in entry for entry in state.entries)}
     found: list[MemoryStoreName] = [store for store in STORES if store in holding]
     if len(found) > 1:

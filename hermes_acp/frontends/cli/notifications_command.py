@@ -82,7 +82,7 @@ def _targets(environment: Environment) -> list[tuple[str, str, str]]:
 
 
 async def _test(service: "NotificationService", environment: Environment, target: str) -> int:
-    """Send a test and show its outcome. Raises BadRequest, ConfigError, StorageError."""
+    """Send a test and show its outcome. Raises BadRequest, ConfigError or StorageError."""
     from hermes_acp.ids import RandomIds
     from hermes_acp.notifications.message_texts import TEST_SUBJECT
 
@@ -100,7 +100,7 @@ async def _test(service: "NotificationService", environment: Environment, target
 
 
 async def _retry(service: "NotificationService", notification_id: str) -> int:
-    """Resend notifications that did not arrive. Raises BadRequest, StorageError."""
+    """Resend notifications that did not arrive. Raises BadRequest or StorageError."""
     from anyio import to_thread
 
     from hermes_acp.clock import SystemClock

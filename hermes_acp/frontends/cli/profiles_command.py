@@ -38,7 +38,7 @@ def add_profiles(parser: argparse.ArgumentParser) -> None:
 
 
 def run_profiles(options: argparse.Namespace) -> int:
-    """Run the subcommand; return the exit code. Raises ConfigError, BadRequest, Busy, StorageError."""
+    """Run the subcommand; return the exit code. Raises ConfigError, BadRequest, Busy or StorageError."""
     from hermes_acp.storage.profile_folders import create_profile, link_keys
 
     base = environment_of_profile(DEFAULT_PROFILE).home

@@ -63,7 +63,7 @@ def add_schedule(parser: argparse.ArgumentParser) -> None:
 
 
 def run_schedule(options: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit code. Raises BadRequest, StorageError."""
+    """Run the subcommand and return the exit code. Raises BadRequest or StorageError."""
     return anyio.run(_act, options, read_environment())
 
 

@@ -10,7 +10,7 @@ AGREEMENT: Final = ("y", "yes")
 
 
 def read_line(question: str) -> str:
-    """Show a question and return the answer, stripped. Raises EOFError at the end of input, KeyboardInterrupt."""
+    """Show a question and return the answer, stripped. Raises EOFError at the end of input or KeyboardInterrupt."""
     try:
         _show_and_wait(question)
         return input().strip()
@@ -32,7 +32,7 @@ def _show_and_wait(question: str) -> None:
     """Show a question, and wait until there is a line to read. Raises KeyboardInterrupt.
 
     `input` alone loses a signal that arrives just before it reads; an event loop's handler of SIGINT raises nothing.
-    So signals are watched before anybody can see the question.
+    So signals are watched before anyone can see the question.
     """
     woken, waker = socket.socketpair()
     with woken, waker:

@@ -77,7 +77,7 @@ def exclude_each_other(flag: str, other: str) -> str:
 
 
 def wrong_value(flag: str, rule: str) -> str:
-    """Return the error for a value that breaks a rule, which begins with "must"."""
+    """Return the error for a value that breaks a rule, which starts with "must"."""
     return f"{flag} {rule}."
 
 

@@ -43,7 +43,7 @@ def explain_usage(
 def _innermost(
     parser: argparse.ArgumentParser, arguments: Sequence[str]
 ) -> tuple[argparse.ArgumentParser, Sequence[str]]:
-    """Return the parser of the command that the arguments begin with, and the arguments after its name."""
+    """Return the parser of the command that the arguments start with, and the arguments after its name."""
     inner = _subcommands(parser).get(arguments[0]) if arguments else None
     return _innermost(inner, arguments[1:]) if inner else (parser, arguments)
 

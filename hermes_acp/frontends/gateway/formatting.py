@@ -162,5 +162,5 @@ class _MarkupWriter:
 
 
 def _marked(text: str, marks: Marks) -> str:
-    """Return a text between marks, or an empty text without marks."""
+    """Return a string between marks, or an empty text without marks."""
     return f"{marks[0]}{text}{marks[1]}" if text.strip() else text

@@ -79,7 +79,7 @@ def _parser() -> CommandParser:
 
 
 def _pair(options: argparse.Namespace, environment: Environment) -> int:
-    """Admit the person with a code. Raises BadRequest, StorageError."""
+    """Admit the person with a code. Raises BadRequest or StorageError."""
     if not _NAME.fullmatch(options.name):
         raise BadRequest(command_messages.BAD_NAME)
     profile = options.as_profile or environment.profile
@@ -105,7 +105,7 @@ def _pair(options: argparse.Namespace, environment: Environment) -> int:
 
 
 def _remove(name: str, environment: Environment) -> int:
-    """Remove a person. Raises BadRequest, StorageError."""
+    """Remove a person. Raises BadRequest or StorageError."""
     if not People(GatewayDatabase(environment.home)).remove(name):
         raise BadRequest(messages.unknown_person(name))
     sys.stdout.write(f"{command_messages.removed(name)}\n")
@@ -113,7 +113,7 @@ def _remove(name: str, environment: Environment) -> int:
 
 
 def _status(environment: Environment, *, as_json: bool) -> int:
-    """Show the platforms, the people and the messages that are waiting. Raises ConfigError, StorageError."""
+    """Show the platforms, the people and the messages that are waiting. Raises ConfigError or StorageError."""
     from hermes_acp.frontends.gateway.gateway_status import gateway_status, status_lines, status_report
 
     status = gateway_status(environment)

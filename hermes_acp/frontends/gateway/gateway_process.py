@@ -38,7 +38,7 @@ def platform_plugins() -> PluginFolder[PlatformPlugin]:
 
 
 def run_gateway(environment: Environment, *, ends_with_input: bool) -> int:
-    """Run until a signal, or until standard input ends. Raises Busy, ConfigError, StorageError."""
+    """Run until a signal, or until standard input ends. Raises Busy, ConfigError or StorageError."""
     settings = load_settings(environment).gateway
     if not configured_names(settings):
         raise ConfigError(command_messages.no_platforms(environment.profile))
@@ -86,7 +86,7 @@ def _reason(error: BaseException) -> str:
 
 
 def lock_gateway(home: Path) -> int:
-    """Lock a home for its gateway, and return the lock's descriptor. Raises Busy, StorageError."""
+    """Lock a home for its gateway, and return the lock's descriptor. Raises Busy or StorageError."""
     try:
         return take_lock(private_folder(home) / GATEWAY_LOCK)
     except Busy:

@@ -28,7 +28,7 @@ WORKSPACE: Final = "workspace"
 
 
 def set_up(environment: Environment, platform: str) -> int:
-    """Ask for a platform's settings and write them. Raises BadRequest, ConfigError, StorageError."""
+    """Ask for a platform's settings and write them. Raises BadRequest, ConfigError or StorageError."""
     file = environment.config_file
     settings = load_settings(environment)
     if getattr(settings.gateway.platforms, platform) is not None:

@@ -43,7 +43,7 @@ class GatewayStatus(Struct, frozen=True):
 
 
 def gateway_status(environment: Environment) -> GatewayStatus:
-    """Read the status. Raises ConfigError, StorageError."""
+    """Read the status. Raises ConfigError or StorageError."""
     settings, variables = load_settings(environment).gateway, load_variables(environment)
     database, runs = GatewayDatabase(environment.home), is_lock_held(environment.home / GATEWAY_LOCK)
     is_used = database.exists

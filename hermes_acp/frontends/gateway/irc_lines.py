@@ -15,7 +15,7 @@ SOURCE_BYTES: Final = 96
 """Room for our user name and host, which the server adds before our messages."""
 MAX_LINES: Final = 40
 JOINED: Final = " ⏎ "
-"""Replaces line breaks if a text has more lines than can be sent."""
+"""Replaces line breaks if a string has more lines than can be sent."""
 PREFIXES: Final = "~&@%+!*"
 _FORMATTING: Final = re.compile(
     r"\x03(?:\d{1,2}(?:,\d{1,2})?)?|\x04(?:[0-9A-Fa-f]{6}(?:,[0-9A-Fa-f]{6})?)?|[\x00-\x08\x0b-\x1f\x7f]"
@@ -72,7 +72,7 @@ def write_line(command: str, *params: str) -> bytes:
 
 
 def plain_text(text: str) -> str:
-    """Remove colours and other control characters from a text."""
+    """Remove colours and other control characters from a string."""
     return _FORMATTING.sub("", text)
 
 
@@ -83,7 +83,7 @@ def fold(name: str, *, is_ascii: bool = False) -> str:
 
 
 def lines_of(text: str, nick: str, target: str) -> list[str]:
-    """Split a text into lines that fit into messages from `nick` to `target`, without empty lines."""
+    """Split a string into lines that fit into messages from `nick` to `target`, omitting empty lines."""
     room = MAX_LINE_BYTES - SOURCE_BYTES - len(f":{nick}! PRIVMSG {target} :\r\n".encode())
     lines = [piece for line in re.split(r"[\r\n]+", text) for piece in _wrapped(_printable(line), room)]
     if len(lines) <= MAX_LINES:

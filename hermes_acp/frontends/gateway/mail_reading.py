@@ -1,4 +1,4 @@
-"""Parse a mail: its stated sender, its new text, and the mail server's verdict about the sender.
+"""Parse an email: its stated sender, its new text, and the mail server's verdict about the sender.
 
 Source: RFC 5322, RFC 8601 (Authentication-Results), RFC 3834 (automatic responses).
 """
@@ -25,7 +25,7 @@ _MESSAGE_ID: Final = re.compile(r"<[^<>\s]{1,250}>")
 
 
 class ReceivedMail(Struct, frozen=True):
-    """The parts of a mail that the gateway needs. `results` is the topmost Authentication-Results header."""
+    """The parts of an email that the gateway needs. `results` is the topmost Authentication-Results header."""
 
     message_id: str
     sender: str
@@ -38,7 +38,7 @@ class ReceivedMail(Struct, frozen=True):
     files: tuple[tuple[str, str, bytes], ...]
 
     def is_confirmed_by(self, authority: str) -> bool:
-        """Return whether the mail server with this name has verified that the sender's domain sent the mail."""
+        """Return whether the mail server with this name has verified that the sender's domain sent the email."""
         plain = _without_comments(self.results)
         server, _, findings = plain.partition(";")
         if server.split()[:1] != [authority] or any(sign in plain for sign in '()"\\'):
@@ -63,7 +63,7 @@ def _without_comments(text: str) -> str:
 
 
 def read_mail(content: bytes) -> ReceivedMail:
-    """Parse a mail, leaving out broken parts."""
+    """Parse an email, leaving out broken parts."""
     mail = message_from_bytes(content, policy=policy.default)
     senders = [address.lower() for _, address in getaddresses(_texts(mail, "From")) if "@" in address]
     references = tuple(
@@ -92,7 +92,7 @@ def read_mail(content: bytes) -> ReceivedMail:
 
 
 def unquoted(text: str) -> str:
-    """Return the new text of a mail, without quotations and signature."""
+    """Return the new text of an email, without quotations and signature."""
     kept: list[str] = []
     for line in text.replace("\r\n", "\n").split("\n"):
         if _QUOTE_BEGINS.match(line):
@@ -110,7 +110,7 @@ def _texts(mail: EmailMessage, name: str) -> list[str]:
 
 
 def _text(mail: EmailMessage) -> str:
-    """Return the plain text of a mail."""
+    """Return the plain text of an email."""
     try:
         body = mail.get_body(("plain",))
         return str(body.get_content()) if body is not None else ""
@@ -119,7 +119,7 @@ def _text(mail: EmailMessage) -> str:
 
 
 def _is_automatic(mail: EmailMessage) -> bool:
-    """Return whether a program sent a mail. Replying to it could start an endless loop."""
+    """Return whether a program sent an email. Replying to it could start an endless loop."""
     submitted = " ".join(_texts(mail, "Auto-Submitted")).strip().lower()
     precedence = " ".join(_texts(mail, "Precedence")).strip().lower()
     path = " ".join(_texts(mail, "Return-Path")).strip()

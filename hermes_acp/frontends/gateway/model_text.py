@@ -18,7 +18,7 @@ SENDS_FILES: Final = (
 def room_prompt(sender: str, text: str, others: Sequence[tuple[str, str]]) -> str:
     """Format a message from a room: the sender, and a quotation of what other members said before.
 
-    The mark is new for each message, so no text can impersonate somebody else.
+    The mark is new for each message, so no text can impersonate someone else.
     """
     mark = token_hex(4)
     quoted = "\n".join(f"{name}: {said}" for name, said in others)

@@ -48,7 +48,7 @@ class Hub:
     """The hub of one home folder."""
 
     def __init__(self, environment: Environment, settings: HubSettings, listen_at: str = "") -> None:
-        """Bind the address; `listen_at` overrides the settings. Raises ConfigError, StorageError."""
+        """Bind the address; `listen_at` overrides the settings. Raises ConfigError or StorageError."""
         self._base = Path(environment.base_path or environment.home_path)
         self._folder = self._base / HUB_FOLDER
         close_to_others(private_folder(self._folder))

@@ -25,10 +25,11 @@ PROVIDER_UNAVAILABLE: Final = "The identity provider does not answer. Try again 
 SIGN_IN_EXPIRED: Final = "This sign-in has expired or belongs to another browser. Start again."
 SIGN_IN_REFUSED: Final = "The identity provider did not confirm the sign-in. Start again."
 AUDIT_FAILED: Final = (
-    "The audit log cannot be written, so nothing is served. The administrator must free disk space."
+    "The audit log cannot be written, so the hub refuses all requests. "
+    "The administrator must free disk space."
 )
 ACCOUNTS_UNREADABLE: Final = "The list of users cannot be read. The administrator must restore it."
-PROCESS_ENDED: Final = "The process of your profile has ended. Try again; your sessions are kept."
+PROCESS_ENDED: Final = "Your profile's process has ended. Try again; your sessions are kept."
 NOT_FOUND: Final = "There is nothing here. Clients use /acp; the web page is at /."
 STOPPING: Final = "The server is stopping. Try again later."
 ANY_ADDRESS_HINT: Final = (

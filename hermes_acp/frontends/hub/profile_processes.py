@@ -82,7 +82,7 @@ class ProfileProcess:
     async def use(
         self, account: Account, tasks: anyio.abc.TaskGroup, on_end: OnEnd
     ) -> AsyncGenerator[Target]:
-        """Start the process unless it is running, and yield its address. Raise Refusal if it ends meanwhile."""
+        """Start the process unless it is running, and yield its address. Raises Refusal if it ends meanwhile."""
         async with self._lock:
             if not self.is_running:
                 self.account = account

@@ -71,7 +71,7 @@ OPTION_NAMES: Final = tuple(AgentOptions.__annotations__)
 
 
 def resolve_options(name: str, options: AgentOptions) -> AgentPlan:
-    """Return the plan of an agent. Raises BadRequest and ConfigError, and TypeError for an unknown option."""
+    """Return the plan of an agent. Raises BadRequest, ConfigError, or TypeError for an unknown option."""
     for each in options:
         if each not in OPTION_NAMES:
             raise TypeError(messages.unknown_option(each, OPTION_NAMES))

@@ -33,7 +33,7 @@ from hermes_acp.storage.transcript import Transcript
 T = TypeVar("T")
 OnEvent = Callable[[AgentEvent], None]
 WATCH_S: Final = 3600.0
-"""How long one wait for the end of the program lasts; then the next one begins."""
+"""How long one wait for the end of the program lasts; then the next one starts."""
 CLOSING_S: Final = 30.0
 
 
@@ -113,7 +113,7 @@ class AgentRuntime:
             self._thread.join(CLOSING_S)
 
     async def open_state(self) -> AgentState:
-        """Open the session and return its history. Raises Busy, BadRequest, StorageError, ConfigError."""
+        """Open the session and return its history. Raises Busy, BadRequest, StorageError or ConfigError."""
         if self._session or await self._app.sessions.is_stored(self._plan.name):
             await self._open()
         return self._state

@@ -1,4 +1,4 @@
-"""Put a session's questions to the host program's `approve` function; without one, nobody can be asked."""
+"""Put a session's questions to the host program's `approve` function; without one, nobody is available to answer."""
 
 import inspect
 
@@ -41,5 +41,5 @@ class ApprovalGate:
         return "reject_once"
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
-        """Answer that nobody can be asked; the model continues without an answer."""
+        """Report that nobody is available to answer; the model continues without an answer."""
         return None

@@ -111,7 +111,7 @@ def function_failed(kind: str, text: str) -> str:
 
 
 def literal_prompt(prompt: str) -> str:
-    """Wrap a prompt that begins with a slash, so that it is not read as a command."""
+    """Wrap a prompt that starts with a slash, so that it is not read as a command."""
     return f"The prompt begins with a slash but is not a command:\n{prompt}"
 
 

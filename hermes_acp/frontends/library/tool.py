@@ -90,7 +90,7 @@ class CheckedTool:
 
 
 def _chosen(name: str, what: str, chosen: Iterable[object], known: tuple[T, ...]) -> tuple[T, ...]:
-    """Return the chosen values, each once. Raises BadRequest for an unknown one, and for a text instead of a list."""
+    """Return the chosen values, each once. Raises BadRequest for an unknown one, and for a string instead of a list."""
     if isinstance(chosen, str):
         raise BadRequest(messages.not_a_list(name, what, chosen, known))
     values = tuple(chosen)

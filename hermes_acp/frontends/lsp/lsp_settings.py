@@ -35,7 +35,7 @@ class LspSettings(Struct, frozen=True, rename="camel", forbid_unknown_fields=Tru
 
 
 def read_settings(given: object) -> LspSettings:
-    """Parse settings, alone or under `hermes`. Raise BadRequest."""
+    """Parse settings, alone or under `hermes`. Raises BadRequest."""
     if given is None:
         return LspSettings()
     if isinstance(given, dict):

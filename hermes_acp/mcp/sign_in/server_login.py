@@ -61,7 +61,7 @@ class ServerLogin:
         return bool(self._bearer_auth and self._bearer_auth.challenge)
 
     def redact_tokens(self, text: str) -> str:
-        """Return a text without the tokens that were sent to this server."""
+        """Return a string without the tokens that were sent to this server."""
         for token in self._bearer_auth.sent if self._bearer_auth else ():
             text = text.replace(token, "[token of this server]")
         return text

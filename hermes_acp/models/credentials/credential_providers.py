@@ -35,7 +35,7 @@ def static_signer(credentials: Credentials, scope: Scope) -> RequestSigner:
 def aws_signer(credential_source: Mapping[str, str], scope: Scope) -> RequestSigner:
     """Return a signer with the credentials of a profile or the machine's role.
 
-    Raise ConfigError if the package is missing. The signer raises ModelAuthFailed.
+    Raises ConfigError if the package is missing. The signer raises ModelAuthFailed.
     """
     session = _import("botocore.session", "aws", "AWS profiles").Session(
         profile=credential_source.get("profile") or None
@@ -77,7 +77,7 @@ def aws_signer(credential_source: Mapping[str, str], scope: Scope) -> RequestSig
 def google_signer(credential_source: Mapping[str, str]) -> RequestSigner:
     """Return a signer with the token of a service account or of the application default credentials.
 
-    Raise ConfigError if the package is missing. The signer raises ModelAuthFailed.
+    Raises ConfigError if the package is missing. The signer raises ModelAuthFailed.
     """
     auth = _import("google.auth", "vertex", "Google Vertex AI")
     request = _import("google.auth.transport.requests", "vertex", "Google Vertex AI").Request()
@@ -104,7 +104,7 @@ def google_signer(credential_source: Mapping[str, str]) -> RequestSigner:
 
 
 def _google_credentials(auth: Any, file: str) -> Any:
-    """Return the credentials of a named file, or else those the package finds. Raise its errors and ValueError."""
+    """Return the credentials of a named file, or else those the package finds. Raises its errors and ValueError."""
     if file:
         info = msgspec.json.decode(Path(file).expanduser().read_bytes(), type=dict[str, Any])
         match info.get("type"):

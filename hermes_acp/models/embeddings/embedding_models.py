@@ -16,7 +16,7 @@ def embedder_of(
 ) -> "Embedder | None":
     """Return the embedding model, or None if none is configured; `choice` is the model that answers the user.
 
-    Raise ConfigError, AuthRequired.
+    Raises ConfigError or AuthRequired.
     """
     section = settings.recall
     if section.embeddings == "off":

@@ -42,7 +42,7 @@ class EndpointEmbedder:
         self.name: str = f"{model}{size} of {self._link.place}"
 
     async def embed(self, texts: Sequence[str], purpose: Purpose) -> "Sequence[array[float]]":
-        """Return a vector for each text. Raise ModelError."""
+        """Return a vector for each text. Raises ModelError."""
         vectors: list[array[float]] = []
         for start in range(0, len(texts), TEXTS_AT_ONCE):
             vectors += await self._embed(list(texts[start : start + TEXTS_AT_ONCE]))

@@ -44,7 +44,7 @@ class LocalEmbedder:
         self._asked = 0
 
     async def embed(self, texts: Sequence[str], purpose: Purpose) -> "Sequence[array[float]]":
-        """Return a vector for each text. Raise ModelUnavailable if the process fails."""
+        """Return a vector for each text. Raises ModelUnavailable if the process fails."""
         if not texts:
             return ()
         async with self._asking:
@@ -74,7 +74,7 @@ class LocalEmbedder:
 
 
 def local_embedder() -> LocalEmbedder:
-    """Return the local model. Raise ConfigError if its package is not installed."""
+    """Return the local model. Raises ConfigError if its package is not installed."""
     if find_spec(PACKAGE) is None:
         raise ConfigError(
             "`recall.embeddings` is local, but the package with the model is not installed.",

@@ -1,6 +1,6 @@
 """Encode a history as a vendor's blocks: the part common to vendors whose messages are lists of blocks.
 
-A vendor's encoder derives from `BlockEncoder` and defines how to encode a text, an image, a call and a result.
+A vendor's encoder derives from `BlockEncoder` and defines how to encode text, images, calls and results.
 """
 
 from abc import ABC, abstractmethod

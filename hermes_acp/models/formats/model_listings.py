@@ -40,7 +40,7 @@ class _Listing(Struct):
 
 
 def read_listing(document: bytes) -> tuple[ListedModel, ...]:
-    """Parse a list in OpenAI's form. Raise msgspec.DecodeError."""
+    """Parse a list in OpenAI's form. Raises msgspec.DecodeError."""
     entries = msgspec.json.decode(document, type=_Listing).data
     return tuple(ListedModel(msgspec.convert(entry, _Entry).id, window_of(entry)) for entry in entries)
 

@@ -129,7 +129,7 @@ class ReplyAssembly(ABC):
 
     @abstractmethod
     def take(self, data: bytes) -> None:
-        """Read one event. Raise ModelError for an error it reports, msgspec.DecodeError for an invalid event."""
+        """Read one event. Raises ModelError for an error it reports, msgspec.DecodeError for an invalid event."""
 
     def drain(self) -> list[Fragment]:
         """Return what arrived since the last drain, with neighbours of the same kind joined."""
@@ -144,7 +144,7 @@ class ReplyAssembly(ABC):
         return self.has_ended or self.stop_reason is not None
 
     def reply(self) -> ModelReply:
-        """Return the reply. Raise BadReply for a call that names no tool or that the vendor could not read."""
+        """Return the reply. Raises BadReply for a call that names no tool or that the vendor could not read."""
         if self._has_stopped(self.stop_reasons.malformed):
             raise BadReply(
                 f"The model at {self._link.place} wrote a tool call that cannot be read.", retryable=True

@@ -22,7 +22,7 @@ class StreamDecoder(Protocol):
     """A decoder for the framing of one stream."""
 
     def feed(self, data: bytes) -> list[tuple[str, bytes]]:
-        """Add bytes; return the events they complete, by name and data. Raise BadReply."""
+        """Add bytes; return the events they complete, by name and data. Raises BadReply."""
         ...
 
 
@@ -35,7 +35,7 @@ async def read_reply(
 ) -> AsyncGenerator[ModelEvent]:
     """Yield fragments as they are read, then the reply. `place` names the endpoint in errors.
 
-    Raise BadReply for data not in the vendor's format and ModelUnavailable for a stream that ends early.
+    Raises BadReply for data not in the vendor's format and ModelUnavailable for a stream that ends early.
     """
     async for chunk in chunks:
         # Fragments that precede an error in the same read are shown before the error is raised.
@@ -62,7 +62,7 @@ async def read_reply(
 
 
 async def ask_once(provider: Provider, request: ModelRequest) -> ModelReply:
-    """Send a request and return its complete reply when nobody watches the stream. Raise ModelError."""
+    """Send a request and return its complete reply when nobody watches the stream. Raises ModelError."""
     reply: ModelReply | None = None
     async with provider.stream(request) as events:
         async for event in events:

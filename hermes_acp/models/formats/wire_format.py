@@ -48,7 +48,7 @@ class WireFormat(ABC):
         """Return the body of a request, without the omitted fields."""
 
     def connect(self, endpoint: Endpoint) -> "WireConnection":
-        """Bind to an endpoint, or to the vendor itself without a base URL. Raise ConfigError for an invalid URL."""
+        """Bind to an endpoint, or to the vendor itself without a base URL. Raises ConfigError for an invalid URL."""
         return WireConnection(self, endpoint.or_own(self.base_url, self.key_variable))
 
     def headers(self, key: str) -> dict[str, str]:
@@ -70,7 +70,7 @@ class WireFormat(ABC):
         return first_unsupported(self.unsupported, refusal, body, omitted)
 
     def read_models(self, document: bytes) -> tuple[ListedModel, ...]:
-        """Parse a list of models. Raise msgspec.DecodeError."""
+        """Parse a list of models. Raises msgspec.DecodeError."""
         return read_listing(document)
 
 
@@ -119,7 +119,7 @@ class WireConnection:
             yield await stack.enter_async_context(aclosing(reading))
 
     async def models(self) -> tuple[ListedModel, ...]:
-        """Return the endpoint's models. Raise ModelError."""
+        """Return the endpoint's models. Raises ModelError."""
         if not self._listing_url:
             return await self._list(self._link)
         elsewhere = structs.replace(self._link.endpoint, base_url=self._listing_url)

@@ -25,25 +25,25 @@ TRIAL_TOOL: Final = ToolSchema("ready", TRIAL_TOOL_DESCRIPTION, {"type": "object
 
 
 async def list_models(present: PresentValues, answers: SetupAnswers) -> tuple[ListedModel, ...]:
-    """Return the models of an endpoint; none after a timeout. Raises ConfigError, AuthRequired, ModelError."""
+    """Return the models of an endpoint; none after a timeout. Raises ConfigError, AuthRequired or ModelError."""
     with anyio.move_on_after(LISTING_TIMEOUT_S):
         return await models_of(*await anyio.to_thread.run_sync(present.choice, answers))
     return ()
 
 
 async def try_model(present: PresentValues, answers: SetupAnswers) -> str:
-    """Make one small call; return the answer's text, which may be empty. Raises ConfigError, ModelError."""
+    """Make one small call; return the answer's text, which may be empty. Raises ConfigError or ModelError."""
     return await call_model(*await anyio.to_thread.run_sync(present.choice, answers))
 
 
 async def models_of(settings: "Settings", choice: "ModelChoice") -> tuple[ListedModel, ...]:
-    """Return the models of a chosen model's endpoint. Raises ConfigError, AuthRequired, ModelError."""
+    """Return the models of a chosen model's endpoint. Raises ConfigError, AuthRequired or ModelError."""
     async with _connected(settings, choice) as connection:
         return await connection.models()
 
 
 async def call_model(settings: "Settings", choice: "ModelChoice") -> str:
-    """Make one small call to a chosen model; return the answer's text. Raises ConfigError, ModelError."""
+    """Make one small call to a chosen model; return the answer's text. Raises ConfigError or ModelError."""
     from hermes_acp.models.formats.reply_stream import ask_once
 
     prompt = UserMessage((TextPart(TRIAL_PROMPT),))

@@ -104,7 +104,7 @@ class PresentValues(Struct, frozen=True):
         return self.variables.get(self.key_variable(provider), "").strip()
 
     def choice(self, answers: SetupAnswers) -> "tuple[Settings, ModelChoice]":
-        """Return the settings and the model that result from the answers. Raises ConfigError, AuthRequired."""
+        """Return the settings and the model that result from the answers. Raises ConfigError or AuthRequired."""
         from hermes_acp.config.model_choice import choose_model, without_choice
 
         sections = dict(self.settings.providers)

@@ -257,7 +257,7 @@ class Bedrock(WireFormat):
     assembly = ConverseAssembly
 
     def connect(self, endpoint: Endpoint) -> WireConnection:
-        """Bind to an endpoint. Raise ConfigError without a base URL, since each region has its own."""
+        """Bind to an endpoint. Raises ConfigError without a base URL, since each region has its own."""
         if not endpoint.base_url:
             raise ConfigError("The base URL of Amazon Bedrock is missing.", hint="Set AWS_REGION.")
         endpoint = endpoint.or_own("", self.key_variable)
@@ -284,7 +284,7 @@ class Bedrock(WireFormat):
         return encode_request(request, omitted)
 
     def read_models(self, document: bytes) -> tuple[ListedModel, ...]:
-        """Parse a list of models or profiles. Raise msgspec.DecodeError."""
+        """Parse a list of models or profiles. Raises msgspec.DecodeError."""
         listing = msgspec.json.decode(document, type=_Listing)
         summaries = (*listing.inference_profile_summaries, *listing.model_summaries)
         return tuple(ListedModel(summary.inference_profile_id or summary.model_id) for summary in summaries)

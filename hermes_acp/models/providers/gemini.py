@@ -270,7 +270,7 @@ class Gemini(WireFormat):
         return encode_request(request, omitted)
 
     def read_models(self, document: bytes) -> tuple[ListedModel, ...]:
-        """Parse the models that generate text. Raise msgspec.DecodeError."""
+        """Parse the models that generate text. Raises msgspec.DecodeError."""
         listing = msgspec.json.decode(document, type=_Listing)
         if published := [model.name.rpartition("/")[2] for model in listing.publisher_models]:
             return tuple(ListedModel(name) for name in published if name.startswith("gemini-"))

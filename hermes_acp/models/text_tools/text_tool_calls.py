@@ -65,7 +65,7 @@ class TextToolConnection:
             yield read
 
     async def models(self) -> tuple[ListedModel, ...]:
-        """Return the endpoint's models. Raise ModelError."""
+        """Return the endpoint's models. Raises ModelError."""
         return await self._inner.models()
 
     async def own_window(self, model: str) -> int | None:

@@ -56,7 +56,7 @@ class LocalTranscriber:
         self._asked = 0
 
     async def check(self) -> None:
-        """Load the model. Raise ConfigError, ModelUnavailable."""
+        """Load the model. Raises ConfigError or ModelUnavailable."""
         async with self._asking:
             try:
                 await self._start_if_needed()
@@ -64,7 +64,7 @@ class LocalTranscriber:
                 raise _stopped(error, await self._process.exit_code()) from None
 
     async def transcribe(self, recording: Recording) -> str:
-        """Return what was said. Raise BadRequest for an unusable recording, ConfigError, ModelUnavailable.
+        """Return what was said. Raises BadRequest for an unusable recording, ConfigError, or ModelUnavailable.
 
         If it is cancelled, the process ends too, so that it does not keep computing.
         """
@@ -101,7 +101,7 @@ class LocalTranscriber:
         return await self._receive()
 
     async def _start_if_needed(self) -> None:
-        """Start the process and wait until its model is loaded. Raise ConfigError if the model cannot be loaded."""
+        """Start the process and wait until its model is loaded. Raises ConfigError if the model cannot be loaded."""
         if self._process.is_running:
             return
         await self._process.start()

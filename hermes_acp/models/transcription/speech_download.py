@@ -55,7 +55,7 @@ class RemoteModel(Struct, frozen=True):
 
 
 def look_up(repository: str) -> RemoteModel:
-    """Return what would be downloaded. Raise ConfigError without the packages, BadRequest, DownloadError."""
+    """Return what would be downloaded. Raises ConfigError without the packages, BadRequest, or DownloadError."""
     hub = _hub()
     try:
         # A token that is stored on this machine is not sent.
@@ -73,7 +73,7 @@ def look_up(repository: str) -> RemoteModel:
 
 
 def download(model: RemoteModel, folder: Path, *, shows_progress: bool) -> None:
-    """Download a model into a folder. Raise ConfigError, DownloadError."""
+    """Download a model into a folder. Raises ConfigError or DownloadError."""
     hub = _hub()
     if not shows_progress:
         hub.utils.disable_progress_bars()

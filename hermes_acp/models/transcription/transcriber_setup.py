@@ -24,5 +24,5 @@ class TranscriberFactory(Protocol):
     """Creates the transcriber for one value of `voice.transcription`."""
 
     def __call__(self, setup: TranscriberSetup, /) -> Transcriber:
-        """Return the transcriber. Blocks. Raises ConfigError, AuthRequired."""
+        """Return the transcriber. Blocks. Raises ConfigError or AuthRequired."""
         ...

@@ -79,7 +79,7 @@ def _answer(model: Any, recording: bytes, language: str | None) -> dict[str, obj
 
 
 def _samples(recording: bytes) -> Any:
-    """Return the samples of a recording, as numbers from -1 to 1. Raise RecordingError."""
+    """Return the samples of a recording, as numbers from -1 to 1. Raises RecordingError."""
     av: Any = importlib.import_module("av")
     numpy: Any = importlib.import_module("numpy")
     resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)

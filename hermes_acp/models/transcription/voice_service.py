@@ -52,7 +52,7 @@ class VoiceService:
     async def check(self) -> str:
         """Make sure that speech can be transcribed; no other machine is contacted.
 
-        Return the transcriber's name, or nothing if none is configured. Raise ConfigError, AuthRequired, ModelError.
+        Return the transcriber's name, or nothing if none is configured. Raises ConfigError, AuthRequired or ModelError.
         """
         settings, _ = await run_sync(self._read)
         if settings.voice.transcription == "off":
@@ -64,14 +64,14 @@ class VoiceService:
     async def try_out(self) -> str:
         """Transcribe a short silent recording, also at an endpoint on another machine.
 
-        Return the transcriber's name, or nothing if none is configured. Raise ConfigError, AuthRequired, ModelError.
+        Return the transcriber's name, or nothing if none is configured. Raises ConfigError, AuthRequired or ModelError.
         """
         if name := await self.check():
             await (await self._chosen()).transcribe(Recording(_silence(), "audio/wav"))
         return name
 
     async def transcribe(self, recording: Recording) -> str:
-        """Return a recording's text. Raises BadRequest, ConfigError, AuthRequired, ModelError."""
+        """Return a recording's text. Raises BadRequest, ConfigError, AuthRequired or ModelError."""
         if len(recording.content) > MAX_BYTES:
             raise BadRequest(TOO_LONG.format(size=len(recording.content), most=MAX_BYTES), hint=TOO_LONG_HINT)
         text = await (await self._chosen()).transcribe(recording)
@@ -114,5 +114,5 @@ def _silence() -> bytes:
 
 
 def open_transcriber(setup: TranscriberSetup) -> Transcriber:
-    """Return the configured transcriber; the setting must not be "off". Blocks. Raise ConfigError, AuthRequired."""
+    """Return the configured transcriber; the setting must not be "off". Blocks. Raises ConfigError or AuthRequired."""
     return TRANSCRIBERS.open(setup.settings.voice.transcription)(setup)

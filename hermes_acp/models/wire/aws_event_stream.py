@@ -32,7 +32,7 @@ class EventStreamDecoder:
         self._known_heads: dict[bytes, dict[str, str]] = {}
 
     def feed(self, data: bytes) -> list[tuple[str, bytes]]:
-        """Add bytes; return the events they complete. Raise BadReply for an invalid frame."""
+        """Add bytes; return the events they complete. Raises BadReply for an invalid frame."""
         waiting = self._waiting
         waiting += data
         events: list[tuple[str, bytes]] = []

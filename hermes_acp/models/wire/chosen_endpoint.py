@@ -17,7 +17,7 @@ OPENAI_APIS: Final = ("openai_compatible", "openai_responses")
 
 
 def choice_of(settings: "Settings", variables: Mapping[str, str], provider: str) -> "ModelChoice | None":
-    """Return the settings of a provider by its name. Blocks. Raises ConfigError, AuthRequired."""
+    """Return the settings of a provider by its name. Blocks. Raises ConfigError or AuthRequired."""
     from hermes_acp.config.model_choice import choose_model, without_choice
 
     wanted = settings.model_copy(update={"provider": provider, "model": None})

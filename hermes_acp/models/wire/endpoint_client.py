@@ -78,7 +78,7 @@ class EndpointClient:
     def __init__(
         self, endpoint: Endpoint, headers: dict[str, str], sign: RequestSigner | None = None
     ) -> None:
-        """Check the URL and the headers. Raise ConfigError. `endpoint.base_url` must be set."""
+        """Check the URL and the headers. Raises ConfigError. `endpoint.base_url` must be set."""
         self.endpoint = endpoint
         self._sign = sign
         url = endpoint.base_url.rstrip("/")
@@ -110,20 +110,20 @@ class EndpointClient:
     def post(self, path: str, body: bytes, idle_timer: IdleTimer) -> AbstractAsyncContextManager[Response]:
         """Open the response to a JSON body; leaving the block closes it, whether or not it was read to its end.
 
-        Raise ModelTimeout if the endpoint is silent for longer than `idle_timer` allows.
+        Raises ModelTimeout if the endpoint is silent for longer than `idle_timer` allows.
         """
         return self._open("POST", path, body, idle_timer)
 
     async def get(self, path: str, model: str = "") -> bytes:
-        """Return a whole document. Raise ModelError."""
+        """Return a whole document. Raises ModelError."""
         return await self._whole(self._open("GET", path, None, IdleTimer(PLAIN)), model)
 
     async def ask(self, path: str, body: bytes, model: str = "") -> bytes:
-        """Send a JSON body and return the whole response document. Raise ModelError."""
+        """Send a JSON body and return the whole response document. Raises ModelError."""
         return await self._whole(self._open("POST", path, body, IdleTimer(PLAIN), wants="document"), model)
 
     async def upload(self, path: str, body: bytes, content_type: str, model: str = "") -> bytes:
-        """Send a body of another type than JSON and return the whole response document. Raise ModelError."""
+        """Send a body of another type than JSON and return the whole response document. Raises ModelError."""
         opening = self._open(
             "POST", path, body, IdleTimer(PLAIN), wants="document", content_type=content_type
         )
@@ -212,7 +212,7 @@ class EndpointClient:
 
     @contextmanager
     def _bounded(self, idle_timer: IdleTimer) -> Generator[None]:
-        """Bound the silence inside the block. Raise ModelTimeout."""
+        """Bound the silence inside the block. Raises ModelTimeout."""
         limit_s = idle_timer.limit_s
         try:
             with anyio.fail_after(limit_s):

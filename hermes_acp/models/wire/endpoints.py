@@ -62,7 +62,7 @@ class Connection(Provider, Protocol):
     """A provider bound to an endpoint; holds keep-alive connections until closed."""
 
     async def models(self) -> tuple[ListedModel, ...]:
-        """Return the endpoint's models. Raise ModelError."""
+        """Return the endpoint's models. Raises ModelError."""
         ...
 
     async def own_window(self, model: str) -> int | None:
@@ -83,7 +83,7 @@ class Vendor(Protocol):
         ...
 
     def connect(self, endpoint: Endpoint) -> Connection:
-        """Bind to an endpoint without touching the network. Raise ConfigError for an invalid URL."""
+        """Bind to an endpoint without touching the network. Raises ConfigError for an invalid URL."""
         ...
 
 

@@ -28,7 +28,7 @@ class SseDecoder:
         self._start: bytes | None = b""
 
     def feed(self, data: bytes) -> list[ServerSentEvent]:
-        """Add bytes; return the events they complete. Raise BadReply for an event that is too big."""
+        """Add bytes; return the events they complete. Raises BadReply for an event that is too big."""
         if self._start is not None:
             data = self._skip_mark(data)
         if self._ended_in_cr and data:

@@ -82,7 +82,7 @@ class _Analyzer:
         self.destruction = ""
 
     def add_script(self, text: str, cwds: tuple[str, ...], depth: int) -> None:
-        """Analyse a text to be run by a shell."""
+        """Analyse a string to be run by a shell."""
         if depth > MAX_SCRIPT_DEPTH:
             self.obstacles.append("it wraps commands too deeply")
             return

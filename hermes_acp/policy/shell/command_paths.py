@@ -54,7 +54,7 @@ LISTED_FOLDERS: Final = frozenset(
 class ShellEnvironment(Struct, frozen=True):
     """The environment of a command: the session's folders, the user's home, the program search path, in order.
 
-    `shut` are the paths that rules deny or ask about.
+    `shut` lists the paths that rules deny or ask about.
     """
 
     roots: tuple[str, ...]

@@ -69,7 +69,7 @@ def is_device(path: str) -> bool:
 
 
 def destruction_by_script(script: ParsedScript, text: str) -> str:
-    """Say whether a text is a fork bomb: a function that endlessly calls itself twice, or in parallel with itself."""
+    """Say whether a string is a fork bomb: a function that endlessly calls itself twice, or in parallel with itself."""
     if FORK_BOMB.search(text):
         return "a fork bomb is never allowed"
     for name, body in script.functions:

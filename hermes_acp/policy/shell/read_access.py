@@ -21,7 +21,7 @@ class ReadAccess(Struct, frozen=True):
 
     It reads the content of the folders `beneath`; `patterns` are the names it looks for. If it
     `is_narrow`, it reads nothing else there; if it `skips_hidden`, no hidden files. A command that
-    `is_listing` shows no content of `paths`. `tracked` are folders whose files git would show whatever
+    `is_listing` shows no content of `paths`. `tracked` lists folders whose files git would show whatever
     their names; the `unnamed` ones usually hold secrets.
     """
 

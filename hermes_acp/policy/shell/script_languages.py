@@ -102,7 +102,7 @@ def is_harmless(script: str, language: str) -> bool:
 
 
 def _only_asks(script: str) -> bool:
-    """Return whether all SQL statements are queries; a line that begins with a dot is a client command."""
+    """Return whether all SQL statements are queries; a line that starts with a dot is a client command."""
     if SQL_LOOKS.fullmatch(script):
         return True
     plain = script.strip().rstrip(";").casefold()
@@ -114,7 +114,7 @@ def _only_asks(script: str) -> bool:
 def _without_comparisons(script: str) -> str:
     """Return an awk script without what cannot be a redirection: those follow only `print`, outside brackets.
 
-    Quotes and brackets are unreliable wherever a slash may begin a regular expression.
+    Quotes and brackets are unreliable wherever a slash may start a regular expression.
     """
     rest = AWK_COMPARISONS.sub("", script)
     if not AWK_PRINT.search(rest):

@@ -59,7 +59,7 @@ def total_cost_usd(results: Sequence[LineResult]) -> float | None:
 
 
 def read_results(file: Path) -> Sequence[LineResult]:
-    """Return the results in a file, without an incomplete last line. Blocks. Raises BadRequest, StorageError."""
+    """Return the results in a file, without an incomplete last line. Blocks. Raises BadRequest or StorageError."""
     try:
         content = file.read_bytes()
     except FileNotFoundError:
@@ -84,7 +84,7 @@ class ResultsFile:
     """A results file that this process appends to, as a context manager. Its methods block."""
 
     def __init__(self, file: Path) -> None:
-        """Open and lock the file, creating it if it is missing. Raises Busy, BadRequest, StorageError."""
+        """Open and lock the file, creating it if it is missing. Raises Busy, BadRequest or StorageError."""
         self.file = file
         try:
             is_new = not file.exists()

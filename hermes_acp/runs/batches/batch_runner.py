@@ -42,7 +42,7 @@ class BatchOptions(Struct, frozen=True):
 class BatchEnd(Struct, frozen=True):
     """The state of a batch when its process ends.
 
-    `waiting` are runs with open questions; `not_started` is a number of lines.
+    `waiting` lists runs with open questions; `not_started` is a number of lines.
     """
 
     results: Mapping[str, LineResult]
@@ -96,7 +96,7 @@ class BatchRunner:
         self._freed = anyio.Event()
 
     async def run(self, lines: Sequence[BatchLine]) -> BatchEnd:
-        """Run until every line has a result or waits for a person. Raises BadRequest, StorageError."""
+        """Run until every line has a result or waits for a person. Raises BadRequest or StorageError."""
         runs = await self._service.engine.list(RunFilter(origin=self._batch.origin, limit=MAX_KNOWN))
         self._known = {each.order.id: each for each in runs if each.order.origin == self._batch.origin}
         self._to_do.extend(sorted(self._attempts(lines), key=self._urgency))

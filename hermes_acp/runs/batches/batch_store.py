@@ -61,7 +61,7 @@ class BatchStore:
         self._folder = home / "runs" / "batches"
 
     def find(self, named: str) -> Batch:
-        """Return a batch by its ID or its prompts file. Raises BadRequest, StorageError."""
+        """Return a batch by its ID or its prompts file. Raises BadRequest or StorageError."""
         for batch_id in (named, default_batch_id(Path(named))):
             if BATCH_ID.fullmatch(batch_id) and (batch := self.load(batch_id)):
                 return batch
@@ -89,7 +89,7 @@ class BatchStore:
         return sorted((each for each in found if each), key=lambda batch: -batch.created_at)
 
     def lock(self, batch_id: str) -> int:
-        """Lock a batch for this process, and return the descriptor. Raises Busy, StorageError."""
+        """Lock a batch for this process, and return the descriptor. Raises Busy or StorageError."""
         private_folder(self._folder)
         path = self._path(batch_id, ".lock")
         try:

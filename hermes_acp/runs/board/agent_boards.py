@@ -25,18 +25,18 @@ class SessionBoards:
         self.place = place
 
     async def list(self, board: str, session_id: str) -> Sequence[CardView]:
-        """List the cards of a board that are not done. Raises BadRequest, StorageError."""
+        """List the cards of a board that are not done. Raises BadRequest or StorageError."""
         name = board or await self._board_of(session_id)
         return await self._service.list(name, [state for state in STATES if state != "done"])
 
     async def show(self, board: str, card_id: str, session_id: str) -> CardView:
-        """Return a card, or without an ID the one that the session works on. Raises BadRequest, StorageError."""
+        """Return a card, or without an ID the one that the session works on. Raises BadRequest or StorageError."""
         name, card_id = await self._named(board, card_id, session_id)
         found = await self._service.board(name)
         return view_of(found, known(found, card_id))
 
     async def act(self, board: str, action: CardAction, session_id: str) -> CardView:
-        """Carry out an action as the agent of a session, and return the card. Raises BadRequest, StorageError."""
+        """Carry out an action as the agent of a session, and return the card. Raises BadRequest or StorageError."""
         if isinstance(action, AddCard):
             own = await self._own_card(session_id)
             name = board or (own[0] if own else DEFAULT_BOARD)

@@ -53,11 +53,11 @@ class BoardService:
         return sorted({DEFAULT_BOARD, *await self.logs.names()})
 
     async def create(self, name: str) -> bool:
-        """Create a board. Return False if it already exists. Raises BadRequest, StorageError."""
+        """Create a board. Return False if it already exists. Raises BadRequest or StorageError."""
         return await self.logs.create(name)
 
     async def remove(self, name: str) -> None:
-        """Remove a board and archive its files. Raises BadRequest, StorageError."""
+        """Remove a board and archive its files. Raises BadRequest or StorageError."""
         board = await self.board(name)
         busy = [card.id for card in board.cards.values() if card.attempt and card.attempt.is_open]
         if busy:
@@ -66,32 +66,32 @@ class BoardService:
         self._stores.pop(name, None)
 
     async def board(self, name: str) -> Board:
-        """Return the current state of a board. Raises BadRequest, StorageError."""
+        """Return the current state of a board. Raises BadRequest or StorageError."""
         if name == DEFAULT_BOARD and name not in self._stores and name not in await self.logs.names():
             return Board()
         return await self._store(name).current()
 
     async def overview(self, name: str) -> BoardView:
-        """Return a board's limits and how many cards are in which state. Raises BadRequest, StorageError."""
+        """Return a board's limits and how many cards are in which state. Raises BadRequest or StorageError."""
         board = await self.board(name)
         return await self._checked(board, overview(board, name))
 
     async def list(self, name: str, states: Collection[CardState] = ()) -> Sequence[CardView]:
-        """List cards, those that wait for a person first. Raises BadRequest, StorageError."""
+        """List cards, those that wait for a person first. Raises BadRequest or StorageError."""
         return listed(await self.board(name), states)
 
     async def view(self, name: str, card_id: str) -> CardView:
-        """Return a card. Raises BadRequest, StorageError."""
+        """Return a card. Raises BadRequest or StorageError."""
         board = await self.board(name)
         return view_of(board, known(board, card_id))
 
     async def answer(self, name: str, card_id: str, words: str, by: Actor, call_id: str = "") -> None:
-        """Answer a card's open question with `allow`, `deny` or text. Raises BadRequest, StorageError."""
+        """Answer a card's open question with `allow`, `deny` or text. Raises BadRequest or StorageError."""
         answer, text = answer_from_text((await self.show(name, card_id)).questions, words)
         await self.act(name, AnswerCard(card_id, answer, text, call_id), by)
 
     async def show(self, name: str, card_id: str) -> CardDetails:
-        """Return a card with its run, its open questions and its history. Raises BadRequest, StorageError."""
+        """Return a card with its run, its open questions and its history. Raises BadRequest or StorageError."""
         board = await self.board(name)
         card = known(board, card_id)
         entries = await self._store(name).entries(0)
@@ -103,7 +103,7 @@ class BoardService:
         return CardDetails(view_of(board, card), run, questions, history)
 
     async def changes(self, name: str, after: int = 0) -> BoardChanges:
-        """Return the cards that have changed after a cursor. Raises BadRequest, StorageError."""
+        """Return the cards that have changed after a cursor. Raises BadRequest or StorageError."""
         board = await self.board(name)
         changes = changes_after(board, name, after)
         return structs.replace(changes, board=await self._checked(board, changes.board))
@@ -112,7 +112,7 @@ class BoardService:
     async def watch(
         self, name: str, after: int | None = None
     ) -> AsyncGenerator[AsyncGenerator[BoardChanges]]:
-        """Follow a board after a cursor, or from now on. Raises BadRequest, StorageError."""
+        """Follow a board after a cursor, or from now on. Raises BadRequest or StorageError."""
         if name == DEFAULT_BOARD:
             await self.logs.create(name)
         cursor = (await self.board(name)).number if after is None else after
@@ -123,7 +123,7 @@ class BoardService:
             await changes.aclose()
 
     async def act(self, name: str, action: CardAction, by: Actor) -> BoardChanges:
-        """Carry out an action and return what it changed, its card first. Raises BadRequest, StorageError."""
+        """Carry out an action and return what it changed, its card first. Raises BadRequest or StorageError."""
         if isinstance(action, AnswerCard):
             await self._answer(name, action, by)
         elif isinstance(action, AddCard) and name == DEFAULT_BOARD:

@@ -54,7 +54,7 @@ class BoardStore:
         self._lock = anyio.Lock()
 
     async def current(self) -> Board:
-        """Return the board as of the last entry of its log. Raises StorageError, BadRequest."""
+        """Return the board as of the last entry of its log. Raises StorageError or BadRequest."""
         async with self._lock:
             if self._is_read:
                 await self._read_on()
@@ -65,7 +65,7 @@ class BoardStore:
     async def append(self, board: Board, drafts: Sequence[Draft], at: float) -> Board | None:
         """Append entries to the log that `board` was folded from.
 
-        Return None if others have appended since. Raises StorageError, BadRequest.
+        Return None if others have appended since. Raises StorageError or BadRequest.
         """
         entries = await self.log.append(drafts, expected=board.number, at=at)
         if entries is None:
@@ -77,7 +77,7 @@ class BoardStore:
         return await self.current()
 
     async def entries(self, after: int) -> Sequence[LogEntry]:
-        """Return the entries after a number. Raises StorageError, BadRequest."""
+        """Return the entries after a number. Raises StorageError or BadRequest."""
         return await self.log.read(after)
 
     async def _first_read(self) -> None:

@@ -37,7 +37,7 @@ class CardDriver:
         return await self._driver.drive(order, lease)
 
     async def _placed(self, board: str, card_id: str, order: RunOrder) -> RunOrder:
-        """Return the order in the folder of its card. Raises BadRequest, WorkspaceError, StorageError."""
+        """Return the order in the folder of its card. Raises BadRequest, WorkspaceError or StorageError."""
         card = (await self._boards.board(board)).cards.get(card_id)
         if card is None or not _is_wanted(card, order.id):
             raise BadRequest(NOT_WANTED)

@@ -118,7 +118,7 @@ class CardMerges:
 
 
 def merge_entries(card: Card, outcome: Merged | NotMerged) -> tuple[CardEvent, ...]:
-    """Return the entries for a card after its merge, or none if somebody has moved the card since."""
+    """Return the entries for a card after its merge, or none if someone has moved the card since."""
     if card.state != "merging":
         return ()
     if isinstance(outcome, Merged):

@@ -39,7 +39,7 @@ class FileBoardLog:
         self._limiter: CapacityLimiter | None = None
 
     async def read(self, after: int = 0) -> Sequence[LogEntry]:
-        """Return the entries after a number, oldest first. Raises StorageError, BadRequest."""
+        """Return the entries after a number, oldest first. Raises StorageError or BadRequest."""
         return await run_sync(self._read, after)
 
     async def append(self, drafts: Sequence[Draft], *, expected: int, at: float) -> Sequence[LogEntry] | None:
@@ -62,7 +62,7 @@ class FileBoardLog:
     async def handing_over(self) -> AsyncGenerator[list[tuple[int, str]]]:
         """Yield the numbers and lines of all entries while nobody can append. Afterwards, set the log aside.
 
-        If the block fails, the log stays. Raises BadRequest, StorageError.
+        If the block fails, the log stays. Raises BadRequest or StorageError.
         """
         with ExitStack() as locked:
             descriptor = await run_sync(locked.enter_context, self._locked())
@@ -118,7 +118,7 @@ class FileBoardLog:
 
     @contextmanager
     def _locked(self) -> Generator[int]:
-        """Open the file and hold its lock. Raises BadRequest, StorageError."""
+        """Open the file and hold its lock. Raises BadRequest or StorageError."""
         while True:
             try:
                 descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
@@ -162,11 +162,11 @@ class FileBoardLogs:
         return await run_sync(self._names)
 
     async def create(self, name: str) -> bool:
-        """Create a board. Return False if it already exists. Raises BadRequest, StorageError."""
+        """Create a board. Return False if it already exists. Raises BadRequest or StorageError."""
         return await run_sync(self._create, name)
 
     async def remove(self, name: str) -> None:
-        """Move a board's folder to `.removed`. Raises BadRequest, StorageError."""
+        """Move a board's folder to `.removed`. Raises BadRequest or StorageError."""
         await run_sync(self._remove, name)
 
     def open(self, name: str) -> FileBoardLog:

@@ -41,7 +41,7 @@ class FleetAccess(Struct, frozen=True):
     move_after_s: float = 60.0
 
     def __repr__(self) -> str:
-        """Return a text without secrets, for logs."""
+        """Return a string without secrets, for logs."""
         return f"FleetAccess({self.tenant!r}, {self.pool!r}, {self.address!r}, {self.namespace!r})"
 
     @property

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 POOLED: Final = "worker"
 FOREGROUND: Final = "only"
 OpenCopies = Callable[[str], FolderCopies]
-"""Takes the machine's ID; blocks. Raises ConfigError, WorkspaceError."""
+"""Takes the machine's ID; blocks. Raises ConfigError or WorkspaceError."""
 
 
 class FleetMember:

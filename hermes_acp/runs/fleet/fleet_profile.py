@@ -49,7 +49,7 @@ class FleetProfile:
 async def drive_profiles(profiles: Mapping[FleetProfile, Driver], scope: WorkScope) -> None:
     """Drive the runs of profiles that share a pool until cancelled or drained, then close their databases.
 
-    Raises ConfigError, StorageError.
+    Raises ConfigError or StorageError.
     """
     members: dict[str, FleetMember] = {
         profile.access.tenant: profile.workforce().member(driver) for profile, driver in profiles.items()

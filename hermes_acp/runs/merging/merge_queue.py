@@ -46,7 +46,7 @@ class RepositoryMergeQueue:
         self._checks = checks
 
     async def merge(self, request: MergeRequest) -> Merged | NotMerged:
-        """Wait for the repository's turn and merge. Raises WorkspaceError, StorageError."""
+        """Wait for the repository's turn and merge. Raises WorkspaceError or StorageError."""
         records = self._worktrees.records
         if not request.branch:
             return Merged(sentence=words.NOTHING_TO_MERGE)

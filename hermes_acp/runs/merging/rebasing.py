@@ -54,7 +54,7 @@ class Rebase:
         self._git_dir = git.run("rev-parse", "--absolute-git-dir").strip()
 
     def run(self) -> Candidate | Merged | NotMerged:
-        """Return the rebased work, or why it cannot be rebased. Raises WorkspaceError, StorageError."""
+        """Return the rebased work, or why it cannot be rebased. Raises WorkspaceError or StorageError."""
         target = self._target_commit()
         if merged := self._recover(target):
             return merged

@@ -17,7 +17,7 @@ from hermes_acp.storage.private_files import take_lock, unlock_and_close
 BOARD: Final = "children"
 """The name under which the worktrees of child agents are kept beside those of cards."""
 EXPORT_PREFIX: Final = "OTEL_"
-"""How the variables begin that have a process export spans; the parent exports those of its children."""
+"""How the variables start that have a process export spans; the parent exports those of its children."""
 
 
 class ChildLauncher:
@@ -52,7 +52,7 @@ class ChildLauncher:
     async def open_worktree(self, name: str, folder: str) -> str:
         """Create a git worktree for a folder's repository and return the folder in it.
 
-        Worktrees that a killed process has left are removed first. Raises WorkspaceError, StorageError.
+        Worktrees that a killed process has left are removed first. Raises WorkspaceError or StorageError.
         """
         if self._worktrees is None:
             return folder
@@ -64,7 +64,7 @@ class ChildLauncher:
     async def close_worktree(self, name: str) -> str:
         """Remove a worktree; return the branch that has its work, or an empty string if there is none.
 
-        Raises WorkspaceError, StorageError.
+        Raises WorkspaceError or StorageError.
         """
         if self._worktrees is None:
             return ""

@@ -123,13 +123,13 @@ class RemoteParent:
             self._changed = None
 
     def note_rights(self, rights: InheritedRights) -> None:
-        """Take the parent's present rights."""
+        """Adopt the parent's current rights."""
         self._rights = rights
         if self._changed:
             self._changed(rights)
 
     def answer(self, message: RunMessage) -> None:
-        """Take the answer to the open question."""
+        """Accept the answer to the open question."""
         self._message = message
         self._has_answer.set()
 
@@ -172,7 +172,7 @@ class _RunProcess:
             return bool(self._confirmed)
 
     async def run(self, open_driver: OpenDriver) -> None:
-        """Take the run and drive it until it ends, is suspended, or the worker wants it to stop."""
+        """Claim the run and drive it until it ends, is suspended, or the worker wants it to stop."""
         first = await self._receive()
         assert isinstance(first, Assignment), "a worker assigns first"
         self._assignment = first

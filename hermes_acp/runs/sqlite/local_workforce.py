@@ -85,7 +85,7 @@ class LocalChanges:
         self._settings = settings
 
     async def wait(self) -> None:
-        """Wait until somebody has committed since the last call."""
+        """Wait until someone has committed since the last call."""
         while not self._probe.has_changed():
             if self._presence.socket:
                 with anyio.move_on_after(self._settings.idle_poll_s):

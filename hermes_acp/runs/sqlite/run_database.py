@@ -128,7 +128,7 @@ class RunDatabase:
 
 
 class ChangeProbe:
-    """Checks cheaply whether anybody has committed since the last check; used on the event loop."""
+    """Checks cheaply whether anyone has committed since the last check; used on the event loop."""
 
     def __init__(self, path: Path) -> None:
         """Open the file, which must exist. Raises StorageError."""

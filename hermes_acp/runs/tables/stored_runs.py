@@ -81,7 +81,7 @@ class StoredRuns:
         self.schedules = StoredSchedules(database, clock, workforce.announce)
 
     async def start(self, order: RunOrder) -> RunView:
-        """Add a run. If one with this ID exists, return it unchanged. Raises BadRequest, StorageError."""
+        """Add a run. If one with this ID exists, return it unchanged. Raises BadRequest or StorageError."""
         if not RUN_ID.fullmatch(order.id):
             raise BadRequest(
                 f"{order.id!r} is not a valid run ID.", hint="Use letters, digits, -, _, . and :."
@@ -98,7 +98,7 @@ class StoredRuns:
         return view
 
     async def signal(self, run_id: str, message: RunMessage) -> RunView:
-        """Store an answer, and queue the run that was waiting for it. Raises BadRequest, StorageError."""
+        """Store an answer, and queue the run that was waiting for it. Raises BadRequest or StorageError."""
 
         def store(connection: TableConnection, run: RunView) -> None:
             if message.call_id not in run.waits_for:
@@ -187,7 +187,7 @@ class StoredRuns:
         await self._database.aclose()
 
     async def _change(self, run_id: str, change: Callable[[TableConnection, RunView], None]) -> RunView:
-        """Change an existing run and return its new state. Raises BadRequest, StorageError."""
+        """Change an existing run and return its new state. Raises BadRequest or StorageError."""
 
         def work(connection: TableConnection) -> RunView:
             change(connection, _known(connection, run_id))

@@ -37,7 +37,7 @@ class StoredSchedules:
         self._announce = announce
 
     async def add(self, schedule: Schedule) -> ScheduleView:
-        """Add a schedule. Raises BadRequest if its ID is taken or it is never due, StorageError."""
+        """Add a schedule. Raises BadRequest if its ID is taken or it is never due, or StorageError."""
         if not SCHEDULE_ID.fullmatch(schedule.id):
             raise BadRequest(f"{schedule.id!r} is not a valid name.", hint="Use letters, digits, - and _.")
         check_timing(schedule.timing)

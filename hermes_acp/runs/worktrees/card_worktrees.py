@@ -62,7 +62,7 @@ class CardWorktrees:
         """Return a card's worktree, creating it if necessary.
 
         Outside a repository, return the folder itself. If another machine had the card's `last` worktree, its folder
-        is used here too, with a new branch. Raises WorkspaceError, StorageError.
+        is used here too, with a new branch. Raises WorkspaceError or StorageError.
         """
         async with self.records.lock_card(board, card_id) as lock:
             return await run_sync(self._open, board, card_id, folder, last, lock)
@@ -75,7 +75,7 @@ class CardWorktrees:
     async def remove(self, board: str, card_id: str, is_wanted: Callable[[], Awaitable[bool]]) -> None:
         """Remove a card's worktree. Work that is not merged stays on the card's branch.
 
-        Raises WorkspaceError, StorageError.
+        Raises WorkspaceError or StorageError.
         """
         async with self.records.lock_card(board, card_id) as lock:
             if not await is_wanted():

@@ -140,7 +140,7 @@ async def _locked(path: Path) -> int:
 
 
 def _remove_free(path: Path) -> None:
-    """Remove a lock's file unless anybody holds it. Whoever waits for it finds out and opens a new one."""
+    """Remove a lock's file unless anyone holds it. Whoever waits for it finds out and opens a new one."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:

@@ -73,7 +73,7 @@ def _action_of(action: str, rest: str, cwd: str) -> CardAction | None:
 
 
 async def _follow(boards: Boards, turn: "Turn", board: str) -> str:
-    """Show a board as the session's plan, or none. Raises BadRequest, StorageError."""
+    """Show a board as the session's plan, or none. Raises BadRequest or StorageError."""
     if board:
         await boards.overview(board)
     turn.emit(OptionsChanged(structs.replace(turn.record.options, board=board)))

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 async def run(services: CommandServices, turn: "Turn", words: str) -> str:
-    """Revert the last undo. Raises CheckpointError, StorageError."""
+    """Revert the last undo. Raises CheckpointError or StorageError."""
     return await services.checkpoint_service.undoing(turn.record.session_id, turn.emit).redo(words)
 
 

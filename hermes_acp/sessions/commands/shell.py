@@ -22,7 +22,7 @@ RAN: Final = "[The user ran this command themselves: {command}\nIts outcome: {st
 async def act(services: CommandServices, turn: "Turn", words: str) -> "Ending":
     """Run a command under policy, with a card, and add its output as a note for the model.
 
-    Raises BadRequest, StorageError.
+    Raises BadRequest or StorageError.
     """
     from hermes_acp.agent.calls.tool_calls import run_inner_call
     from hermes_acp.agent.turn.turn_endings import make_ending

@@ -23,7 +23,7 @@ When it is done, note the result with the tool `card` (action `result`).]"""
 
 
 async def act(services: CommandServices, turn: "Turn", words: str) -> "Ending":
-    """Take a card and have the model work on it. Raises BadRequest, StorageError."""
+    """Take a card and have the model work on it. Raises BadRequest or StorageError."""
     from hermes_acp.agent.loop.turn_loop import run_turn
 
     named = words.split()

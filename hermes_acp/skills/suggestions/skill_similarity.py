@@ -51,7 +51,7 @@ class SimilarityMeasure:
         return min((shared - mean) / deviation for mean, deviation in (self._usual[one], self._usual[other]))
 
     def surprise(self, vector: "array[float]", key: str) -> float:
-        """Return how many standard deviations nearer a skill is to a text than to everyday prompts."""
+        """Return how many standard deviations nearer a skill is to some text than to everyday prompts."""
         mean, deviation = self._usual[key]
         return (cosine_similarity(vector, self._vectors[key]) - mean) / deviation
 

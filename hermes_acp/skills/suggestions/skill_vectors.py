@@ -15,7 +15,7 @@ WHOLE: Final = 1
 
 
 async def index_skills(indexer: VectorIndexer, skills: Sequence[Skill]) -> None:
-    """Embed each skill's description and text, and the everyday prompts. Raises ModelError, StorageError."""
+    """Embed each skill's description and text, and the everyday prompts. Raises ModelError or StorageError."""
     prompts: dict[int, str] = dict(enumerate(GENERIC_PROMPTS))
     await indexer.index_source("anchor", GENERIC_PROMPT_SOURCE, "", prompts, str(len(prompts)))
     for skill in skills:

@@ -138,7 +138,7 @@ def stem(word: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the meaningful words of a text, followed by the meanings of its phrases."""
+    """Return the meaningful words of a string, followed by the meanings of its phrases."""
     words = _WORD.findall(fold(separate_words(_CAMEL.sub(" ", _DURATION.sub(" duration ", text)))))
     found = [word for word in words if len(word) > 1 and word not in STOP_WORDS and not word.isdigit()]
     for start, word in enumerate(words):

@@ -120,7 +120,7 @@ class TapService:
     def verify(self, name: str, git: GitSource, commit: str, place: Path) -> Tap:
         """Verify a fetched commit of a tap, and store it as the newest, with the key that signs the tap now.
 
-        Raises BadRequest, StorageError.
+        Raises BadRequest or StorageError.
         """
         tap = self.store.find(name)
         followed = self._followed(name, tap, git, commit, place)
@@ -184,7 +184,7 @@ class TapService:
 
     @contextmanager
     def workshop(self) -> Generator[tuple[GitSource, Path]]:
-        """Create an empty repository in a temporary folder. Raises BadRequest, StorageError."""
+        """Create an empty repository in a temporary folder. Raises BadRequest or StorageError."""
         place = private_folder(self._places / os.urandom(6).hex())
         try:
             yield GitSource(place / "git", self.search_path, SIGNED_PROTOCOLS), place
@@ -215,7 +215,7 @@ class TapService:
 
 
 def is_address(text: str) -> bool:
-    """Return whether a text is the address of a repository, such as `https://…` or `git@host:path`."""
+    """Return whether a string is the address of a repository, such as `https://…` or `git@host:path`."""
     return text.startswith(ADDRESSES) or "@" in text.partition(":")[0]
 
 

@@ -69,7 +69,7 @@ class TapStore:
             ) from error
 
     def find(self, name: str) -> Tap:
-        """Return a tap. Raises BadRequest for an unknown name, StorageError."""
+        """Return a tap. Raises BadRequest for an unknown name, or StorageError."""
         taps = self.taps()
         if name not in taps:
             raise BadRequest(

@@ -26,8 +26,8 @@ SIMPLE_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 class FolderSnapshot(Struct):
     """A folder in a checkpoint: its trees in the shadow `shadow`; `after` is empty while the turn runs.
 
-    `modes_before` are the unusual permission bits of the changed files; `folders_before` and `folders_after`, those of
-    folders. `files_before` is None if the whole folder was stored. If only some files were to change, it has their
+    `modes_before` holds the unusual permission bits of the changed files; `folders_before` and `folders_after`, those
+    of folders. `files_before` is None if the whole folder was stored. If only some files were to change, it has their
     states, `modes_before` has all their permission bits, and the other fields say nothing about other files.
     """
 

@@ -36,7 +36,7 @@ def filter_paths(
 ) -> FilteredPaths:
     """Separate the paths to store from those that hold keys, are too large, cannot be read, or are no longer files.
 
-    `changed` are tracked paths, `fresh` untracked ones, all relative to `root`.
+    `changed` lists tracked paths, `fresh` untracked ones, all relative to `root`.
     """
     sifted, others = FilteredPaths(), set(fresh)
     known = [path for path in changed if others.isdisjoint(parents_of(path))]

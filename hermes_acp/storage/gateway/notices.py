@@ -22,7 +22,7 @@ EXPIRED: Final = "It is too old to be sent: the gateway was not running."
 
 
 class Notice(Struct, frozen=True):
-    """A text for a room (`PLATFORM:ID`) or a person (`NAME`). If `asks`, a question waits in the session."""
+    """Text for a room (`PLATFORM:ID`) or a person (`NAME`). If `asks`, a question waits in the session."""
 
     id: str
     to: str
@@ -43,7 +43,7 @@ class Notices:
         self._database = database
 
     def add(self, notice: Notice, now: float) -> None:
-        """Add a notice. One that failed is tried again."""
+        """Add a notice. One that failed is retried."""
 
         def insert(connection: sqlite3.Connection) -> None:
             if _outcome(connection, notice)[0] == "failed":

@@ -94,7 +94,7 @@ class Outbox:
         )
 
     def delivered(self, number: int, message_id: str, text: str, now: float) -> None:
-        """Record that a text was delivered. A newer text that was stored in the meantime is still to be sent."""
+        """Record that text was delivered. Newer text that was stored in the meantime is still to be sent."""
         self._database.transact(
             lambda connection: connection.execute(
                 """UPDATE outbox SET state = CASE WHEN text = ? THEN 'delivered' ELSE 'pending' END,
@@ -181,7 +181,7 @@ class Outbox:
 
 
 def put_parts(connection: sqlite3.Connection, parts: Sequence[OutgoingPart], now: float) -> None:
-    """Store messages to send within a transaction. A text that was already stored is not sent again."""
+    """Store messages to send within a transaction. Text that was already stored is not sent again."""
     for part in parts:
         connection.execute(
             """INSERT INTO outbox (id, platform, conversation, place, text, message_id, state, attempts,

@@ -12,7 +12,7 @@ from hermes_acp.storage.private_files import private_folder, storage_error, writ
 
 FOLDER: Final = "gateway-files"
 PREFIX: Final = "file:"
-"""How the ids of outgoing messages begin that are files. Their texts describe them."""
+"""How the ids of outgoing messages start that are files. Their texts describe them."""
 
 
 class StoredFile(Struct, frozen=True):

@@ -64,7 +64,7 @@ class People:
         return self._database.transact(select)
 
     def all(self) -> list[tuple[Person, tuple[str, ...]]]:
-        """Return everybody, with the platforms they use."""
+        """Return everyone, with the platforms they use."""
 
         def select(connection: sqlite3.Connection) -> list[tuple[Person, tuple[str, ...]]]:
             found: list[tuple[Person, tuple[str, ...]]] = []

@@ -48,7 +48,7 @@ class Database:
         self._is_closed = False
 
     async def run(self, work: "Callable[[sqlite3.Connection], T]") -> T:
-        """Run `work` in a separate write transaction in a worker thread. Raises StorageError, DatabaseDamaged."""
+        """Run `work` in a separate write transaction in a worker thread. Raises StorageError or DatabaseDamaged."""
         return await self._in_thread(work, "BEGIN IMMEDIATE")
 
     async def read(self, work: "Callable[[sqlite3.Connection], T]") -> T:

@@ -61,7 +61,7 @@ class SearchIndex:
     async def search(self, asked: RecallQuery) -> SearchResults:
         """Find passages, best first, after indexing new content for at most `asked.max_wait_s` seconds.
 
-        Raises BadRequest for a query with neither words nor dates, StorageError.
+        Raises BadRequest for a query with neither words nor dates, or StorageError.
         """
         query = None if asked.has_dates and not asked.text.strip() else parse(asked.text)
         try:

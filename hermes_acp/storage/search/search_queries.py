@@ -143,7 +143,7 @@ def snippet(text: str, query: SearchExpression) -> str:
 
 
 def excerpt(text: str) -> str:
-    """Return the beginning of a text on one line."""
+    """Return the start of a string on one line."""
     plain = " ".join(text.replace(WORD_SEPARATOR, "").replace(OPEN, "").replace(CLOSE, "").split())
     return plain if len(plain) <= SNIPPET_CHARACTERS else f"{plain[: SNIPPET_CHARACTERS - 1]}…"
 

@@ -26,7 +26,7 @@ class SearchWindow(Struct, frozen=True):
     until: float
 
     def last_number(self, connection: "sqlite3.Connection") -> int:
-        """Return the number of the newest session that began before the end of the window, or -1."""
+        """Return the number of the newest session that started before the end of the window, or -1."""
         (number,) = connection.execute(
             "SELECT max(number) FROM records WHERE created_at < ?", (self.until,)
         ).fetchone()

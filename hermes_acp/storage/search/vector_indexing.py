@@ -30,7 +30,7 @@ class VectorIndexer:
         self.left = left
 
     async def index_sessions(self) -> int:
-        """Embed new session texts, and return how many sessions are left. Raises ModelError, StorageError."""
+        """Embed new session texts, and return how many sessions are left. Raises ModelError or StorageError."""
         sessions = await self._words.sessions(MAX_SESSIONS)
         known = await self._vectors.marks("session")
         await self._vectors.drop(known.keys() - {each.id for each in sessions})
@@ -53,7 +53,7 @@ class VectorIndexer:
     async def index_source(
         self, kind: Kind, source: str, place: str, texts: dict[int, str], mark: str
     ) -> bool:
-        """Embed new texts of a source, and return whether it is complete. Raises ModelError, StorageError.
+        """Embed new texts of a source, and return whether it is complete. Raises ModelError or StorageError.
 
         `texts` are the source's texts by position; `mark` changes whenever they do.
         """

@@ -113,7 +113,7 @@ class FolderWatcher:
                 await run_sync(self._drop, interest, limiter=self._threads)
 
     def news(self) -> str:
-        """Return a text for the user about the system limit that prevents watching folders, or an empty string."""
+        """Return text for the user about the system limit that prevents watching folders, or an empty string."""
         told = "Changed skills are noticed a few seconds late: watching their folders would take {limit}."
         return told.format(limit=self._limit) if self._limit else ""
 

@@ -36,7 +36,7 @@ class MessageContents:
     """Encodes the messages of one session."""
 
     def __init__(self, shown: Callable[[str], str]) -> None:
-        """`shown` masks the secrets in a text and cuts it."""
+        """`shown` masks the secrets in a string and cuts it."""
         self._shown = shown
         self._known: dict[int, Encoded] = {}
 
@@ -57,7 +57,7 @@ class MessageContents:
         return ExportedMessages(msgspec.json.encode(encoded).decode(), len(messages) - len(encoded))
 
     def text(self, text: str) -> dict[str, object]:
-        """Return a text as part of a message."""
+        """Return text as part of a message."""
         return {"type": "text", "content": self._shown(text)}
 
     def answer(self, text: str, calls: Sequence[ToolCall] = ()) -> dict[str, object]:

@@ -38,7 +38,7 @@ FINISHES: Final[Mapping[ExitReason, str]] = MappingProxyType(
 
 
 class SpanContents:
-    """Collects the texts of a session until the spans that they belong to are over."""
+    """Collects the texts of a session until the spans that they belong to end."""
 
     def __init__(self, clean: Callable[[str], str], record: Record | None = None) -> None:
         """`record` is the session's own, which already contains an event that is noted here."""

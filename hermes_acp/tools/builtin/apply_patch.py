@@ -52,7 +52,7 @@ class ApplyPatch:
         return schema_of(self.name, about, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a patch against the current files. Raise WorkspaceError, or BadRequest for an invalid patch."""
+        """Propose a patch against the current files. Raises WorkspaceError, or BadRequest for an invalid patch."""
         files = read_patch(arguments.patch)
         changes: list[FileChange] = []
         for file in files:

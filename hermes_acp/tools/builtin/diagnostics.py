@@ -57,7 +57,7 @@ class Diagnostics:
         return schema_of(self.name, "Errors and warnings that the editor shows for files.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call. Raise OutsideRoots."""
+        """Propose a call. Raises OutsideRoots."""
         path = workspace.locate(arguments.path)
 
         async def ask(progress: Progress) -> Result:

@@ -56,7 +56,7 @@ class Arguments(BaseModel):
     """Several replacements instead. Each one applies to the result of the previous ones."""
 
     def replacements(self) -> Sequence[Replacement]:
-        """Return all replacements, in order. Raise WorkspaceError for an empty one."""
+        """Return all replacements, in order. Raises WorkspaceError for an empty one."""
         replacements = [
             Replacement(each.old_text, each.new_text, each.replace_all) for each in self.edits or ()
         ]
@@ -85,7 +85,7 @@ class EditFile:
         return schema_of(self.name, "Replace text in a file you have read.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call against the current file. Raise WorkspaceError if a passage does not match."""
+        """Propose a call against the current file. Raises WorkspaceError if a passage does not match."""
         path = workspace.locate(arguments.path)
         shown = shown_path(path, workspace)
         replacements = arguments.replacements()

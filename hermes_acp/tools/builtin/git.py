@@ -62,7 +62,7 @@ class Git:
         )
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call. Raise WorkspaceError without a repository, BadRequest for an invalid commit."""
+        """Propose a call. Raises WorkspaceError without a repository, BadRequest for an invalid commit."""
         path = workspace.locate(arguments.path or ".")
         ref = arguments.ref or ""
         if ref.startswith("-") or "\0" in ref or "\n" in ref:
@@ -112,7 +112,7 @@ async def _shut_in(
 ) -> Sequence[str]:
     """Return the files, by their names in the repository, whose changes must not be shown.
 
-    Raise WorkspaceError if there are too many.
+    Raises WorkspaceError if there are too many.
     """
     if "--" not in asked or asked[0] not in SHOWING_CHANGES:
         return ()

@@ -74,7 +74,7 @@ class Memory:
         return schema_of(self.name, text, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a change and show its effect on the notes. Raise BadRequest for an invalid change."""
+        """Propose a change and show its effect on the notes. Raises BadRequest for an invalid change."""
         memories = self._memories
         assert memories, "a tool without notes is in no toolbox"
         change = MemoryChange(arguments.store, arguments.action, arguments.text, arguments.old_text)

@@ -50,7 +50,7 @@ class NotebookEdit:
         return schema_of(self.name, "Change a cell of a Jupyter notebook you have read.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call against the current notebook. Raise WorkspaceError if the cell does not match."""
+        """Propose a call against the current notebook. Raises WorkspaceError if the cell does not match."""
         path = workspace.locate(arguments.path)
         shown = shown_path(path, workspace)
         if not path.endswith(ENDING):

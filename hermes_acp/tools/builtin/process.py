@@ -60,7 +60,7 @@ class Process:
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Propose a call. Input is checked as if it were part of the command that receives it.
 
-        Raise BadRequest for an unknown process.
+        Raises BadRequest for an unknown process.
         """
         if arguments.action == "list":
             return Proposal("List background commands", "read", _list_action(workspace))

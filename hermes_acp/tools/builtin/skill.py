@@ -50,7 +50,7 @@ class Skill:
         return schema_of(self.name, "Load a skill, or another file of it.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call. Raise BadRequest for an unknown skill or file."""
+        """Propose a call. Raises BadRequest for an unknown skill or file."""
         skills, uses = self._skills, self._uses
         assert skills, "a tool without skills is in no toolbox"
         if not arguments.name:

@@ -86,7 +86,7 @@ class SkillManage:
         return schema_of(self.name, ABOUT, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a change and show its effect on the skill. Raise BadRequest for an invalid change."""
+        """Propose a change and show its effect on the skill. Raises BadRequest for an invalid change."""
         workshop = self._workshop
         assert workshop, "a tool without a workshop is in no toolbox"
         if arguments.action == "report_failure":

@@ -69,7 +69,7 @@ class ToolManage:
         return schema_of(self.name, ABOUT, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a change and show its effect on the file. Raise BadRequest for an invalid tool."""
+        """Propose a change and show its effect on the file. Raises BadRequest for an invalid tool."""
         workshop = self._workshop
         assert workshop, "a tool without a workshop is in no toolbox"
         change = ToolChange(

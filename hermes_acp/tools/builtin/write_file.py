@@ -41,7 +41,7 @@ class WriteFile:
         )
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call against the current file. Raise WorkspaceError for a binary file or a folder."""
+        """Propose a call against the current file. Raises WorkspaceError for a binary file or a folder."""
         path = workspace.locate(arguments.path)
         shown = shown_path(path, workspace)
         before = await read_if_present(workspace, path, to_change=True)

@@ -60,7 +60,7 @@ class CustomTool:
         return self._schema
 
     async def propose(self, arguments: Mapping[str, Any], workspace: Workspace) -> Proposal:
-        """Propose a call. Raise BadRequest for invalid arguments and for a disabled tool."""
+        """Propose a call. Raises BadRequest for invalid arguments and for a disabled tool."""
         wrong = await run_sync(validation_errors, arguments, self._declared.parameters)
         if wrong:
             raise BadRequest(f"Wrong arguments for {self.name}: {'; '.join(wrong[:MAX_MISTAKES])}.")

@@ -113,7 +113,7 @@ class CustomToolManager:
         return self._workspace_trust.is_trusted(self.place_of(file.scope, cwd), file.trust_item())
 
     def allow(self, file: "ToolFile", cwd: str) -> None:
-        """Trust a tool's current content and clear its failures. Raise StorageError."""
+        """Trust a tool's current content and clear its failures. Raises StorageError."""
         self._workspace_trust.trust(self.place_of(file.scope, cwd), [file.trust_item()])
         self.tool_failures.forget(file.folder, file.name)
         self._keep(file)

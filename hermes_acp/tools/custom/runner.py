@@ -64,7 +64,7 @@ def _carried_out(task: dict[str, Any]) -> dict[str, str]:
 
 
 def _as_text(value: object) -> str:
-    """Return the result of `run` as text. Raise TypeError or ValueError if it is not valid JSON."""
+    """Return the result of `run` as text. Raises TypeError or ValueError if it is not valid JSON."""
     if value is None:
         return ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -79,7 +79,7 @@ def parameters_of(function: ast.FunctionDef) -> list[tuple[ast.arg, ast.expr | N
 
 
 def literal(node: ast.expr) -> Any:
-    """Return the value of a literal expression. Raise UnsupportedAnnotation if it is not plain JSON."""
+    """Return the value of a literal expression. Raises UnsupportedAnnotation if it is not plain JSON."""
     try:
         value = ast.literal_eval(node)
         json.dumps(value, allow_nan=False)

@@ -57,20 +57,20 @@ class ToolEditor:
         self._approved = approved
 
     async def preview(self, cwd: str, change: ToolChange) -> ToolPreview:
-        """Preview a change to a tool. Raise BadRequest, with all errors, if the change is invalid."""
+        """Preview a change to a tool. Raises BadRequest, with all errors, if the change is invalid."""
         plan = await run_sync(self._plan, cwd, change)
         path = str(plan.folder / f"{change.name}.py")
         diff = Diff(path, plan.before, plan.after or "", is_deleted=plan.after is None)
         return ToolPreview(plan.scope, plan.state, diff, plan.declared.abilities() if plan.declared else "")
 
     async def change(self, cwd: str, change: ToolChange, preview: ToolPreview, session_id: str) -> str:
-        """Apply exactly the change that was shown, and report the result. Raise BadRequest, StorageError."""
+        """Apply exactly the change that was shown, and report the result. Raises BadRequest or StorageError."""
         return await run_sync(self.change_now, cwd, change, preview, "agent", session_id)
 
     def change_now(
         self, cwd: str, change: ToolChange, preview: ToolPreview, who: ChangeAuthor, session_id: str = ""
     ) -> str:
-        """Apply a change that was shown, on somebody's behalf. Raise BadRequest, StorageError."""
+        """Apply a change that was shown, on someone's behalf. Raises BadRequest or StorageError."""
         folder, diff = Path(preview.diff.path).parent, preview.diff
         content = None if diff.is_deleted else diff.new_text.encode()
         cause = ChangeCause(who, self._now(), change.reason, session_id)
@@ -91,7 +91,7 @@ class ToolEditor:
         return VersionHistory(history_folder_of(self._home, "tools", folder), folder)
 
     def versions(self, cwd: str, name: str) -> tuple[ToolVersion, ...]:
-        """Return the versions of a tool, oldest first, in whichever folder it is. Raise BadRequest, StorageError."""
+        """Return the versions of a tool, oldest first, in whichever folder it is. Raises BadRequest or StorageError."""
         return versions_of(self.history(self._home_of(cwd, name)[0]), name, self._now())
 
     def _plan(self, cwd: str, change: ToolChange) -> _Plan:

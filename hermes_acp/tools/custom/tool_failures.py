@@ -37,7 +37,7 @@ class ToolFailureLog:
         return next((each for each in found if each.digest == digest), None)
 
     def note(self, folder: Path, name: str, digest: str, error: str) -> ToolFailure:
-        """Record a tool failure. Raise StorageError."""
+        """Record a tool failure. Raises StorageError."""
         before = self.of(folder, name, digest)
         tool_failure = ToolFailure(
             name, digest, before.in_a_row + 1 if before else 1, error[-KEPT_CHARACTERS:]
@@ -48,6 +48,6 @@ class ToolFailureLog:
         return tool_failure
 
     def forget(self, folder: Path, name: str) -> None:
-        """Clear the failures of a tool. Raise StorageError."""
+        """Clear the failures of a tool. Raises StorageError."""
         if any(each.name == name for each in self._book.of(str(folder))):
             self._book.change(str(folder), lambda kept: (each for each in kept if each.name != name))

@@ -105,7 +105,7 @@ class ToolFolders:
 
 
 def read_tool_file(path: Path, scope: ToolScope = "user") -> ToolFile:
-    """Read and check one file, which must not share the name of a builtin tool. Raise OSError."""
+    """Read and check one file, which must not share the name of a builtin tool. Raises OSError."""
     content = _content(path)
     try:
         source = content.decode("utf-8-sig")

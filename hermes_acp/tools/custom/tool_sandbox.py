@@ -63,9 +63,9 @@ class SessionFolders(Struct, frozen=True):
 
 
 class ToolRunResult(Struct, frozen=True):
-    """The result of a call: a text, the tool's own message if it `failed`, or how it crashed; and what it printed.
+    """The result of a call: its text, the tool's own message if it `failed`, or how it crashed; and what it printed.
 
-    `unseen` are folders that appeared empty to the tool because they hold too much to be searched for secrets.
+    `unseen` lists folders that appeared empty to the tool because they hold too much to be searched for secrets.
     """
 
     text: str = ""
@@ -109,7 +109,7 @@ class ToolSandboxes:
         arguments: Mapping[str, Any],
         session_folders: SessionFolders,
     ) -> ToolRunResult:
-        """Run one call to its end; on return or cancellation, nothing is left running. Raise WorkspaceError."""
+        """Run one call to its end; on return or cancellation, nothing is left running. Raises WorkspaceError."""
         registry = ProcessRegistry()
         sandbox, unseen = await run_sync(self._sandbox, declared, session_folders)
         outputs = OutputFolder(self._temporary, registry.register_folder)

@@ -24,7 +24,7 @@ class ToolVersion(Struct, frozen=True):
 
 
 def versions_of(history: VersionHistory, name: str, now: float) -> tuple[ToolVersion, ...]:
-    """Return a tool's versions, oldest first; changes made by hand become a version. Raise StorageError."""
+    """Return a tool's versions, oldest first; changes made by hand become a version. Raises StorageError."""
     if history.folder.is_dir():
         history.keep(ChangeCause("user", now, MANUAL_CHANGE_REASON))
     return _folded(history.versions(), f"{name}.py")
@@ -41,7 +41,7 @@ def _folded(versions: tuple[Version, ...], path: str) -> tuple[ToolVersion, ...]
 
 
 def version_to_return_to(versions: tuple[ToolVersion, ...], name: str, number: int) -> ToolVersion:
-    """Return the version with a number, or for 0 the one before the current version. Raise BadRequest."""
+    """Return the version with a number, or for 0 the one before the current version. Raises BadRequest."""
     if not versions:
         raise BadRequest(f"There are no stored versions of a tool {name[:60]!r}.")
     if number == 0:

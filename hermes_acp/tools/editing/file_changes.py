@@ -41,7 +41,7 @@ def file_change(
 ) -> FileChange:
     """Return a change with its diff: both whole texts or, for a big file, the part that changes.
 
-    Raise WorkspaceError if the change would write the mask of a secret into the file.
+    Raises WorkspaceError if the change would write the mask of a secret into the file.
     """
     if old_text is not None and (mask := foreign_mask(new_text, old_text)):
         raise WorkspaceError(

@@ -1,4 +1,4 @@
-"""Apply the hunks of a patch to a text.
+"""Apply the hunks of a patch to a file's text.
 
 A hunk must match in exactly one place: if several match, nothing is guessed.
 """
@@ -39,7 +39,7 @@ _COMPARISONS: Final[tuple[Callable[[str], str], ...]] = (_verbatim, str.rstrip, 
 def apply_hunks(text: str, hunks: Sequence[Hunk], newline: str) -> str:
     """Return the text with all hunks applied; untouched lines keep their line endings, new lines get `newline`.
 
-    Raise WorkspaceError for a hunk that matches nowhere or in several places.
+    Raises WorkspaceError for a hunk that matches nowhere or in several places.
     """
     if len(text) > MAX_TEXT_CHARS:
         raise WorkspaceError(

@@ -76,7 +76,7 @@ def _outputs(cell: Json, pictures: list[ImagePart]) -> Iterator[str]:
 
 
 def edit_notebook(text: str, edit: CellEdit) -> str:
-    """Return the notebook with one change made, in its original layout. Raise WorkspaceError for an invalid change."""
+    """Return the notebook with one change made, in its original layout. Raises WorkspaceError for an invalid change."""
     notebook = _read(text)
     cells = _cells(notebook)
     if edit.action == "insert":

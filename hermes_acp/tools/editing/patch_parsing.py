@@ -48,7 +48,7 @@ class FilePatch(Struct):
 
 
 def read_patch(text: str) -> list[FilePatch]:
-    """Parse a patch in either format. Raise BadRequest for an invalid or truncated patch."""
+    """Parse a patch in either format. Raises BadRequest for an invalid or truncated patch."""
     lines = text.replace("\r\n", "\n").strip("\n").split("\n")
     begin = next((number for number, line in enumerate(lines) if line.strip() == BEGIN), None)
     files = _read_unified(lines) if begin is None else _read_envelope(lines[begin + 1 :])

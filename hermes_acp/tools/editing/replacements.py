@@ -21,7 +21,7 @@ class Replacement(Struct, frozen=True):
 
 
 class Replaced(Struct, frozen=True):
-    """A text with a passage replaced; `note` says how the passage was found if it did not match verbatim."""
+    """The text with a passage replaced; `note` says how the passage was found if it did not match verbatim."""
 
     text: str
     note: str = ""
@@ -31,7 +31,7 @@ def replace(text: str, wanted: Replacement, newline: str) -> Replaced:
     """Return the text with the passage replaced; every other byte stays, including mixed line endings.
 
     The search ignores differences in line endings; the new text gets `newline`. A passage without a verbatim match is
-    found if exactly one place differs only in spaces or in the shape of quotes and dashes. Raise WorkspaceError if
+    found if exactly one place differs only in spaces or in the shape of quotes and dashes. Raises WorkspaceError if
     the passage is missing, or occurs several times and `every` is not set.
     """
     if "\r" not in text or "\r\n" not in text:
@@ -47,7 +47,7 @@ def replace(text: str, wanted: Replacement, newline: str) -> Replaced:
 
 
 def _replace_plain(text: str, wanted: Replacement) -> Replaced:
-    """Replace in a text whose line endings are all single characters."""
+    """Replace in a string whose line endings are all single characters."""
     old, new = _unix(wanted.old), _unix(wanted.new)
     around = text.split(old)
     if len(around) == 1 and not wanted.every and (alike := find_similar(text, old, new)):

@@ -1,4 +1,4 @@
-"""Find passages that nearly match a text.
+"""Find passages that nearly match a string.
 
 A match must be unique. The work is bounded: texts above MAX_TEXT_CHARS are not searched, and the search takes
 linear time, however repetitive the text.
@@ -38,14 +38,14 @@ class SimilarPassage(Struct, frozen=True):
 
 
 def normalise_shape(text: str) -> str:
-    """Return a text of the same length with plain quotes, dashes and spaces."""
+    """Return a string of the same length with plain quotes, dashes and spaces."""
     return text.translate(_SHAPES)
 
 
 def find_similar(text: str, old: str, new: str) -> SimilarPassage | None:
     """Find the one passage that differs from `old` in the shape of quotes, dashes and spaces, or in spaces alone.
 
-    Return None if no passage matches. `new` is indented like the passage it replaces. Raise WorkspaceError if several
+    Return None if no passage matches. `new` is indented like the passage it replaces. Raises WorkspaceError if several
     passages match: the intended one is then ambiguous.
     """
     if len(text) > MAX_TEXT_CHARS or not old.strip():
@@ -79,7 +79,7 @@ def find_similar(text: str, old: str, new: str) -> SimilarPassage | None:
 
 
 def _only(text: str, sought: str, differs_in: str) -> tuple[int, int] | None:
-    """Return the only occurrence, and the number of line endings before it. Raise WorkspaceError."""
+    """Return the only occurrence, and the number of line endings before it. Raises WorkspaceError."""
     start = text.find(sought)
     if start < 0:
         return None
@@ -128,7 +128,7 @@ def _translated(indent: str, known: dict[str, str]) -> str:
 
 
 def describe_nearest(text: str, wanted: str) -> str:
-    """Describe the part of a text most similar to a passage that is not in it."""
+    """Describe the part of a string most similar to a passage that is not in it."""
     lines = text.split("\n")
     sought = wanted.strip("\n").split("\n")
     first = _nearest_start(lines, sought)

@@ -70,7 +70,7 @@ class Wire:
 
 
 class CapturedOutput:
-    """The beginning and the end of what the script and its children print."""
+    """The start and the end of what the script and its children print."""
 
     def __init__(self) -> None:
         self._head = b""

@@ -61,7 +61,7 @@ def scroll(page: Page, act: dict[str, Any]) -> str:
 
 
 def wait_for_text(page: Callable[[], Page], text: str, seconds: float, *, is_gone: bool) -> bool:
-    """Wait until a text is visible, or no longer is; return whether that happened in time.
+    """Wait until a string is visible, or no longer is; return whether that happened in time.
 
     `page` returns the page in view, which may change meanwhile.
     """

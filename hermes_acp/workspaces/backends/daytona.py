@@ -154,7 +154,7 @@ class DaytonaSandbox:
 
 
 class DaytonaBackend:
-    """Opens workspaces at Daytona."""
+    """Opens workspaces on Daytona."""
 
     name = "daytona"
     keeps_files_here = False

@@ -32,7 +32,7 @@ class DockerBackend:
         settings: DockerSettings | None = None,
         restrictions: MountRestrictions | None = None,
     ) -> CompositeWorkspace:
-        """Open a workspace, but start nothing yet. Raises ConfigError, BadRequest, OutsideRoots."""
+        """Open a workspace, but start nothing yet. Raises ConfigError, BadRequest or OutsideRoots."""
         settings = settings or DockerSettings()
         place, within = resolve_folders(cwd, roots)
         restrictions = restrictions or MountRestrictions()

@@ -26,7 +26,7 @@ PIECE_BYTES: Final = 1 << 20
 DAY_S: Final = 86_400
 SNAPSHOT_TIMEOUT_S: Final = 55
 IMAGE: Final = "im-"
-"""How the IDs of images begin."""
+"""How the IDs of images start."""
 
 
 class ModalSandbox:
@@ -222,7 +222,7 @@ async def _cost_of(sandbox: Any) -> float | None:
 
 
 class ModalBackend:
-    """Opens workspaces at Modal."""
+    """Opens workspaces on Modal."""
 
     name = "modal"
     keeps_files_here = False

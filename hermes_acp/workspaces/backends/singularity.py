@@ -31,7 +31,7 @@ class SingularityBackend:
         settings: SingularitySettings | None = None,
         restrictions: MountRestrictions | None = None,
     ) -> CompositeWorkspace:
-        """Open a workspace, but start nothing yet. Raises ConfigError, BadRequest, OutsideRoots."""
+        """Open a workspace, but start nothing yet. Raises ConfigError, BadRequest or OutsideRoots."""
         settings = settings or SingularitySettings()
         place, within = resolve_folders(cwd, roots)
         restrictions = restrictions or MountRestrictions()

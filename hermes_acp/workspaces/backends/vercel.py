@@ -163,7 +163,7 @@ class VercelSandbox:
 
 
 class VercelBackend:
-    """Opens workspaces at Vercel."""
+    """Opens workspaces on Vercel."""
 
     name = "vercel"
     keeps_files_here = False

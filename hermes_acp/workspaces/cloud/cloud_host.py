@@ -155,7 +155,7 @@ class CloudChannel:
         raise WorkspaceError("The command takes no input.", hint="Start it as a background process.")
 
     async def end_input(self) -> None:
-        """Do nothing: the script's input ended before the script began."""
+        """Do nothing: the script's input ended before the script started."""
 
     async def wait(self) -> int:
         """Wait for the script to end and return its exit code."""

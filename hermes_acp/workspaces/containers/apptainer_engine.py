@@ -74,7 +74,7 @@ class ApptainerEngine:
         self._environment = environment
 
     async def start(self, called: str) -> ProgramChannel:
-        """Start an instance and the shell that stops it. Raises WorkspaceError, BadRequest."""
+        """Start an instance and the shell that stops it. Raises WorkspaceError or BadRequest."""
         options = start_options(self._limits, self._mounts)
         watch = ("/bin/sh", "-c", LEASE_SCRIPT, "hermes-acp-watch", self._program, called)
         lease = await open_program(watch, self._environment)

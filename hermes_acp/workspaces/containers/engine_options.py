@@ -50,7 +50,7 @@ class Mounts(Struct, frozen=True):
     """The folders that a container sees, at the same paths as outside.
 
     `fixed` paths cannot be changed from inside, `pinned` folders cannot be moved, and a `hidden` path is an empty
-    folder there. `replaced` are paths, each with the path of its replacement. If it `is_read_only`, nothing can be
+    folder there. `replaced` lists paths, each with the path of its replacement. If it `is_read_only`, nothing can be
     changed.
     """
 

@@ -66,7 +66,7 @@ for each in $empty; do rmdir -- "$each"; done
 class OrphanReaper:
     """The watcher of one workspace's commands, running from the first of them until `close`.
 
-    Each command's own mark must begin with `mark`, in the environment variable named `variable`.
+    Each command's own mark must start with `mark`, in the environment variable named `variable`.
     """
 
     def __init__(self, variable: str) -> None:

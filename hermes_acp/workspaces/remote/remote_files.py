@@ -140,7 +140,7 @@ class RemoteFiles:
         return FoundFiles(tuple(paths), len(paths))
 
     def _require(self, wanted: bytes, output: bytes, place: str, doing: str) -> None:
-        """Raise WorkspaceError unless a script's answer begins with the wanted word."""
+        """Raise WorkspaceError unless a script's answer starts with the wanted word."""
         if not output.startswith(wanted):
             self._raise_refusal(output, place, doing)
 

@@ -30,7 +30,7 @@ class NoticeReader:
         self._held = b""
 
     def feed(self, chunk: bytes) -> tuple[bytes, list[Notice]]:
-        """Take the next bytes; return the output and the notices in them."""
+        """Append the next bytes of output; return the output and the notices in them."""
         data = self._held + chunk
         output = bytearray()
         notices: list[Notice] = []
@@ -53,6 +53,6 @@ class NoticeReader:
         return held
 
     def _cut_start(self, data: bytes) -> int:
-        """Return how many bytes at the end may be the beginning of a notice."""
+        """Return how many bytes at the end may be the start of a notice."""
         most = min(len(data), len(self._start) - 1)
         return next((size for size in range(most, 0, -1) if self._start.startswith(data[-size:])), 0)

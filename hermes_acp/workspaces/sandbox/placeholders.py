@@ -74,7 +74,7 @@ class Placeholders:
         self._clearing.start()
 
     def clear(self) -> None:
-        """Remove unneeded placeholders at once, unless they must stay or somebody put something there."""
+        """Remove unneeded placeholders at once, unless they must stay or someone put something there."""
         with self._lock:
             if self._kept_by:
                 return

@@ -297,7 +297,7 @@ class TreeIndex:
 
 
 def _dotted_end(relative: str) -> str:
-    """Return the last components of a folder's path, as used in places, if one of them begins with a dot."""
+    """Return the last components of a folder's path, as used in places, if one of them starts with a dot."""
     end = "/".join(relative.split("/")[1 - MAX_PLACE :]).lstrip("/")
     return end if "/." in f"/{end}" else ""
 

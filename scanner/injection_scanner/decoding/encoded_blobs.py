@@ -124,7 +124,7 @@ def read_base32hex(blob: str) -> str | None:
 
 
 def _of_fives(digits: str) -> bytes:
-    """Return the bytes of five-bit digits from 0 to v. Raise ValueError for other digits, and for half a byte.
+    """Return the bytes of five-bit digits from 0 to v. Raises ValueError for other digits, and for half a byte.
 
     Decoding them as one number takes a tenth of the time of the standard library's loop.
     """
@@ -170,7 +170,7 @@ def z85decode(blob: str) -> bytes:
 
 
 def b91decode(blob: str) -> bytes:
-    """Decode basE91: two characters hold thirteen or fourteen bits. Raise ValueError for other characters."""
+    """Decode basE91: two characters hold thirteen or fourteen bits. Raises ValueError for other characters."""
     raw = bytearray()
     bits = held = 0
     for at in range(0, len(blob) - 1, 2):
@@ -217,7 +217,7 @@ def _decoded(decode: Callable[[str], bytes], blob: str) -> str | None:
 
 
 def _unpack(raw: bytes) -> bytes:
-    """Decompress zlib, gzip, bzip2 or xz data. Raise ValueError for anything else."""
+    """Decompress zlib, gzip, bzip2 or xz data. Raises ValueError for anything else."""
     import zlib
 
     try:

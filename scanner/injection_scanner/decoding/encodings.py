@@ -39,7 +39,7 @@ PATH = re.compile(r"[a-z][/_-][a-z]")
 ANY_ESCAPE_SIGN: Final = r"[\\&U%=0$cC^\[]"
 USUAL_ESCAPE_SIGNS: Final = "\\&%=$^["
 RARE_ESCAPES: Final = (b"u+", b"0x", b"hr(")
-"""One of these is in whatever begins with a sign that is not usual, which are letters and figures of any text."""
+"""One of these is in whatever starts with a sign that is not usual, which are letters and figures of any text."""
 
 ESCAPED: Final = (
     r"(?:(?<=\\)(?:x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})"

@@ -52,7 +52,7 @@ export async function survivesTheServersDeath(scene) {
   await window.panel.getByText("I begin").waitFor();
   await window.panel.getByRole("button", { name: "Continue", exact: true }).click();
   await window.panel.getByText("I went on and am done.").waitFor();
-  await window.panel.getByText("Continue where you stopped.").waitFor();
+  await window.panel.getByText("Continue where you left off.").waitFor();
   await shot("light-after-kill");
 }
 

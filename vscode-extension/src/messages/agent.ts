@@ -1,6 +1,6 @@
 /** Texts for the agent. People see only CONTINUE_TURN and askAgain, as their own messages. */
 
-export const CONTINUE_TURN = "Continue where you stopped.";
+export const CONTINUE_TURN = "Continue where you left off.";
 export const askAgain = (question: string) => `Ask me again, I could not answer: ${question}`;
 export const editOnlySelection = (path: string, place: string) =>
   `Change only these lines of ${path} (${place}), with one edit.`;

@@ -18,15 +18,15 @@ class AgentBoards(Protocol):
         ...
 
     async def list(self, board: str, session_id: str) -> Sequence[CardView]:
-        """List the cards of a board that are not done. Raises BadRequest, StorageError."""
+        """List the cards of a board that are not done. Raises BadRequest or StorageError."""
         ...
 
     async def show(self, board: str, card_id: str, session_id: str) -> CardView:
-        """Return a card; without an ID, the one that the session works on. Raises BadRequest, StorageError."""
+        """Return a card; without an ID, the one that the session works on. Raises BadRequest or StorageError."""
         ...
 
     async def act(self, board: str, action: CardAction, session_id: str) -> CardView:
-        """Carry out an action as the agent of a session, and return the card. Raises BadRequest, StorageError.
+        """Carry out an action as the agent of a session, and return the card. Raises BadRequest or StorageError.
 
         An action without a card's ID is about the card that the session works on.
         """

@@ -70,23 +70,23 @@ class Boards(Protocol):
     """The boards of a home folder, as used by slash commands."""
 
     async def overview(self, name: str) -> BoardView:
-        """Return a board's limits and how many cards are in which state. Raises BadRequest, StorageError."""
+        """Return a board's limits and how many cards are in which state. Raises BadRequest or StorageError."""
         ...
 
     async def list(self, name: str, states: Collection[CardState] = ()) -> Sequence[CardView]:
-        """List cards, those that wait for a person first. Raises BadRequest, StorageError."""
+        """List cards, those that wait for a person first. Raises BadRequest or StorageError."""
         ...
 
     async def view(self, name: str, card_id: str) -> CardView:
-        """Return a card. Raises BadRequest, StorageError."""
+        """Return a card. Raises BadRequest or StorageError."""
         ...
 
     async def act(self, name: str, action: CardAction, by: Actor) -> BoardChanges:
-        """Carry out an action and return what it changed, its card first. Raises BadRequest, StorageError."""
+        """Carry out an action and return what it changed, its card first. Raises BadRequest or StorageError."""
         ...
 
     async def answer(self, name: str, card_id: str, words: str, by: Actor, call_id: str = "") -> None:
-        """Answer a card's open question with `allow`, `deny` or text. Raises BadRequest, StorageError."""
+        """Answer a card's open question with `allow`, `deny` or text. Raises BadRequest or StorageError."""
         ...
 
 

@@ -8,8 +8,8 @@ from hermes_acp.core.ports.boards.cards import BoardSettings, Card, CardState, S
 class CardView(Struct, frozen=True, gc=False):
     """A card as shown to people.
 
-    `waits_for` are the cards that must be done first. `is_queued`: its run waits for a worker. `changed` is the cursor
-    of its last change.
+    `waits_for` lists the cards that must be done first. `is_queued`: its run waits for a worker. `changed` is the
+    cursor of its last change.
     """
 
     card: Card

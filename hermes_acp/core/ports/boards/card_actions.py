@@ -75,7 +75,7 @@ class SendBackCard(Struct, frozen=True, tag="send_back"):
 
 
 class ParkCard(Struct, frozen=True, tag="park"):
-    """Stop the work on a card until somebody moves it to ready."""
+    """Stop the work on a card until someone moves it to ready."""
 
     card_id: str
     reason: str = ""

@@ -65,7 +65,7 @@ class CardUnlinked(Struct, frozen=True, tag="unlinked"):
 
 
 class CardAnswered(Struct, frozen=True, omit_defaults=True, tag="answered"):
-    """Somebody answered the question of a card's run."""
+    """Someone answered the question of a card's run."""
 
     card_id: str
     answer: str

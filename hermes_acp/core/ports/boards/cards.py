@@ -72,7 +72,7 @@ class Spending(Struct, frozen=True, omit_defaults=True, gc=False):
 class Attempt(Struct, frozen=True, omit_defaults=True, gc=False):
     """A run for a card or, without `run_id`, the work of a session that has taken it.
 
-    `number` counts the attempts of the card. `is_open`: it has not ended. `is_withdrawn`: somebody has moved or
+    `number` counts the attempts of the card. `is_open`: it has not ended. `is_withdrawn`: someone has moved or
     changed the card since, so the run must be stopped. `folder` is where it works; `branch` holds its commits and
     started at `base`. `machine` names the machine of the folder if machines share the board.
     """

@@ -161,7 +161,7 @@ class ClientConnection:
             self.app.mcp_manager.expect_questions()
 
     def session(self, session_id: str) -> "Session":
-        """Return an open session. Raise SessionNotFound."""
+        """Return an open session. Raises SessionNotFound."""
         if session := self.app.sessions.get(session_id):
             return session
         raise SessionNotFound(

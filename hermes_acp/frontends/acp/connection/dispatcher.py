@@ -46,7 +46,7 @@ class Dispatcher:
         self._tables: dict[int, MethodTable] = {}
 
     async def request(self, call: IncomingRequest) -> object:
-        """Serve a call. Raise PeerError."""
+        """Serve a call. Raises PeerError."""
         try:
             result = self.serve(call.method, call.params)
             return await result if inspect.isawaitable(result) else result
@@ -68,7 +68,7 @@ class Dispatcher:
             raise to_peer_error(error) from error
 
     def serve(self, name: str, params: msgspec.Raw) -> Any | Awaitable[Any]:
-        """Find, decode and call one method. Raise PeerError."""
+        """Find, decode and call one method. Raises PeerError."""
         version = self._client.version or STABLE
         if name == "initialize" and _wants_unstable(params):
             self._client.offers_unstable = True
@@ -121,7 +121,7 @@ class MethodTable:
         self._methods: dict[str, Method] = {}
 
     def find(self, name: str) -> Method:
-        """Return a method. Raise PeerError for an unknown name."""
+        """Return a method. Raises PeerError for an unknown name."""
         key = name.replace("/", "_")
         if key not in self._names:
             raise _no_such_method()

@@ -55,7 +55,7 @@ class McpTunnel:
         params: Mapping[str, Any] | None,
         hear: OnNotification,
     ) -> Mapping[str, Any]:
-        """Send a request and return its outcome; a result wins over an error. Raise TunnelClosed."""
+        """Send a request and return its outcome; a result wins over an error. Raises TunnelClosed."""
         from hermes_acp.mcp.server_definitions import TunnelClosed
 
         key = server_id, request_id

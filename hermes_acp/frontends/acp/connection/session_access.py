@@ -1,6 +1,6 @@
 """Decide which methods a client may call on a session that several clients share.
 
-A method declares the access it needs: `any` for whoever is connected, `view` for attached clients, `control` for
+A method declares the access it needs: `any` for any connected client, `view` for attached clients, `control` for
 attached controllers, `alone` for a controller while no other client is attached. A session without clients is open
 to everyone.
 """
@@ -15,7 +15,7 @@ Access = Literal["any", "view", "control", "alone"]
 
 
 def check_access(client: ClientConnection, access: Access, params: object) -> None:
-    """Check a call that names a session. Raise Busy if others have it open, BadRequest for an observer."""
+    """Check a call that names a session. Raises Busy if others have it open, BadRequest for an observer."""
     session_id = getattr(params, "session_id", None)
     if access == "any" or not isinstance(session_id, str):
         return

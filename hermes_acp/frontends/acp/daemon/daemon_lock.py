@@ -20,7 +20,7 @@ class DaemonLock:
     """The right to be the resident process of a home folder."""
 
     def __init__(self, home: Path) -> None:
-        """Take the lock; the socket of an earlier process stays until there is another. Raises Busy, StorageError."""
+        """Take the lock; the socket of an earlier process stays until there is another. Raises Busy or StorageError."""
         path = private_folder(home) / RESIDENT_LOCK
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -48,7 +48,7 @@ class DaemonLock:
         self._descriptor = -1
 
     def _lock(self, what: str) -> None:
-        """Take the lock. Raise Busy if another process keeps it; one that only removes a socket holds it briefly."""
+        """Take the lock. Raises Busy if another process keeps it; one that only removes a socket holds it briefly."""
         try:
             lock_or_busy(self._descriptor, what)
         except Busy:

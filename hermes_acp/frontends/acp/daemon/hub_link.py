@@ -23,7 +23,7 @@ class HubLink:
     """The link, from the first terms on."""
 
     def __init__(self) -> None:
-        """Wait for the first terms. Raise ConfigError if a hub did not start this process."""
+        """Wait for the first terms. Raises ConfigError if a hub did not start this process."""
         self._read = b""
         while b"\n" not in self._read:
             piece = os.read(INPUT, MAX_LINE_BYTES)
@@ -72,7 +72,7 @@ class HubLink:
         self._has_reports.set()
 
     def _take(self) -> list[Terms]:
-        """Return the terms in the complete lines read so far. Raise ConfigError."""
+        """Return the terms in the complete lines read so far. Raises ConfigError."""
         *lines, self._read = self._read.split(b"\n")
         try:
             return [decode_terms(line) for line in lines]

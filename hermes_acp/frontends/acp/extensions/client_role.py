@@ -7,12 +7,12 @@ from hermes_acp.sessions.clients.attached_clients import Role
 
 
 def role_in(meta: object) -> Role:
-    """Return the role, `controller` if none is asked for. Raise BadRequest for an unknown one."""
+    """Return the role, `controller` if none is asked for. Raises BadRequest for an unknown one."""
     return checked_role(own_meta(meta).get("role", "controller"))
 
 
 def checked_role(asked: object) -> Role:
-    """Return a valid role. Raise BadRequest for an unknown one."""
+    """Return a valid role. Raises BadRequest for an unknown one."""
     match asked:
         case "controller":
             return "controller"

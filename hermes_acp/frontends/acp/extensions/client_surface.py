@@ -21,6 +21,6 @@ SURFACES: Final[Mapping[object, Surface]] = MappingProxyType(
 
 
 def surface_of(client: "ClientConnection") -> Surface:
-    """Return where a client's new sessions begin."""
+    """Return where a client's new sessions start."""
     announced = client.announced
     return SURFACES.get(own_meta(announced.meta if announced else UNSET).get("surface"), "editor")

@@ -35,7 +35,7 @@ class EditorDiagnostics:
         self._session_id = session_id
 
     async def file_diagnostics(self, path: str) -> Sequence[FileDiagnostic]:
-        """Return the diagnostics of a file or folder. Raise WorkspaceError."""
+        """Return the diagnostics of a file or folder. Raises WorkspaceError."""
         params = own.DiagnosticsParams(session_id=self._session_id, path=path)
         try:
             answer = await self._client.connection.request(

@@ -98,7 +98,7 @@ class SessionJoiner(Protocol):
 async def attach_to_session(
     client: ClientConnection, params: AttachRequest, joining: SessionJoiner
 ) -> AttachResult:
-    """Attach a client and replay what its policy asks for. Raise PeerError unless the session is open, BadRequest."""
+    """Attach a client and replay what its policy asks for. Raises PeerError unless the session is open, BadRequest."""
     role = checked_role(params.role) if params.role is not None else role_in(params.meta)
     policy = _policy(params)
     session = _open_session(client, params.session_id)
@@ -125,7 +125,7 @@ async def attach_to_session(
 
 
 async def detach_from_session(client: ClientConnection, params: DetachRequest) -> DetachResult:
-    """Detach a client; running work continues. Raise PeerError unless the client is attached."""
+    """Detach a client; running work continues. Raises PeerError unless the client is attached."""
     session = _open_session(client, params.session_id)
     if session.clients.find(client) is None:
         raise _not_found(params.session_id)

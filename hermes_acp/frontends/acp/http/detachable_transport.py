@@ -42,7 +42,7 @@ class DetachableTransport:
         self._is_closed = False
 
     async def deliver(self, message: bytes) -> None:
-        """Queue one incoming message, waiting while too many are queued. Raise PeerGone if the connection has ended.
+        """Queue one incoming message, waiting while too many are queued. Raises PeerGone if the connection has ended.
 
         Line endings inside the message become spaces: JSON has them only between tokens.
         """

@@ -52,7 +52,7 @@ class HttpServer:
     """Serves clients over HTTP and WebSocket at one address."""
 
     def __init__(self, settings: ServeSettings) -> None:
-        """Bind the address. Raise ConfigError for one that cannot be bound."""
+        """Bind the address. Raises ConfigError for one that cannot be bound."""
         inherited = settings.inherited_socket
         self._listener = listen(settings.host, settings.port) if inherited is None else _take_over(inherited)
         port = self._listener.getsockname()[1]
@@ -141,7 +141,7 @@ async def run_http_server(
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Bind the listening socket with the options that connections inherit. Raise ConfigError."""
+    """Bind the listening socket with the options that connections inherit. Raises ConfigError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -166,7 +166,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _take_over(descriptor: int) -> socket.socket:
-    """Return a listening socket that the parent process bound. Raise ConfigError if it is not one."""
+    """Return a listening socket that the parent process bound. Raises ConfigError if it is not one."""
     try:
         listener = socket.socket(fileno=descriptor)
         if not listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):

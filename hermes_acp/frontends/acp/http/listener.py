@@ -183,7 +183,7 @@ class Listener(socket.socket):
         return made
 
     def accept(self) -> tuple[socket.socket, tuple[str, int]]:
-        """Accept the next connection. Raise ConnectionAbortedError for a refused one, BlockingIOError."""
+        """Accept the next connection. Raises ConnectionAbortedError for a refused one, or BlockingIOError."""
         if self.connections.closing >= MAX_CLOSING:
             raise BlockingIOError  # the next round of the event loop closes them and frees their descriptors
         plain, address = super().accept()

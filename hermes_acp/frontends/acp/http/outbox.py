@@ -93,7 +93,7 @@ class Outbox:
     def open(self, after: int | None) -> "OutboxReader":
         """Start reading after message `after`; None continues where the last reader stopped.
 
-        Raise MessagesExpired, NeverSent.
+        Raises MessagesExpired or NeverSent.
         """
         if after is not None:
             self._rewind(after)

@@ -54,7 +54,7 @@ class SocketReceiver:
     async def take(self, data: bytes, number: int | None, is_current: Callable[[], bool]) -> bool:
         """Deliver message `number` unless it was delivered before; return False if its socket was displaced.
 
-        None means that the client does not number its messages: all are delivered. Raise PeerGone if the connection
+        None means that the client does not number its messages: all are delivered. Raises PeerGone if the connection
         has ended.
         """
         if number is None:
@@ -185,7 +185,7 @@ class RemoteClients:
         return self.is_stopping or self.is_draining
 
     def begin(self, kind: Kind, client_id: str | None = None) -> RemoteClient:
-        """Start a new connection, under an ID that its client chose if it chose one. Raise TooManyClients."""
+        """Start a new connection, under an ID that its client chose if it chose one. Raises TooManyClients."""
         if self.is_closed or len(self._clients) >= self.server_limits.connections:
             raise TooManyClients
         remote_client = RemoteClient(kind, self._app, self._registry, self.server_limits, client_id)

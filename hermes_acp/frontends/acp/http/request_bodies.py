@@ -25,7 +25,7 @@ class BodyReader:
         self._held_bytes = 0
 
     async def read(self, request: Request) -> bytes:
-        """Return the whole body. Raise BodyRefused, ClientDisconnect."""
+        """Return the whole body. Raises BodyRefused or ClientDisconnect."""
         announced = request.headers.get("content-length", "0")
         if not announced.isdigit() or int(announced) > DEFAULT_MAX_FRAME_BYTES:
             raise BodyRefused(self._too_long())

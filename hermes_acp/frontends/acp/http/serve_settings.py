@@ -48,7 +48,7 @@ def check_extra() -> None:
 
 
 def read_inherited(listen: str) -> int | None:
-    """Return the descriptor in fd://N, or None if an address is given instead. Raise ConfigError."""
+    """Return the descriptor in fd://N, or None if an address is given instead. Raises ConfigError."""
     if not listen.startswith(DESCRIPTOR):
         return None
     number = listen.removeprefix(DESCRIPTOR)
@@ -58,7 +58,7 @@ def read_inherited(listen: str) -> int | None:
 
 
 def read_address(listen: str, *, allow_remote: bool) -> tuple[str, int]:
-    """Split HOST:PORT. Raise ConfigError for an invalid address, or a remote one that is not allowed."""
+    """Split HOST:PORT. Raises ConfigError for an invalid address, or a remote one that is not allowed."""
     host, colon, port = listen.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not (colon and host and port.isascii() and port.isdigit() and int(port) < 65536):
@@ -78,7 +78,7 @@ def read_address(listen: str, *, allow_remote: bool) -> tuple[str, int]:
 
 
 def check_token(token: str) -> str:
-    """Return a valid token unchanged. Raise ConfigError, without quoting it."""
+    """Return a valid token unchanged. Raises ConfigError, without quoting it."""
     if token and (
         len(token) < MIN_TOKEN_LENGTH or not token.isascii() or not token.isprintable() or " " in token
     ):
@@ -90,7 +90,7 @@ def check_token(token: str) -> str:
 
 
 def check_origin(origin: str) -> str:
-    """Return an origin as browsers send it. Raise ConfigError."""
+    """Return an origin as browsers send it. Raises ConfigError."""
     scheme, separator, rest = origin.rstrip("/").partition("://")
     if not (scheme and separator and rest) or "/" in rest:
         raise ConfigError(serving.bad_origin(origin), hint=serving.ORIGIN_HINT)

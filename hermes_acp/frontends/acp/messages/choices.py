@@ -51,10 +51,10 @@ BACKENDS: Final[Mapping[str, Label]] = MappingProxyType(
         "local": ("This machine", ""),
         "docker": ("Container", "Commands run in a container that mounts the workspace folders."),
         "singularity": ("Apptainer", "Commands run in an Apptainer instance."),
-        "ssh": ("Another machine", "Commands and files are on a machine reached over SSH."),
-        "modal": ("Modal", "Commands and files are in a Modal sandbox."),
-        "daytona": ("Daytona", "Commands and files are in a Daytona sandbox."),
-        "vercel": ("Vercel", "Commands and files are in a Vercel sandbox."),
+        "ssh": ("Another machine", "Commands run and files are stored on a machine reached over SSH."),
+        "modal": ("Modal", "Commands run and files are stored in a Modal sandbox."),
+        "daytona": ("Daytona", "Commands run and files are stored in a Daytona sandbox."),
+        "vercel": ("Vercel", "Commands run and files are stored in a Vercel sandbox."),
     }
 )
 DURING_TURN: Final[Mapping[str, Label]] = MappingProxyType(

@@ -26,8 +26,8 @@ def not_written(path: str, reason: str) -> str:
 
 
 def write_timed_out(path: str, seconds: float) -> str:
-    """Say that the editor did not answer a write."""
-    return f"The editor did not answer a write of {path} within {seconds:.0f} s."
+    """Say that the editor did not confirm a write."""
+    return f"The editor did not confirm writing {path} within {seconds:.0f} s."
 
 
 def not_started(reason: str) -> str:

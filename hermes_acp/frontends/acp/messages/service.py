@@ -7,7 +7,7 @@ DESCRIPTION: Final = (
     "running."
 )
 FILE_MARK: Final = "# Written by `hermes-acp service install`"
-"""The first line of each unit. A file that starts differently belongs to somebody else."""
+"""The first line of each unit. A file that starts differently belongs to someone else."""
 INSTALL_HELP: Final = "write the service's file after showing it, enable it and start it"
 REMOVE_HELP: Final = "stop the service and remove its file"
 STATUS_HELP: Final = "show whether the service is installed and running"
@@ -69,7 +69,7 @@ def not_a_folder(path: str) -> str:
 
 
 def foreign_home(home: str, user: str) -> str:
-    """Say that a home folder belongs to somebody else."""
+    """Say that a home folder belongs to someone else."""
     return f"The home folder {home} does not belong to {user}."
 
 

@@ -11,7 +11,7 @@ from hermes_protocol import own
 
 
 async def add_card(client: ClientConnection, params: own.BoardAddParams) -> own.BoardAddResult:
-    """Add a card, then the links from the cards that block it, in order. Raise BadRequest, StorageError."""
+    """Add a card, then the links from the cards that block it, in order. Raises BadRequest or StorageError."""
     service = client.app.board_service
     by = Actor("person", client.name)
     blockers = () if params.blocked_by is UNSET else tuple(dict.fromkeys(params.blocked_by))

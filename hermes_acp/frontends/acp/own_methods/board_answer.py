@@ -8,7 +8,7 @@ from hermes_protocol import own
 
 
 async def answer_card(client: ClientConnection, params: own.BoardAnswerParams) -> own.BoardAnswerResult:
-    """Answer the open question of a card's run. Raise BadRequest, StorageError."""
+    """Answer the open question of a card's run. Raises BadRequest or StorageError."""
     action = AnswerCard(
         params.id, "allow_once" if params.is_allowed else "reject_once", params.text, params.call_id
     )

@@ -8,7 +8,7 @@ from hermes_protocol import own
 
 
 async def approve_card(client: ClientConnection, params: own.BoardApproveParams) -> own.BoardApproveResult:
-    """Accept the result of a card. Raise BadRequest, StorageError."""
+    """Accept the result of a card. Raises BadRequest or StorageError."""
     action = ApproveCard(params.id, params.comment)
     return own.BoardApproveResult(cursor=await act_as_person(client, params.board, action))
 

@@ -8,7 +8,7 @@ from hermes_protocol import own
 
 
 async def comment_card(client: ClientConnection, params: own.BoardCommentParams) -> own.BoardCommentResult:
-    """Write a comment about a card. Raise BadRequest, StorageError."""
+    """Write a comment about a card. Raises BadRequest or StorageError."""
     action = CommentOnCard(params.id, params.text)
     return own.BoardCommentResult(cursor=await act_as_person(client, params.board, action))
 

@@ -14,7 +14,7 @@ MAX_PATCH: Final = 500_000
 
 
 async def diff_card(client: ClientConnection, params: own.BoardDiffParams) -> own.BoardDiffResult:
-    """Return the patch of a card; if there is none, the reason is a result. Raise BadRequest, StorageError."""
+    """Return the patch of a card; if there is none, the reason is a result. Raises BadRequest or StorageError."""
     from hermes_acp.git.branch_patch import patch_of
 
     card = (await client.app.board_service.show(params.board, params.id)).view.card

@@ -9,7 +9,7 @@ from hermes_protocol import own
 
 
 async def link_card(client: ClientConnection, params: own.BoardLinkParams) -> own.BoardLinkResult:
-    """Add a link between cards, or remove one. Raise BadRequest, StorageError."""
+    """Add a link between cards, or remove one. Raises BadRequest or StorageError."""
     action = LinkCard(params.id, Link(params.kind, params.card_id), params.is_removed)
     return own.BoardLinkResult(cursor=await act_as_person(client, params.board, action))
 

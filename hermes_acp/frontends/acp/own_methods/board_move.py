@@ -8,7 +8,7 @@ from hermes_protocol import own
 
 
 async def move_card(client: ClientConnection, params: own.BoardMoveParams) -> own.BoardMoveResult:
-    """Move a card to another state. Raise BadRequest, StorageError."""
+    """Move a card to another state. Raises BadRequest or StorageError."""
     action = MoveCard(params.id, params.to, params.reason)
     return own.BoardMoveResult(cursor=await act_as_person(client, params.board, action))
 

@@ -8,7 +8,7 @@ from hermes_protocol import own
 
 
 async def park_card(client: ClientConnection, params: own.BoardParkParams) -> own.BoardParkResult:
-    """Stop the work on a card. Raise BadRequest, StorageError."""
+    """Stop the work on a card. Raises BadRequest or StorageError."""
     action = ParkCard(params.id, params.reason)
     return own.BoardParkResult(cursor=await act_as_person(client, params.board, action))
 

@@ -8,7 +8,7 @@ from hermes_protocol import own
 
 
 async def remove_card(client: ClientConnection, params: own.BoardRemoveParams) -> own.BoardRemoveResult:
-    """Remove or restore a card. Raise BadRequest, StorageError."""
+    """Remove or restore a card. Raises BadRequest or StorageError."""
     action = RestoreCard(params.id) if params.is_restored else RemoveCard(params.id)
     return own.BoardRemoveResult(cursor=await act_as_person(client, params.board, action))
 

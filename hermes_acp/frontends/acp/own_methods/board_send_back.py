@@ -10,7 +10,7 @@ from hermes_protocol import own
 async def send_back_card(
     client: ClientConnection, params: own.BoardSendBackParams
 ) -> own.BoardSendBackResult:
-    """Send a card back to work. Raise BadRequest, StorageError."""
+    """Send a card back to work. Raises BadRequest or StorageError."""
     action = SendBackCard(params.id, params.words)
     return own.BoardSendBackResult(cursor=await act_as_person(client, params.board, action))
 

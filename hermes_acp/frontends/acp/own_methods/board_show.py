@@ -7,7 +7,7 @@ from hermes_protocol import own
 
 
 async def show_card(client: ClientConnection, params: own.BoardShowParams) -> own.BoardShowResult:
-    """Return everything about a card. Raise BadRequest, StorageError."""
+    """Return everything about a card. Raises BadRequest or StorageError."""
     service = client.app.board_service
     details = await service.show(params.board, params.id)
     return details_entry(details, (await service.board(params.board)).cards)

@@ -8,7 +8,7 @@ CHANGED = "_hermes/board/changed"
 
 
 async def watch_board(client: ClientConnection, params: own.BoardWatchParams) -> own.BoardWatchResult:
-    """Report each change after a cursor. Raise BadRequest, StorageError."""
+    """Report each change after a cursor. Raises BadRequest or StorageError."""
     cursor = params.after
     async with client.app.board_service.watch(params.board, cursor) as changes:
         async for change in changes:

@@ -9,7 +9,7 @@ from hermes_protocol import own
 async def diff_checkpoint(
     client: ClientConnection, params: own.CheckpointsDiffParams
 ) -> own.CheckpointsDiffResult:
-    """Return both states of every file. Raise SessionNotFound, CheckpointError."""
+    """Return both states of every file. Raises SessionNotFound or CheckpointError."""
     client.app.session_admin.status(params.session_id)
     found = await client.app.checkpoint_service.keeper.texts(params.session_id, params.id)
     return own.CheckpointsDiffResult(files=[_file(each) for each in found])

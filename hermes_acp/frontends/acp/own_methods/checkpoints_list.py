@@ -12,7 +12,7 @@ from hermes_protocol import own
 async def list_checkpoints(
     client: ClientConnection, params: own.CheckpointsListParams
 ) -> own.CheckpointsListResult:
-    """List the changes of an open or stored session. Raise SessionNotFound, CheckpointError."""
+    """List the changes of an open or stored session. Raises SessionNotFound or CheckpointError."""
     client.app.session_admin.status(params.session_id)
     found = await client.app.checkpoint_service.keeper.of_session(params.session_id)
     wanted = (each for each in found if each.kind == "turn" or params.include_undos)

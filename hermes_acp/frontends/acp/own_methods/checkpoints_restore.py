@@ -11,7 +11,7 @@ async def restore_checkpoint(
 ) -> own.CheckpointsRestoreResult:
     """Restore all requested files or, if there is a conflict, none.
 
-    The session must be open: its model is informed. Raise SessionNotFound, Busy, CheckpointError, StorageError.
+    The session must be open: its model is informed. Raises SessionNotFound, Busy, CheckpointError or StorageError.
     """
     session = client.session(params.session_id)
     undoing = client.app.checkpoint_service.undoing(session.id, session.ledger.emit)

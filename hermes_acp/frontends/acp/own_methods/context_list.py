@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 async def list_context(client: ClientConnection, params: own.ContextListParams) -> own.ContextListResult:
-    """List the files of a folder or of an open session. Raise BadRequest, SessionNotFound, ConfigError."""
+    """List the files of a folder or of an open session. Raises BadRequest, SessionNotFound or ConfigError."""
     from hermes_acp.sessions.context_overview import folder_context, session_context
 
     roots = params.roots if isinstance(params.roots, list) else []

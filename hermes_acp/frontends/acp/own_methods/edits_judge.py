@@ -11,7 +11,7 @@ from hermes_protocol import own
 async def judge_edits(client: ClientConnection, params: own.EditsJudgeParams) -> own.EditsJudgeResult:
     """Review the edits, and return how many hunks are now open.
 
-    Raise SessionNotFound, BadRequest for missing hunks, WorkspaceError, StorageError.
+    Raises SessionNotFound, BadRequest for missing hunks, WorkspaceError, or StorageError.
     """
     session = client.session(params.session_id)
     judgement = ReviewDecision(

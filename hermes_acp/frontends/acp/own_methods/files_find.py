@@ -15,7 +15,7 @@ WILD: Final = frozenset("*?[]{}!\\")
 
 
 async def find_files(client: ClientConnection, params: own.FilesFindParams) -> own.FilesFindResult:
-    """Find files that are not ignored, in the session's workspace. Raise SessionNotFound, WorkspaceError."""
+    """Find files that are not ignored, in the session's workspace. Raises SessionNotFound or WorkspaceError."""
     workspace = client.session(params.session_id).workspace
     typed = params.query[:MAX_QUERY].lstrip("/")
     found = await workspace.find(FileQuery(_glob(typed), workspace.cwd, MAX_LOOKED_AT))

@@ -13,7 +13,7 @@ MAX_SHOWN_BYTES: Final = 400_000
 
 
 async def read_file(client: ClientConnection, params: own.FilesReadParams) -> own.FilesReadResult:
-    """Read a text file. Raise SessionNotFound, AuthRequired, ConfigError, BadRequest for a file that is not shown."""
+    """Read a text file. Raises SessionNotFound, AuthRequired, ConfigError, BadRequest for a file that is not shown."""
     file = ReadableFile(client, params.session_id, params.path)
     chunk = await file.read(MAX_SHOWN_BYTES)
     content = chunk.content

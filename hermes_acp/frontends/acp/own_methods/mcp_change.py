@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 async def change_server(client: ClientConnection, params: own.McpChangeParams) -> own.McpChangeResult:
-    """Carry out the requested change. Raise BadRequest for an unknown server, SessionNotFound, ConfigError,
+    """Carry out the requested change. Raises BadRequest for an unknown server, SessionNotFound, ConfigError,
     StorageError.
     """
     if params.action in ("enable", "disable"):

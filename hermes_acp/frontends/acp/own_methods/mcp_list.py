@@ -21,7 +21,10 @@ FIRST_WAIT_S = 2.0
 
 
 async def list_servers(client: ClientConnection, params: own.McpListParams) -> own.McpListResult:
-    """List the servers and their state, after waiting a moment for new connections. Raise BadRequest, ConfigError."""
+    """List the servers and their state, after waiting a moment for new connections.
+
+    Raises BadRequest or ConfigError.
+    """
     await run_sync(client.app.session_creator.checked_roots, params.cwd, ())
     app = client.app
     settings = await run_sync(load_settings, app.configuration.access.environment)

@@ -7,7 +7,7 @@ from hermes_protocol import own
 
 
 async def show_run(client: ClientConnection, params: own.RunsShowParams) -> own.RunsShowResult:
-    """Return a run with its open questions. Raise BadRequest, StorageError."""
+    """Return a run with its open questions. Raises BadRequest or StorageError."""
     service = client.app.run_service
     view = await service.known(params.id)
     return own.RunsShowResult(

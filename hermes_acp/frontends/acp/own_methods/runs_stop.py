@@ -6,7 +6,7 @@ from hermes_protocol import own
 
 
 async def stop_run(client: ClientConnection, params: own.RunsStopParams) -> own.RunsStopResult:
-    """Stop a run in any state. Raise BadRequest, StorageError."""
+    """Stop a run in any state. Raises BadRequest or StorageError."""
     service = client.app.run_service
     run = await service.known(params.id)
     return own.RunsStopResult(state=(await service.engine.stop(run.order.id)).state)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 async def add_schedule(client: ClientConnection, params: own.SchedulesAddParams) -> own.SchedulesAddResult:
-    """Add a schedule; its runs work in the configured mode. Raise BadRequest, StorageError."""
+    """Add a schedule; its runs work in the configured mode. Raises BadRequest or StorageError."""
     from hermes_acp.runs.run_service import RunRequest
 
     service = client.app.run_service
@@ -43,7 +43,7 @@ async def add_schedule(client: ClientConnection, params: own.SchedulesAddParams)
 
 
 def _due(params: own.SchedulesAddParams, now: float) -> "tuple[Timing, str, float | None]":
-    """Return the timing, its description in words, and the first due time. Raise BadRequest."""
+    """Return the timing, its description in words, and the first due time. Raises BadRequest."""
     from hermes_acp.runs.agent_schedules import read_timing
     from hermes_acp.runs.schedule_times import next_due
 

@@ -8,7 +8,7 @@ from hermes_protocol import own
 async def change_schedule(
     client: ClientConnection, params: own.SchedulesChangeParams
 ) -> own.SchedulesChangeResult:
-    """Carry out one change to a schedule. Raise BadRequest, StorageError."""
+    """Carry out one change to a schedule. Raises BadRequest or StorageError."""
     schedules = client.app.run_service.engine.schedules
     match params.action:
         case "pause":

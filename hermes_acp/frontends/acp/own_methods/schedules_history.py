@@ -14,7 +14,7 @@ MAX_RESULTS = 500
 async def show_history(
     client: ClientConnection, params: own.SchedulesHistoryParams
 ) -> own.SchedulesHistoryResult:
-    """List due times, newest first. Raise BadRequest, StorageError."""
+    """List due times, newest first. Raises BadRequest or StorageError."""
     schedules = client.app.run_service.engine.schedules
     if await schedules.show(params.id) is None:
         raise BadRequest(errors.unknown_schedule(params.id))

@@ -19,7 +19,7 @@ MAX_RESULTS = 200
 async def search_sessions(
     client: ClientConnection, params: own.SessionsSearchParams
 ) -> own.SessionsSearchResult:
-    """Search, after indexing new records for up to two seconds. Raise BadRequest, StorageError.
+    """Search, after indexing new records for up to two seconds. Raises BadRequest or StorageError.
 
     A query with neither words nor dates is refused, and so is a date that cannot be read.
     """

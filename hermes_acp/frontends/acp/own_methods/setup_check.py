@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def check_setup(client: ClientConnection, params: own.SetupCheckParams) -> own.SetupCheckResult:
-    """Try the answers without storing them; a failure is a result. Raise BadRequest for an unusable answer."""
+    """Try the answers without storing them; a failure is a result. Raises BadRequest for an unusable answer."""
     from hermes_acp.models.model_setup.model_trial import list_models, try_model
     from hermes_acp.models.model_setup.setup_answers import answers_of, readable_values, usual_model
 

@@ -9,7 +9,10 @@ from hermes_protocol import own
 async def transcribe(
     client: ClientConnection, params: own.SpeechTranscribeParams
 ) -> own.SpeechTranscribeResult:
-    """Transcribe a recording without telling any session. Raise BadRequest, ConfigError, AuthRequired, ModelError."""
+    """Transcribe a recording without telling any session.
+
+    Raises BadRequest, ConfigError, AuthRequired or ModelError.
+    """
     recording = recording_of(params.mime_type, params.data)
     return own.SpeechTranscribeResult(text=await client.app.voice_service.transcribe(recording))
 

@@ -9,7 +9,7 @@ from hermes_protocol import own
 
 
 async def approve_trust(client: ClientConnection, params: own.TrustApproveParams) -> own.TrustApproveResult:
-    """Trust the items that are unchanged since they were listed. Raise BadRequest, StorageError."""
+    """Trust the items that are unchanged since they were listed. Raises BadRequest or StorageError."""
     await run_sync(client.app.session_creator.checked_roots, params.cwd, ())
     return await run_sync(_approve, client, params)
 

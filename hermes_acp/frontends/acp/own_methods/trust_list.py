@@ -9,7 +9,7 @@ from hermes_protocol import own
 
 
 async def list_trust(client: ClientConnection, params: own.TrustListParams) -> own.TrustListResult:
-    """List the folder's items and answers. Raise BadRequest."""
+    """List the folder's items and answers. Raises BadRequest."""
     await run_sync(client.app.session_creator.checked_roots, params.cwd, ())
     return await run_sync(_listed, client, params.cwd)
 

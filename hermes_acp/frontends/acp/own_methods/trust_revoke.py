@@ -11,7 +11,7 @@ from hermes_protocol import own
 
 
 async def revoke_trust(client: ClientConnection, params: own.TrustRevokeParams) -> own.TrustRevokeResult:
-    """Revoke or forget. Raise BadRequest, StorageError."""
+    """Revoke or forget. Raises BadRequest or StorageError."""
     await run_sync(client.app.session_creator.checked_roots, params.cwd, ())
     trust = client.app.workspace_trust
     if params.what == "items":

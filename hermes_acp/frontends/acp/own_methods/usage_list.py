@@ -18,7 +18,7 @@ MAX_SESSIONS: Final = 1000
 
 
 async def list_usage(client: ClientConnection, params: own.UsageListParams) -> own.UsageListResult:
-    """Update the usage index and read it. Raise StorageError."""
+    """Update the usage index and read it. Raises StorageError."""
     wanted = max(1, min(params.days, MAX_DAYS))
     today = datetime.fromtimestamp(client.app.run_service.now()).astimezone()
     first = today - timedelta(days=wanted - 1)

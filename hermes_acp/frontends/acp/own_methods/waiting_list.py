@@ -12,7 +12,7 @@ MAX_RUNS = 200
 
 
 async def list_waiting(client: ClientConnection, params: own.WaitingListParams) -> own.WaitingListResult:
-    """List runs that wait for an answer, and open sessions that ask while nobody is attached. Raise StorageError."""
+    """List runs that wait for an answer, and open sessions that ask while nobody is attached. Raises StorageError."""
     views = await client.app.run_service.engine.list(RunFilter(("input_required",), limit=MAX_RUNS))
     runs = [await _run(client, view) for view in views]
     driven = {run.session_id for run in runs}

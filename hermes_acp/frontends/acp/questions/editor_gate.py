@@ -150,7 +150,7 @@ class EditorGate:
             return None
 
     def close(self) -> None:
-        """Let the client close the pages it opened: the turn that needed them is over."""
+        """Let the client close the pages it opened: the turn that needed them has ended."""
         while self._open_pages:
             completed = self._types.page_completed(elicitation_id=self._open_pages.pop())
             self._client.connection.notify("elicitation/complete", completed)

@@ -22,7 +22,7 @@ class Field(Struct, frozen=True):
 
 
 class Form(Struct, frozen=True):
-    """A text, fields and the names of required ones; or a text and a JSON Schema supplied by an MCP server.
+    """Text, fields and the names of required ones; or text and a JSON Schema supplied by an MCP server.
 
     Such a `foreign` schema is flat.
     """

@@ -203,7 +203,7 @@ def _diff(path: Path, before: str, after: str) -> str:
 
 
 def _is_agreed(options: argparse.Namespace, question: str) -> bool:
-    """Return whether the user agrees. Raises BadRequest if nobody can be asked."""
+    """Return whether the user agrees. Raises BadRequest if nobody is available to answer."""
     if options.yes:
         return True
     if not sys.stdin.isatty():

@@ -61,7 +61,7 @@ class ServiceTarget(Struct, frozen=True):
 
 
 def target_of(options: argparse.Namespace, *, platform: str = sys.platform) -> ServiceTarget:
-    """Return the service that the options mean. Raises BadRequest, ConfigError."""
+    """Return the service that the options mean. Raises BadRequest or ConfigError."""
     variables = process_variables()
     account = _account(options.run_as, variables) if options.is_system else None
     if account:

@@ -31,7 +31,7 @@ def unit_text(plan: ServicePlan) -> str:
 
 
 def command_line(words: Sequence[str]) -> str:
-    """Return a command for ExecStart=; in it, `$` begins a variable."""
+    """Return a command for ExecStart=; in it, `$` starts a variable."""
     program, *arguments = words
     return " ".join((_quoted(program), *(_quoted(word.replace("$", "$$")) for word in arguments)))
 
@@ -76,7 +76,7 @@ def _bound(path: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text quoted as one word, with percent signs escaped."""
+    """Return a string quoted as one word, with percent signs escaped."""
     text = _specifiers(text)
     if PLAIN.fullmatch(text):
         return text

@@ -183,7 +183,7 @@ def refused_mode(mode_id: str, *, allows_bypass: bool) -> BadRequest:
 async def learn_model(configuration: "Configuration", session: "Session", value: str | bool) -> None:
     """If a model is not known yet, wait until all models are.
 
-    Raise AuthRequired, ConfigError.
+    Raises AuthRequired or ConfigError.
     """
     if not isinstance(value, str) or _find_offer(value, session.offers.models):
         return
@@ -194,7 +194,7 @@ async def learn_model(configuration: "Configuration", session: "Session", value:
 
 
 def set_option(session: "Session", option: str, value: str | bool) -> None:
-    """Set an option. Raise BadRequest for an unknown option or value."""
+    """Set an option. Raises BadRequest for an unknown option or value."""
     options = session.record.options
     if option not in ALL_OPTIONS:
         offered = ", ".join(each.id for each in options_of(session.record, session.offers))

@@ -19,7 +19,7 @@ from hermes_acp.storage.session_store import PAGE, ArchiveFilter
 async def page_of(
     client: ClientConnection, cwd: str | None, cursor: str | None, archived: ArchiveFilter = "exclude"
 ) -> tuple[list[SessionRow], str | None]:
-    """Return one page, and a cursor if there may be more. Raise BadRequest for an invalid cursor."""
+    """Return one page, and a cursor if there may be more. Raises BadRequest for an invalid cursor."""
     after = _read_cursor(cursor) if cursor else None
     rows = await client.app.sessions.page(os.path.normpath(cwd) if cwd else None, after, archived)
     return rows, _write_cursor(rows[-1]) if len(rows) == PAGE else None

@@ -24,7 +24,7 @@ TEXTS = ("text", "result", "reason", "answer", "words", "branch", "title")
 
 
 async def act_as_person(client: "ClientConnection", board: str, action: "CardAction") -> int:
-    """Carry out an action for the client's user and return the new cursor. Raise BadRequest, StorageError."""
+    """Carry out an action for the client's user and return the new cursor. Raises BadRequest or StorageError."""
     changes = await client.app.board_service.act(board, action, Actor("person", client.name))
     return changes.board.cursor
 

@@ -21,7 +21,7 @@ IMAGE_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/w
 async def prompt_parts(blocks: Sequence[Struct], voice: VoiceService) -> tuple[Part, ...]:
     """Convert a prompt; recordings become their transcriptions.
 
-    Raise BadRequest for an empty one and for a block that no model here accepts, ConfigError, AuthRequired, ModelError.
+    Raises BadRequest if it is empty or has a block that no model here accepts, ConfigError, AuthRequired or ModelError.
     """
     heard: list[Part | None] = [
         await _said(block, voice) if block.__struct_config__.tag == "audio" else None for block in blocks
@@ -38,7 +38,7 @@ async def _said(block: Struct, voice: VoiceService) -> TextPart:
 
 
 def recording_of(mime_type: str, data_base64: str) -> Recording:
-    """Decode a recording. Raise BadRequest."""
+    """Decode a recording. Raises BadRequest."""
     if not mime_type.startswith("audio/"):
         raise BadRequest(errors.not_audio(mime_type), hint=errors.RECORD_AGAIN_HINT)
     try:
@@ -70,7 +70,7 @@ def _resource_to_part(contents: dict[str, Any]) -> Part:
 
 
 def _image(mime_type: str, data_base64: str) -> ImagePart:
-    """Convert an image by the type its first bytes show. Raise BadRequest for a type no model reads.
+    """Convert an image by the type its first bytes show. Raises BadRequest for a type no model reads.
 
     Once in the history, such an image would make every later turn fail too.
     """

@@ -61,7 +61,7 @@ class AcpEditor:
         )
 
     async def read_text(self, path: str, first: int = 1, count: int = 0) -> str | None:
-        """Return the text in the editor, or None if it knows no such file. Raise EditorStateUnknown."""
+        """Return the text in the editor, or None if it knows no such file. Raises EditorStateUnknown."""
         request = v1.ReadTextFileRequest(
             session_id=self._session_id,
             path=path,
@@ -82,7 +82,7 @@ class AcpEditor:
     async def write_text(self, path: str, text: str) -> None:
         """Let the editor write; any answer that is not an error counts, `null` included.
 
-        Raise WorkspaceError if the editor refuses or does not answer.
+        Raises WorkspaceError if the editor refuses or does not answer.
         """
         request = v1.WriteTextFileRequest(session_id=self._session_id, path=path, content=text)
         try:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def instructions_of(prompt: "v1.SystemPrompt | UnsetType | None") -> InstructionsGiven | None:
-    """Return the instructions in a request. Raise BadRequest for an unsupported mode or content."""
+    """Return the instructions in a request. Raises BadRequest for an unsupported mode or content."""
     if not prompt:
         return None
     if prompt.mode not in v1.SYSTEM_PROMPT_MODE_VALUES:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def specs_of(client: ClientConnection, servers: "list[v1.McpServer] | UnsetType") -> tuple[ServerSpec, ...]:
-    """Check and convert the servers of a session. Raise BadRequest, which never quotes a value."""
+    """Check and convert the servers of a session. Raises BadRequest, which never quotes a value."""
     return tuple(_spec_of(client, server) for server in servers or ())
 
 

@@ -32,15 +32,15 @@ class SessionEditor:
         return self._current().runs_commands
 
     async def read_text(self, path: str, first: int = 1, count: int = 0) -> str | None:
-        """Return the text in the editor, or None if it knows no such file. Raise EditorStateUnknown."""
+        """Return the text in the editor, or None if it knows no such file. Raises EditorStateUnknown."""
         return await self._current().read_text(path, first, count)
 
     async def write_text(self, path: str, text: str) -> None:
-        """Let the editor write. Raise WorkspaceError if it refuses or does not answer."""
+        """Let the editor write. Raises WorkspaceError if it refuses or does not answer."""
         await self._current().write_text(path, text)
 
     async def run(self, command: Command, progress: Progress) -> CommandResult | None:
-        """Run in a terminal of the editor. Raise WorkspaceError if the command was lost."""
+        """Run in a terminal of the editor. Raises WorkspaceError if the command was lost."""
         return await self._current().run(command, progress)
 
     def _current(self) -> AcpEditor:

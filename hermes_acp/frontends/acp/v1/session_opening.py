@@ -35,7 +35,7 @@ async def open_stored(
 ) -> tuple[Session, SessionHistory]:
     """Open a stored session with the client's own instructions; close it again if these are invalid.
 
-    `begin_to_watch` is called at the end of the replayed history. Raise SessionNotFound, Busy, BadRequest,
+    `begin_to_watch` is called at the end of the replayed history. Raises SessionNotFound, Busy, BadRequest,
     StorageError.
     """
     sessions = client.app.sessions

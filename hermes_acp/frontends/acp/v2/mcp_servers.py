@@ -14,7 +14,7 @@ from hermes_protocol import v2
 
 
 def specs_of(client: ClientConnection, servers: list[v2.McpServer] | v2.UnsetType) -> tuple[ServerSpec, ...]:
-    """Check and convert the servers of a session. Raise BadRequest, which never quotes a value."""
+    """Check and convert the servers of a session. Raises BadRequest, which never quotes a value."""
     return tuple(_spec_of(client, server) for server in servers or ())
 
 

@@ -148,7 +148,7 @@ class UpdateStream:
                 yield from self._end(event)
 
     def _progress(self, event: CallProgressed) -> Iterator[Update]:
-        """Return the new output, or all of it if its beginning was dropped."""
+        """Return the new output, or all of it if its start was dropped."""
         call_id, before = event.call_id, self._outputs.get(event.call_id)
         if before is None:
             if event.text:

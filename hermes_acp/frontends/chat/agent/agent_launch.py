@@ -25,6 +25,6 @@ class AgentLauncher:
             self._ready = start_child(self._command, self._variables)
 
     def take(self) -> subprocess.Popen[bytes]:
-        """Return a running agent that is not connected yet. Raise AgentGone."""
+        """Return a running agent that is not connected yet. Raises AgentGone."""
         ready, self._ready = self._ready, None
         return ready or start_child(self._command, self._variables)

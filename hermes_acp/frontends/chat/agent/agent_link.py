@@ -110,7 +110,7 @@ class AgentLink:
             self._events.put(UpdateReceived(update, self._is_replaying))
 
     async def session(self) -> Session:
-        """Wait for the open session. Raise AgentLost."""
+        """Wait for the open session. Raises AgentLost."""
         while self._session is None:
             if self.failure is not None:
                 raise AgentLost from self.failure
@@ -118,20 +118,20 @@ class AgentLink:
         return self._session
 
     async def reopened(self, after: int) -> None:
-        """Wait until sessions were opened more than `after` times. Raise AgentLost."""
+        """Wait until sessions were opened more than `after` times. Raises AgentLost."""
         while self._openings <= after:
             if self.failure is not None:
                 raise AgentLost from self.failure
             await self._changed.wait()
 
     async def agent(self) -> Agent:
-        """Wait for an agent with an open session. Raise AgentLost."""
+        """Wait for an agent with an open session. Raises AgentLost."""
         await self.session()
         assert self._agent is not None
         return self._agent
 
     async def switch(self, request: SessionRequest) -> None:
-        """Open another session instead of the open one. Raise AgentError, keeping the open one, and AgentLost."""
+        """Open another session instead of the open one. Raises AgentError, keeping the open one, and AgentLost."""
         agent, before = await self.agent(), await self.session()
         if request.kind == "stored" and request.session_id == before.id:
             return

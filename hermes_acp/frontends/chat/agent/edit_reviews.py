@@ -11,7 +11,7 @@ Verdict = Literal["accepted", "rejected"]
 
 
 async def open_edits(agent: Agent, session_id: str) -> list[own.EditsListFile]:
-    """List the files with edits to review. Raise AgentError."""
+    """List the files with edits to review. Raises AgentError."""
     params = own.EditsListParams(session_id=session_id)
     return (await agent.call("_hermes/edits/list", params, own.EditsListResult)).files
 
@@ -19,7 +19,7 @@ async def open_edits(agent: Agent, session_id: str) -> list[own.EditsListFile]:
 async def submit_verdict(
     agent: Agent, session_id: str, file: own.EditsListFile, hunks: list[int], verdict: Verdict
 ) -> None:
-    """Keep or revert hunks of a file, given by their numbers in the list. Raise AgentError."""
+    """Keep or revert hunks of a file, given by their numbers in the list. Raises AgentError."""
     params = own.EditsJudgeParams(
         session_id=session_id, verdict=verdict, path=file.path, hunks=hunks, revision=file.revision
     )

@@ -23,7 +23,7 @@ class SessionChanges(Struct, frozen=True):
 
 
 async def session_changes(agent: Agent, session_id: str) -> SessionChanges:
-    """Join the changes of all turns that were not undone. Raise AgentError."""
+    """Join the changes of all turns that were not undone. Raises AgentError."""
     params = own.CheckpointsListParams(session_id=session_id)
     listed = await agent.call("_hermes/checkpoints/list", params, own.CheckpointsListResult)
     joined: dict[str, FileChange] = {}

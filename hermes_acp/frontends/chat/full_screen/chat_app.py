@@ -157,7 +157,7 @@ class ChatApp(TerminalApp, inherit_bindings=False):
             self.screen.set_focus(each.prompt)
 
     def _action_input(self, key: Literal["mode", "speech"]) -> None:
-        """Switch to the next mode, or begin or end a recording."""
+        """Switch to the next mode, or start or stop a recording."""
         if key == "speech":
             self._drawn.actions().speak()
         else:

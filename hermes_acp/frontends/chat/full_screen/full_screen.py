@@ -88,7 +88,7 @@ class FullScreen:
         return self._prompt.pasted.restore(text)
 
     def copy(self, text: str) -> bool:
-        """Ask the terminal to put a text into the clipboard (OSC 52), which most terminals obey."""
+        """Ask the terminal to copy text to the clipboard (OSC 52), which most terminals obey."""
         self._app.copy_to_clipboard(text)
         return True
 
@@ -98,7 +98,7 @@ class FullScreen:
         return self._editor is not None
 
     async def edit(self, text: str, name: str) -> str | None:
-        """Let the person edit a text in their editor, which uses the screen until it exits."""
+        """Let the person edit text in their editor, which uses the screen until it exits."""
         if self._editor is None:
             return None
         async with self._app.released():

@@ -114,7 +114,7 @@ class PromptArea(TextArea):
         self.move_cursor(self.document.end)
 
     def insert_words(self, words: str) -> None:
-        """Insert words at the cursor, apart from the word before it."""
+        """Insert words at the cursor, separated from the word before it."""
         self.insert(spaced(self.text[: self._cursor_index()], words))
 
     async def write_in(

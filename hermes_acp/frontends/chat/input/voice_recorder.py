@@ -60,7 +60,7 @@ def recorders(variables: Mapping[str, str]) -> list[Sequence[str]]:
 async def record(variables: Mapping[str, str], stop: anyio.Event) -> bytes:
     """Record until `stop` is set, as a WAV file. A program that fails at once gives way to the next one.
 
-    Raise RecordingFailed. If it is cancelled, nothing is kept.
+    Raises RecordingFailed. If it is cancelled, nothing is kept.
     """
     why = messages.NO_RECORDER
     for command in recorders(variables):
@@ -113,7 +113,7 @@ async def _cancel_at_end(process: "Process", scope: anyio.CancelScope) -> None:
 
 
 def _content(folder: Path) -> bytes:
-    """Return the recording. Raise RecordingFailed."""
+    """Return the recording. Raises RecordingFailed."""
     try:
         path = folder / "speech.wav"
         if HEADER_BYTES < path.stat().st_size <= MAX_BYTES:

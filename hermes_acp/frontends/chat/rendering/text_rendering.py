@@ -22,7 +22,7 @@ MAX_WIDTH: Final = 100
 MIN_WIDTH: Final = 20
 OUTPUT_BAR: Final = "│"
 _LEAD: Final = re.compile(rf"  {OUTPUT_BAR} |\S |  ")
-"""What a line begins with before its words: the bar of an output, a mark, or an indentation."""
+"""What a line starts with before its words: the bar of an output, a mark, or an indentation."""
 
 
 class TerminalStyle(Struct, frozen=True):

@@ -45,7 +45,7 @@ class TranscriptLayout:
         return f"\n{self._renderer.render(Text(messages.how_to_resume(session_id), style='dim'))}"
 
     def prompt(self, text: str) -> str:
-        """Return the user's prompt; a long one is shortened to its beginning."""
+        """Return the user's prompt; a long one is shortened to its start."""
         lines = sanitize(text).strip("\n").split("\n")
         shown = "\n  ".join(lines[:MAX_PROMPT_LINES])
         said = Text("❯ ", style="bold cyan").append(shown[:MAX_PROMPT_CHARACTERS], style="bold")

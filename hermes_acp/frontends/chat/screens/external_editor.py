@@ -1,4 +1,4 @@
-"""Open a text in the person's editor (`VISUAL` or `EDITOR`)."""
+"""Open text in the person's editor (`VISUAL` or `EDITOR`)."""
 
 import os
 import shlex
@@ -22,7 +22,7 @@ class ExternalEditor:
         self._variables = variables
 
     async def change(self, text: str, name: str) -> str | None:
-        """Let the person edit a text in a private file of that name; return None if the editor failed."""
+        """Let the person edit text in a private file of that name; return None if the editor failed."""
         with tempfile.TemporaryDirectory(prefix="hermes-") as folder:
             path = Path(folder) / os.path.basename(name)
             try:
@@ -34,7 +34,7 @@ class ExternalEditor:
                 return None
 
     async def _run(self, path: Path) -> int:
-        """Run the editor on the terminal; Ctrl+C there is the editor's. Raise OSError if it cannot be started."""
+        """Run the editor on the terminal; Ctrl+C there is the editor's. Raises OSError if it cannot be started."""
         with anyio.open_signal_receiver(signal.SIGINT):
             process = await anyio.open_process(
                 [*self._command, str(path)], stdin=None, stdout=None, stderr=None, env=self._variables

@@ -80,7 +80,7 @@ class InputLine:
         self.typed_at = self._terminal.clock()
 
     def insert_words(self, words: str) -> None:
-        """Insert words at the cursor, apart from the word before it."""
+        """Insert words at the cursor, separated from the word before it."""
         if self.session.app.is_running:
             buffer = self.session.default_buffer
             buffer.insert_text(spaced(buffer.document.text_before_cursor, words))
@@ -88,7 +88,7 @@ class InputLine:
             self.insert(spaced(self._draft.text_before_cursor, words))
 
     def put_back(self, text: str) -> None:
-        """Insert a text before the current one or, once the line was sent, before the next one."""
+        """Insert text before the current line or, once that was sent, before the next line."""
         app = self.session.app
         if app.is_running and not app.is_done:
             buffer = self.session.default_buffer

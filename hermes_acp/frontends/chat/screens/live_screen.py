@@ -153,7 +153,7 @@ class LiveScreen:
         return self._editor is not None
 
     async def edit(self, text: str, name: str) -> str | None:
-        """Let the person edit a text; output and input wait in the meantime."""
+        """Let the person edit text; output and input wait in the meantime."""
         if self._editor is None:
             return None
         async with self._writing:

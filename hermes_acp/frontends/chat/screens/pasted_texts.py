@@ -33,11 +33,11 @@ class PastedTexts:
         return line
 
     def restore(self, text: str) -> str:
-        """Return a text with markers instead of the texts, where these are unchanged."""
+        """Return a line with markers instead of the pasted texts, where these are unchanged."""
         for marker, pasted in self._texts.items():
             text = text.replace(pasted, marker)
         return text
 
     def marker_before(self, text: str) -> str:
-        """Return the marker at the end of a text, or an empty string."""
+        """Return the marker at the end of a string, or an empty string."""
         return next((marker for marker in self._texts if text.endswith(marker)), "")

@@ -135,7 +135,7 @@ class Screen(Protocol):
         ...
 
     def insert(self, text: str) -> None:
-        """Insert words at the cursor of the input line, apart from the word before it."""
+        """Insert words at the cursor of the input line, separated from the word before it."""
         ...
 
     def without_pasted(self, text: str) -> str:
@@ -143,7 +143,7 @@ class Screen(Protocol):
         ...
 
     def copy(self, text: str) -> bool:
-        """Ask the terminal to put a text into the clipboard; return False if it cannot."""
+        """Ask the terminal to copy text to the clipboard; return False if it cannot."""
         ...
 
     @property
@@ -152,7 +152,7 @@ class Screen(Protocol):
         ...
 
     async def edit(self, text: str, name: str) -> str | None:
-        """Let the person edit a text as a file of that name; return None if the editor failed."""
+        """Let the person edit text as a file of that name; return None if the editor failed."""
         ...
 
     def cancel_read(self) -> None:

@@ -10,7 +10,7 @@ from prompt_toolkit.output import ColorDepth, Output
 from hermes_acp.frontends.chat.screens.terminal_input import TerminalInput
 
 ESCAPE_TIMEOUT_S: Final = 0.05
-"""An escape that nothing follows for this long is the key, not the beginning of another key's code."""
+"""An escape that nothing follows for this long is the key, not the start of another key's code."""
 ALT_TIMEOUT_S: Final = 0.25
 
 

@@ -19,7 +19,7 @@ SHIFT_ENTER: Final = ("\x1b[13;2u", "\x1b[27;2;13~")
 """The codes that terminals send for Shift+Enter, if they differ from the one for Enter."""
 ESCAPE: Final = "\x1b"
 LONE_ESCAPE: Final = KeyPress(Keys.Escape, "lone")
-"""The Escape key itself, not the beginning of Alt and another key, which a terminal sends in one piece."""
+"""The Escape key itself, not the start of Alt and another key, which a terminal sends in one piece."""
 CODE_STARTS: Final = ("[", "O", ESCAPE)
 """What follows Escape in the code of another key, which a slow connection may split."""
 

@@ -56,7 +56,7 @@ def add_batch(parser: argparse.ArgumentParser) -> None:
 
 
 def run_batch(options: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit code. Raises BadRequest, Busy, StorageError."""
+    """Run the subcommand and return the exit code. Raises BadRequest, Busy or StorageError."""
     environment = read_environment()
     if options.action == "run":
         from hermes_acp.frontends.cli.batch.batch_run import start_batch

@@ -30,7 +30,7 @@ MAX_NAMED = 5
 
 
 def start_batch(options: argparse.Namespace, environment: Environment) -> int:
-    """Work on a batch and return the exit code. Raises BadRequest, Busy, StorageError."""
+    """Work on a batch and return the exit code. Raises BadRequest, Busy or StorageError."""
     prompts = Path(options.prompts).absolute()
     lines = read_lines(prompts, LineDefaults(prompts.parent, options.mode, options.model, options.backend))
     batch_id = options.id or default_batch_id(prompts)

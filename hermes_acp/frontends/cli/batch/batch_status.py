@@ -18,7 +18,7 @@ STATUSES: Final[tuple[ResultStatus, ...]] = get_args(ResultStatus)
 
 
 async def batch_document(service: "RunService", store: BatchStore, batch: Batch) -> dict[str, Any]:
-    """Return the state of a batch as a JSON document. Raises BadRequest, StorageError."""
+    """Return the state of a batch as a JSON document. Raises BadRequest or StorageError."""
     results = read_results(Path(batch.results))
     last = [result for line, result in latest(results).items() if line in batch.lines]
     counts = {status: sum(each.status == status for each in last) for status in STATUSES}

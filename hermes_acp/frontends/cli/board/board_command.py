@@ -33,7 +33,7 @@ STARTS_WORK: Final = ("add", "move", "send-back", "answer", "approve")
 
 
 def run_board(options: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit code. Raises BadRequest, StorageError."""
+    """Run the subcommand and return the exit code. Raises BadRequest or StorageError."""
     return anyio.run(_act, options, read_environment())
 
 

@@ -120,7 +120,7 @@ def _links(card: Card, cards: Mapping[str, Card]) -> Iterator[str]:
 async def print_diff(
     service: "BoardService", options: argparse.Namespace, variables: Mapping[str, str]
 ) -> None:
-    """Print the changes on a card's branch. Raises BadRequest, WorkspaceError."""
+    """Print the changes on a card's branch. Raises BadRequest or WorkspaceError."""
     from hermes_acp.git.branch_patch import patch_of
 
     card = (await service.show(options.board, options.card)).view.card

@@ -186,7 +186,7 @@ def limits(
     return {
         "Tokens": NONE if tokens is None else f"{tokens:,}",
         "Cost": NONE if cost_usd is None else f"${cost_usd:.2f}",
-        "At the same time": NONE if running is None else str(running),
+        "Running at once": NONE if running is None else str(running),
         "Place": place or NONE,
     }
 
@@ -212,7 +212,7 @@ def history_moved(state: CardState, reason: str) -> str:
 
 
 def history_commented(text: str) -> str:
-    """Return the beginning of a comment."""
+    """Return the start of a comment."""
     return f"commented: {text}"
 
 
@@ -232,7 +232,7 @@ def history_answered(answer: str, text: str) -> str:
 
 
 def history_started(number: int, run_id: str) -> str:
-    """Say which attempt began, as a run or in a session."""
+    """Say which attempt started, as a run or in a session."""
     return f"attempt {number} started{f' as {run_id}' if run_id else ' in a session'}"
 
 

@@ -29,7 +29,7 @@ MAX_SHARE: Final = 0.05
 
 
 def run_logs(options: argparse.Namespace) -> int:
-    """Print the entries and return the exit code. Raises BadRequest, SessionNotFound."""
+    """Print the entries and return the exit code. Raises BadRequest or SessionNotFound."""
     return anyio.run(_run, options)
 
 

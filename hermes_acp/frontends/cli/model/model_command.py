@@ -73,7 +73,7 @@ def _named(present: "PresentValues", options: argparse.Namespace) -> tuple[str, 
 
 
 def _choice(present: "PresentValues", provider: str, model: str) -> "tuple[Settings, ModelChoice]":
-    """Return the settings and the choice of a model. Raises AuthRequired, ConfigError, BadRequest."""
+    """Return the settings and the choice of a model. Raises AuthRequired, ConfigError or BadRequest."""
     from hermes_acp.config.model_choice import choose_model, without_choice
 
     settings = present.settings.model_copy(update={"provider": provider, "model": model or None})
@@ -129,7 +129,7 @@ async def _within_time(work: Callable[[], Awaitable[T]], name: str) -> T:
 
 
 def _set(environment: Environment, provider: str, model: str) -> None:
-    """Write the choice, preserving everything else in the settings file. Raises StorageError, ConfigError."""
+    """Write the choice, preserving everything else in the settings file. Raises StorageError or ConfigError."""
     from hermes_acp.config.settings_text import read_text
     from hermes_acp.config.yaml_text import with_value
     from hermes_acp.storage.private_files import write_private_text

@@ -73,7 +73,7 @@ def _id_of(line: bytes) -> Any:
 
 
 def _written(text: str) -> str:
-    """Return a text that can be encoded: file names may not be valid text."""
+    """Return a string that can be encoded: file names may not be valid text."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 

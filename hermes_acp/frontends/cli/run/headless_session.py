@@ -59,7 +59,7 @@ EXIT_CODES: Final[Mapping[ExitReason, int]] = MappingProxyType(
 )
 REASON_CHARACTERS: Final = 300
 NOTES_TOOL: Final = "memory"
-"""The tool whose calls are stored for a later decision if nobody can be asked."""
+"""The tool whose calls are stored for a later decision if nobody is available to answer."""
 
 
 class UnattendedGate:
@@ -69,7 +69,7 @@ class UnattendedGate:
         self.needed: set[str] = set()
 
     async def ask(self, call: CallProposed, *, permission_scope: PermissionScope) -> PermissionAnswer:
-        """Answer that nobody can be asked."""
+        """Report that nobody is available to answer."""
         # The run continues without files and tools that nobody trusted, and reports them.
         if call.name != CARD_NAME and call.within != TRUST_CARD_PARENT:
             self.needed.add(call.call_id)

@@ -25,7 +25,7 @@ MAX_CONTEXT_BYTES: Final = 256 * 1024
 """What the model sees of a piped text: about half of a usual context window."""
 MAX_READ_BYTES: Final = 64 * 1024 * 1024
 CONTEXT_WAIT_S: Final = 3.0
-"""Enough for a command to begin its output, and short for a pipe that nobody writes to."""
+"""Enough for a command to start its output, and short for a pipe that nobody writes to."""
 PROMPT_WAIT_S: Final = 10.0
 MAX_UNDECODABLE_SHARE: Final = 0.3
 STDIN: Final = "-"

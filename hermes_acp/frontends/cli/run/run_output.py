@@ -63,7 +63,7 @@ def failure_report(error: HermesError, session_id: str = "") -> RunReport:
 
 
 def stopped_report(exit_code: int, sentence: str, session_id: str = "") -> RunReport:
-    """Return the result of a run that was stopped before its turn began."""
+    """Return the result of a run that was stopped before its turn started."""
     return RunReport(session_id, FAILURE_REASONS[exit_code], exit_code, "", sentence)
 
 
@@ -94,7 +94,7 @@ class RunOutput:
         self._is_terminal = os.isatty(out_fd)
 
     def write(self, text: str) -> None:
-        """Write all of a text. Raises StorageError if that is not possible."""
+        """Write the whole text. Raises StorageError if that is not possible."""
         rest = (escaped(text) if self._is_terminal else text).encode("utf-8", "replace")
         try:
             while rest and self._is_open:

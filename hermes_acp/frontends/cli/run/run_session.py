@@ -27,7 +27,7 @@ async def open_session(
 ) -> "tuple[Session, list[Noticed]]":
     """Open the session that the flags name, or a new one; notices about its record are for the user.
 
-    `usual_model` is the model of the environment. Raises BadRequest, SessionNotFound, Busy, StorageError.
+    `usual_model` is the model of the environment. Raises BadRequest, SessionNotFound, Busy or StorageError.
     """
     await app.configuration.deps()
     instructions = _instructions(options)

@@ -61,7 +61,10 @@ def request_of(options: argparse.Namespace, prompt: str) -> "RunRequest":
 async def deliver_to(
     options: argparse.Namespace, environment: Environment, runs: "RunService", source: str
 ) -> None:
-    """Send the reports of a run or a schedule to where the flags say. Raises BadRequest, ConfigError, StorageError."""
+    """Send the reports of a run or a schedule to where the flags say.
+
+    Raises BadRequest, ConfigError or StorageError.
+    """
     from hermes_acp.clock import SystemClock
     from hermes_acp.config.sections.notification_settings import GATEWAY, GATEWAY_PLACE
     from hermes_acp.config.settings import load_settings

@@ -57,7 +57,7 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
 
 
 def run_runs(options: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit code. Raises BadRequest, StorageError."""
+    """Run the subcommand and return the exit code. Raises BadRequest or StorageError."""
     environment = read_environment()
     if options.action == "start":
         from hermes_acp.frontends.cli.runs.runs_start import start_run

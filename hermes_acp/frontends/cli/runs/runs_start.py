@@ -29,7 +29,7 @@ FAILURE_CODES: Final = MappingProxyType(
 
 
 def start_run(options: argparse.Namespace, environment: Environment) -> int:
-    """Start a run and return the exit code. Raises BadRequest, StorageError."""
+    """Start a run and return the exit code. Raises BadRequest or StorageError."""
     request = structs.replace(request_of(options, prompt_of(options, options.words)), id=options.id)
     return anyio.run(_start, options, environment, request)
 
@@ -63,7 +63,7 @@ async def _start(options: argparse.Namespace, environment: Environment, request:
 
 
 async def _session_of(service: "RunService", environment: Environment, options: argparse.Namespace) -> str:
-    """Return the session that the flags name, or an empty string. Raises SessionNotFound, BadRequest."""
+    """Return the session that the flags name, or an empty string. Raises SessionNotFound or BadRequest."""
     from hermes_acp.sessions.stored_sessions import StoredSessions
     from hermes_acp.storage.session_store import SESSION_ID, SessionStore, is_child
 

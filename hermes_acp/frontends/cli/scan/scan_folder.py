@@ -28,7 +28,7 @@ def files_of(folder: str, variables: Mapping[str, str], *, takes_all: bool) -> l
     """Return the files to scan below a folder, sorted by path; `variables` are the environment variables.
 
     These are texts for agents: files written for readers, and context files of every kind, even ignored ones, because
-    agents still read them; with `takes_all`, every file. Raise WorkspaceError without ripgrep.
+    agents still read them; with `takes_all`, every file. Raises WorkspaceError without ripgrep.
     """
     query = FileQuery("", os.path.abspath(folder), limit=MAX_FILES)
     walked = anyio.run(find, query, variables, (query.path,)).paths
@@ -41,7 +41,7 @@ def files_of(folder: str, variables: Mapping[str, str], *, takes_all: bool) -> l
 
 
 def read_within(folder: str, file: str) -> bytes | None:
-    """Read a file in a folder, or return None if it is not text. Raise BadRequest for an unreadable file."""
+    """Read a file in a folder, or return None if it is not text. Raises BadRequest for an unreadable file."""
     content = read_regular_file(Path(file), Path(os.path.realpath(folder)), MAX_BYTES)
     if isinstance(content, str):
         raise BadRequest(scan_messages.file_not_checked(file, content))

@@ -27,7 +27,7 @@ MAX_BATCHES_AHEAD: Final = 3
 
 
 class ScanRequest(msgspec.Struct, frozen=True):
-    """One line of `--jsonl`: a text to scan, and the ID that the answer repeats."""
+    """One line of `--jsonl`: text to scan, and the ID that the answer repeats."""
 
     id: str | int
     text: str

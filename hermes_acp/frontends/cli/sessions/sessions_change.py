@@ -16,7 +16,7 @@ from hermes_acp.storage.session_store import SessionStore
 
 
 async def rename_session(store: SessionStore, options: argparse.Namespace) -> int:
-    """Set a session's title; return the exit code. Raises SessionNotFound, Busy, StorageError."""
+    """Set a session's title; return the exit code. Raises SessionNotFound, Busy or StorageError."""
     from hermes_acp.telemetry.redaction import Redactor
 
     stored = StoredSessions(store)
@@ -30,7 +30,7 @@ async def rename_session(store: SessionStore, options: argparse.Namespace) -> in
 
 
 async def archive_sessions(store: SessionStore, options: argparse.Namespace) -> int:
-    """Archive sessions, or restore them; return the exit code. Raises SessionNotFound, Busy, StorageError."""
+    """Archive sessions, or restore them; return the exit code. Raises SessionNotFound, Busy or StorageError."""
     stored = StoredSessions(store)
     is_archived = options.action == "archive"
     for session_id in [stored.find(named) for named in options.ids]:
@@ -42,7 +42,7 @@ async def archive_sessions(store: SessionStore, options: argparse.Namespace) -> 
 async def delete_sessions(store: SessionStore, options: argparse.Namespace) -> int:
     """Delete sessions permanently once the user agrees; return the exit code, 1 if they do not.
 
-    Raises SessionNotFound, BadRequest without a user, Busy while a process has a session open, StorageError.
+    Raises SessionNotFound, BadRequest without a user, Busy while a process has a session open, or StorageError.
     """
     stored = StoredSessions(store)
     ids = list(dict.fromkeys(stored.find(named) for named in options.ids))

@@ -34,7 +34,7 @@ from hermes_acp.trajectories.exporting_person import mask_of_environment, names_
 async def export_dataset(store: SessionStore, ids: Sequence[str], options: argparse.Namespace) -> int:
     """Write sessions as one data set once the user agrees; return the exit code, 1 if they do not.
 
-    Raises BadRequest for a file that exists and without a user, StorageError.
+    Raises BadRequest for a file that exists and without a user, or StorageError.
     """
     if options.output in (None, "-"):
         raise BadRequest(export_messages.NEEDS_FILE, hint=export_messages.NEEDS_FILE_HINT)

@@ -49,7 +49,7 @@ Clean = Callable[[str], str]
 async def export_sessions(store: SessionStore, options: argparse.Namespace) -> int:
     """Write sessions to standard output or a file; return the exit code.
 
-    Raises SessionNotFound, BadRequest for a file that already exists or a missing answer, StorageError.
+    Raises SessionNotFound, BadRequest for a file that already exists or a missing answer, or StorageError.
     """
     stored = StoredSessions(store)
     ids = (
@@ -192,7 +192,7 @@ def _diff(diff: Diff) -> str:
 
 
 def _fenced(text: str, language: str = "") -> str:
-    """Return a text in a fence longer than any inside it."""
+    """Return a string in a fence longer than any inside it."""
     fence = "```"
     while fence in text:
         fence += "`"

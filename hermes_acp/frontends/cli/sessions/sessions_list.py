@@ -42,7 +42,7 @@ async def list_sessions(store: SessionStore, options: argparse.Namespace) -> int
 async def _within(
     rows: AsyncIterator[SessionRow], since: float | None, until: float | None
 ) -> AsyncIterator[SessionRow]:
-    """Yield the sessions that began before the end of a span of time and were last used after its beginning."""
+    """Yield the sessions that started before the end of a span of time and were last used after its start."""
     async for row in rows:
         if since is not None and row.updated_at < since:
             return  # the newest come first

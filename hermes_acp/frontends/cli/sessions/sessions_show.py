@@ -1,4 +1,4 @@
-"""The `hermes-acp sessions show` command: show one session from its beginning.
+"""The `hermes-acp sessions show` command: show one session from its start.
 
 It can also read a session while another process writes it.
 """
@@ -26,7 +26,7 @@ from hermes_acp.storage.transcript import Transcript
 async def show_session(store: SessionStore, options: argparse.Namespace) -> int:
     """Print the conversation with the positions a search names; return the exit code.
 
-    Raise SessionNotFound, StorageError.
+    Raises SessionNotFound or StorageError.
     """
     session_id = _found(store, options.id)
     path = store.path_of(session_id)
@@ -121,7 +121,7 @@ def _as_json(passage: Passage) -> dict[str, object]:
 
 
 def _found(store: SessionStore, named: str) -> str:
-    """Return the ID of the session whose ID begins with the given characters. Raises SessionNotFound, BadRequest."""
+    """Return the ID of the session whose ID starts with the given characters. Raises SessionNotFound or BadRequest."""
     try:
         return StoredSessions(store).find(named)
     except SessionNotFound as error:

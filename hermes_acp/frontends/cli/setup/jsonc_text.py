@@ -1,6 +1,6 @@
 """Set individual members of a hand-written JSON file with comments, and leave the rest untouched.
 
-Editors' settings are JSON with comments and trailing commas. The result is read again: a text that does not say
+Editors' settings are JSON with comments and trailing commas. The result is read again: a string that does not say
 exactly what was requested is never returned.
 """
 
@@ -20,7 +20,7 @@ MAX_DEPTH: Final = 100
 
 
 class _Member(Struct, frozen=True):
-    """A member of an object: its name, where the name begins, and its value."""
+    """A member of an object: its name, where the name starts, and its value."""
 
     name: str
     begin: int
@@ -28,7 +28,7 @@ class _Member(Struct, frozen=True):
 
 
 class _Node(Struct, frozen=True):
-    """A value, where it begins and ends, and the members of an object."""
+    """A value, where it starts and ends, and the members of an object."""
 
     value: Any
     begin: int
@@ -38,12 +38,12 @@ class _Node(Struct, frozen=True):
 
 
 def read_jsonc(text: str) -> Any:
-    """Return the content of a text; an empty text is an empty object. Raises ValueError, which names the line."""
+    """Return the content of a document; an empty one is an empty object. Raises ValueError, which names the line."""
     return _parse(text).value if _is_written(text) else {}
 
 
 def with_member(text: str, path: Sequence[str], value: object) -> str:
-    """Return a text with `value` at a path of names. Comments, order and layout of everything else stay.
+    """Return the document with `value` at a path of names. Comments, order and layout of everything else stay.
 
     Raises ValueError if the text cannot be read, or the path leads through a value that is not an object.
     """

@@ -50,7 +50,7 @@ def add_setup(parser: argparse.ArgumentParser) -> None:
 def run_setup(options: argparse.Namespace) -> int:
     """Ask for the answers or take them from the flags, check them and write them; return the exit code.
 
-    Raises BadRequest if the user leaves or a flag is wrong, SetupInterrupted, ConfigError, ModelError, StorageError;
+    Raises BadRequest if the user leaves or a flag is wrong, SetupInterrupted, ConfigError, ModelError, or StorageError;
     then nothing was written, except what the error names and the copy of a file that was repaired before.
     """
     from hermes_acp.frontends.cli.setup.setup_console import is_terminal
@@ -119,7 +119,7 @@ def _running_server() -> str:
 
 
 def _answers_of(present: "PresentValues", options: argparse.Namespace) -> "SetupAnswers":
-    """Build the answers from the flags and the current settings. Raises BadRequest, ConfigError, ModelError."""
+    """Build the answers from the flags and the current settings. Raises BadRequest, ConfigError or ModelError."""
     import anyio
 
     from hermes_acp.models.model_setup.model_trial import list_models, try_model

@@ -105,7 +105,7 @@ def _list(environment: Environment, place: Path, *, as_json: bool) -> int:
 
 
 def _history_of(environment: Environment, place: Path, name: str) -> "VersionHistory":
-    """Find the versions of a skill that is in use here or archived. Raise BadRequest."""
+    """Find the versions of a skill that is in use here or archived. Raises BadRequest."""
     from hermes_acp.skills.skill_service import SkillService
 
     usage_tracker = usage_tracker_of(environment)

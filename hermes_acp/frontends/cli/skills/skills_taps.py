@@ -205,7 +205,7 @@ def _show(skill: "Publication") -> None:
 
 
 def _agrees(question: str, reason: str) -> bool:
-    """Ask the user. Raise BadRequest if nobody can be asked."""
+    """Ask the user. Raises BadRequest if nobody is available to answer."""
     if not can_ask():
         raise BadRequest(reason or tap_messages.PUBLISH_NEEDED, hint=tap_messages.USE_YES_HINT)
     return is_agreed(question)

@@ -39,7 +39,7 @@ def add_train(parser: argparse.ArgumentParser) -> None:
 def run_train(options: argparse.Namespace) -> int:
     """Run the subcommand and return the exit code.
 
-    Raises BadRequest, Busy, ConfigError, StorageError, TrainingError.
+    Raises BadRequest, Busy, ConfigError, StorageError or TrainingError.
     """
     environment = read_environment()
     if options.action == "start":

@@ -46,7 +46,7 @@ def serve_trained(environment: Environment, options: argparse.Namespace) -> int:
 
 
 def _add_provider(environment: Environment, provider: str, address: str) -> None:
-    """Write the endpoint to the settings, preserving everything else. Raises StorageError, ConfigError."""
+    """Write the endpoint to the settings, preserving everything else. Raises StorageError or ConfigError."""
     from hermes_acp.config.settings_text import read_text
     from hermes_acp.config.yaml_text import with_value
     from hermes_acp.storage.private_files import write_private_text

@@ -37,7 +37,7 @@ class _Offer(Struct, frozen=True):
 def start_training(environment: Environment, named: str, *, is_anew: bool) -> int:
     """Start or resume a training run once the person has typed its digest; return the exit code, 1 if they did not.
 
-    Raises BadRequest, Busy, ConfigError, StorageError, TrainingError.
+    Raises BadRequest, Busy, ConfigError, StorageError or TrainingError.
     """
     with person_at_terminal(environment, "start") as person:
         offer = _offer(environment, named, is_anew=is_anew)

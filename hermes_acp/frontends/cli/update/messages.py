@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-CHECK_HELP: Final = "only say whether there is a newer version"
+CHECK_HELP: Final = "only check whether a newer version is available"
 BACK_HELP: Final = "go back to the version before this one"
 FROM_HELP: Final = (
     "where the version comes from, now and in later updates: a wheel, a clone, a folder of wheels, the address of a "

@@ -91,7 +91,7 @@ def _warnings(told: Told) -> Generator[None]:
 
 
 def _follow_skills(environment: Environment, folders: VersionFolders, before: Path) -> BuiltinChanges:
-    """Let unedited copies of built-in skills follow the version that is now in use. Raises HermesError, OSError."""
+    """Let unedited copies of built-in skills follow the version that is now in use. Raises HermesError or OSError."""
     clock = SystemClock()
     tracker = SkillUsageTracker(environment.home, clock.now)
     hub = SkillHub(environment.home, tracker, clock.now, environment.variables.get("PATH", ""))

@@ -1,4 +1,4 @@
-"""Where an update reports its progress: nowhere, or to a log and whoever still reads its output."""
+"""Where an update reports its progress: nowhere, or to a log and anyone who still reads its output."""
 
 import os
 import select

@@ -25,7 +25,10 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
 
 
 def run_audit(options: argparse.Namespace) -> int:
-    """Run the subcommand; return the exit code, which is 1 if the log was altered. Raises BadRequest, StorageError."""
+    """Run the subcommand; return the exit code, which is 1 if the log was altered.
+
+    Raises BadRequest or StorageError.
+    """
     from hermes_acp.users.accounts import HUB_FOLDER
     from hermes_acp.users.audit_log import AuditLog
 

@@ -74,7 +74,7 @@ def _add_tokens(token: argparse.ArgumentParser, revoke: argparse.ArgumentParser)
 
 
 def run_users(options: argparse.Namespace) -> int:
-    """Run the subcommand; return the exit code. Raises BadRequest, ConfigError, StorageError."""
+    """Run the subcommand; return the exit code. Raises BadRequest, ConfigError or StorageError."""
     from hermes_acp.users.accounts import HUB_FOLDER, AccountsFile
 
     actions: dict[str, Callable[[AccountsFile, argparse.Namespace], None]] = {

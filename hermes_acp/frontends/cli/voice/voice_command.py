@@ -60,7 +60,7 @@ def _download(environment: Environment, name: str) -> int:
 
 
 async def _status(environment: Environment) -> int:
-    """Try the configured transcription with a silent recording. Raise ConfigError, AuthRequired, ModelError."""
+    """Try the configured transcription with a silent recording. Raises ConfigError, AuthRequired or ModelError."""
     service = _service(environment)
     try:
         name = await service.try_out()
@@ -71,7 +71,7 @@ async def _status(environment: Environment) -> int:
 
 
 async def _transcribe(environment: Environment, file: str) -> int:
-    """Print what is said in an audio file. Raise BadRequest, ConfigError, AuthRequired, ModelError."""
+    """Print what is said in an audio file. Raises BadRequest, ConfigError, AuthRequired or ModelError."""
     from mimetypes import guess_type
 
     from hermes_acp.core.ports.model_ports import Recording

@@ -34,7 +34,7 @@ def draining(running: int) -> str:
 
 
 def started(run: str, pid: int) -> str:
-    """Say that work on a run has begun."""
+    """Say that work on a run has started."""
     return f"{run}: started (process {pid})"
 
 

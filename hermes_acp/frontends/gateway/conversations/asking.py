@@ -116,7 +116,7 @@ class Asking:
         return Permission(question.answer.option_id) if question.answer else refusal
 
     async def elicitation(self, request: v1.CreateElicitationRequest) -> v1.CreateElicitationResponse:
-        """Ask a question from the agent. Forms with more than a choice and a text are not supported."""
+        """Ask a question from the agent. Forms with more than a choice and a text field are not supported."""
         declined = v1.CreateElicitationResponseCancel()
         if not isinstance(request, v1.CreateElicitationRequestForm) or not isinstance(
             request.session_id, str

@@ -122,7 +122,7 @@ class Conversation:
         return True
 
     async def open(self) -> None:
-        """Open the session if necessary. Raises AgentError, StorageError."""
+        """Open the session if necessary. Raises AgentError or StorageError."""
         async with self._opening:
             await self._open(is_replay_wanted=False)
 

@@ -93,7 +93,7 @@ def _diff_text(diff: v1.Diff, web_page: str) -> str:
 
 
 def _fenced(text: str, language: str) -> str:
-    """Format a text as a code block that its content cannot close."""
+    """Format a string as a code block that its content cannot close."""
     mark = "```"
     while mark in text:
         mark += "`"

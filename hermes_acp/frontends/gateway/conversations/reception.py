@@ -170,7 +170,7 @@ class Reception:
         return self._is_here(where) and _ANSWER.fullmatch(text) is not None
 
     def _is_late(self, text: str, where: ConversationPlace) -> bool:
-        """Return whether a text answers a question that was open here a short time ago."""
+        """Return whether a string answers a question that was open here a short time ago."""
         answer = _ANSWER.fullmatch(text)
         return answer is not None and self._parts.questions.is_closed(where.key, answer[2])
 

@@ -45,7 +45,7 @@ class OpenConversation(Protocol):
         ...
 
     async def open(self) -> None:
-        """Open the session unless it is open. Raises AgentError, StorageError."""
+        """Open the session unless it is open. Raises AgentError or StorageError."""
         ...
 
 
@@ -63,7 +63,7 @@ async def files_of(
 ) -> Sequence[OutgoingPart]:
     """Store the files that an answer shows; return the messages that send them, or say why one is not sent.
 
-    Their place is left out. Raise StorageError.
+    Their place is left out. Raises StorageError.
     """
     where, paths = conversation.where, shown_files(text)
     if not paths:
@@ -95,7 +95,7 @@ def _part(where: ConversationPlace, number: str) -> OutgoingPart:
 async def _file(
     agent: Agent, wanted: own.FilesFetchParams, part: OutgoingPart, parts: GatewayParts
 ) -> OutgoingPart:
-    """Return the message that sends a file, or one that says why it is not sent. Raise AgentGone, StorageError."""
+    """Return the message that sends a file, or one that says why it is not sent. Raises AgentGone or StorageError."""
     name = plain(basename(wanted.path), MAX_NAME)
     reason = messages.TOO_LARGE
     try:

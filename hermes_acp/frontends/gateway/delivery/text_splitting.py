@@ -20,7 +20,7 @@ MAX_REOPENED: Final = 40
 
 
 def split_text(text: str, limits: Limits) -> list[str]:
-    """Return the messages for a text, or none for white space."""
+    """Return the messages for a string, or none for white space."""
     messages: list[str] = []
     opener = ""
     rest = text
@@ -39,7 +39,7 @@ def split_text(text: str, limits: Limits) -> list[str]:
 
 
 def length(text: str, limits: Limits) -> int:
-    """Return the length of a text in the platform's unit."""
+    """Return the length of a string in the platform's unit."""
     if limits.unit == "bytes":
         return len(text.encode("utf-8", "replace"))
     if limits.unit == "utf16":
@@ -64,7 +64,7 @@ def _longest(text: str, room: int, limits: Limits) -> int:
 
 
 def _break(text: str, longest: int, *, in_code: bool) -> int:
-    """Return the best place to break a text, after at most `longest` characters.
+    """Return the best place to break a string, after at most `longest` characters.
 
     A paragraph is better than a line, and a line better than a sentence. Code blocks are broken only between lines.
     """
@@ -80,7 +80,7 @@ def _break(text: str, longest: int, *, in_code: bool) -> int:
 
 
 def _open_fence(text: str) -> str:
-    """Return the line that opens the code block in which a text ends, or an empty string."""
+    """Return the line that opens the code block in which a string ends, or an empty string."""
     opener = ""
     for found in _FENCE.finditer(text):
         mark, info = found[1], found[2].strip()

@@ -231,7 +231,7 @@ def no_such_room(to: str) -> str:
 
 def not_written_yet(name: str) -> str:
     """Say that a person has no known conversation."""
-    return f"It is not known where to reach {name}. {name} must first write to the agent."
+    return f"There is no conversation with {name} yet. {name} must message the agent first."
 
 
 def connected(platform: str) -> str:

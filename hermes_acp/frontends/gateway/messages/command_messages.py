@@ -17,7 +17,7 @@ ACTION_HELP: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 CODE_HELP: Final = "code that the person was given"
-NAME_HELP: Final = "name under which the model and others know the person"
+NAME_HELP: Final = "name by which the model and other people know this person"
 APPROVER_HELP: Final = "let the person approve what others ask for"
 PROFILE_HELP: Final = "profile in which the person works; default: the gateway's own"
 SHARED_HELP: Final = (

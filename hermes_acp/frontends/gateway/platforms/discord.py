@@ -1,6 +1,6 @@
 """Discord, through discord.py. Webhooks and other bots are ignored.
 
-Messages written while the gateway was away are read from known channels. A retried message has the same nonce, by which
+Messages written while the gateway was down are read from known channels. A retried message has the same nonce, by which
 Discord deduplicates it for some minutes.
 Source: Discord's "Gateway", "Create Message", "Interactions: Receiving and Responding", and discord.py's reference.
 """

@@ -1,7 +1,7 @@
-"""E-mail: read over IMAP, answered over SMTP. A thread with one subject is a conversation.
+"""Email: read over IMAP, answered over SMTP. A thread with one subject is a conversation.
 
 `From:` proves nothing. A sender is verified if our own mail server confirms the address (`Authentication-Results` from
-the server named in the settings), or if the mail replies to one of ours, whose `Message-ID` nobody else can know.
+the server named in the settings), or if the email replies to one of ours, whose `Message-ID` nobody else can know.
 Source: RFC 3501, RFC 2177, RFC 5322, RFC 8601, RFC 3834.
 """
 
@@ -74,7 +74,7 @@ class EmailPlatform:
             await self._advance(max(await self._uids(1), default=0))
 
     async def run(self) -> None:
-        """Receive mails as they arrive."""
+        """Receive emails as they arrive."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._follow)
             await self._lost.wait()
@@ -92,14 +92,14 @@ class EmailPlatform:
             await idle
 
     async def say(self, place: Place, message: OutgoingMessage) -> str:
-        """Send a mail in a thread."""
+        """Send an email in a thread."""
         mail = self._mail(place, message.key)
         mail.set_content(message.text)
         await self._send(mail)
         return mail["Message-ID"]
 
     async def send_file(self, place: Place, file: OutgoingFile) -> str:
-        """Send a mail with a file in a thread."""
+        """Send an email with a file in a thread."""
         mail = self._mail(place, file.key)
         mail.set_content(file.name)
         main, _, kind = file.mime_type.partition("/")
@@ -108,7 +108,7 @@ class EmailPlatform:
         return mail["Message-ID"]
 
     def _mail(self, place: Place, key: str) -> EmailMessage:
-        """Return an empty mail in a thread."""
+        """Return an empty email in a thread."""
         root, _, subject = place.thread.partition(" ")
         mail = EmailMessage()
         domain = self._settings.address.rpartition("@")[2]
@@ -122,11 +122,11 @@ class EmailPlatform:
         return mail
 
     async def edit(self, place: Place, message_id: str, text: str) -> None:
-        """Raise PlatformError, because a mail cannot be edited."""
+        """Raise PlatformError, because an email cannot be edited."""
         raise PlatformError(messages.NO_EDITS, is_permanent=True)
 
     async def fetch(self, attachment: Attachment, max_bytes: int) -> bytes:
-        """Read the mail again over a separate connection, and return one of its files."""
+        """Read the email again over a separate connection, and return one of its files."""
         uid, _, number = attachment.reference.partition(":")
         async with _connected(self._settings, self._context.secrets["password"]) as (imap, _):
             _ok(await imap.select("INBOX"))
@@ -263,7 +263,7 @@ async def _disconnect(imap: Any) -> None:
 
 
 async def _content(imap: Any, uid: int) -> bytes:
-    """Return a mail without marking it as read."""
+    """Return an email without marking it as read."""
     answer = _ok(await imap.uid("fetch", str(uid), "BODY.PEEK[]"))
     return max((bytes(line) for line in answer.lines if isinstance(line, bytearray)), key=len, default=b"")
 

@@ -3,7 +3,7 @@
 Nicks change and can be taken, so they identify nobody. A sender is identified by the services account that the server
 sends with the message (`account-tag`), by the account that WHOIS shows for a member of a shared channel, or by a host
 that the operator assigns to one person. WHOIS counts only if the connection stayed visible from the message to the
-answer, because otherwise somebody else could have taken the nick in between. Messages from unidentified senders are
+answer, because otherwise someone else could have taken the nick in between. Messages from unidentified senders are
 ignored.
 Source: "Modern IRC Client Protocol", IRCv3 "Capability Negotiation", "SASL 3.1", "account-tag"; RFC 4616.
 """

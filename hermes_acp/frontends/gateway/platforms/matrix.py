@@ -289,7 +289,7 @@ class MatrixPlatform:
         )
 
     def _without_name(self, body: str) -> str:
-        """Return a text without the account's name at its start."""
+        """Return a string without the account's name at its start."""
         return body.removeprefix(self._user).lstrip(" ,:") if body.startswith(self._user) else body
 
 

@@ -52,7 +52,7 @@ LIMITS: Final = Limits(
 PROGRAMS: Final = ("from_webhook", "from_bot", "from_plugin", "override_username")
 """Properties of posts that were written by programs or show a different name."""
 _NOISY: Final = re.compile(r"@(?=(?:all|channel|here)\b)|!(?=\[)", re.IGNORECASE)
-"""Mentions that notify everybody, and links that fetch a picture."""
+"""Mentions that notify everyone, and links that fetch a picture."""
 
 
 class _File(Struct):
@@ -286,12 +286,12 @@ class MattermostPlugin:
 
 
 def _frame(raw: Any) -> _Frame:
-    """Parse a text from the WebSocket. Anything unknown becomes an empty frame."""
+    """Parse a string from the WebSocket. Anything unknown becomes an empty frame."""
     return msgspec.json.decode(raw.data, type=_Frame) if isinstance(raw.data, str) else _Frame()
 
 
 def _quiet(text: str) -> str:
-    """Defuse mentions of everybody and picture links in a text, outside code."""
+    """Defuse mentions of everyone and picture links in a string, outside code."""
     return change_outside_code(text, _NOISY, "\\g<0>\u200b")
 
 

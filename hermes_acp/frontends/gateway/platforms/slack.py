@@ -314,7 +314,7 @@ def _refusal(answer: Any) -> PlatformError:
 
 
 def _shown(text: str) -> str:
-    """Format a text in Slack's styles, or without them if it would be too long."""
+    """Format a string in Slack's styles, or without them if it would be too long."""
     styled = to_markup(text, SLACK)
     return styled if 0 < len(styled) <= MAX_SECTION else html.escape(text, quote=False)
 

@@ -292,12 +292,12 @@ class TeamsPlugin:
 
 
 def _quiet(text: str) -> str:
-    """Defuse picture links in a text, so that none is fetched."""
+    """Defuse picture links in a string, so that none is fetched."""
     return change_outside_code(text, _PICTURE, "!\u200b")
 
 
 def _card(message: OutgoingMessage) -> dict[str, Any]:
-    """Build a card with a text and buttons."""
+    """Build a card with text and buttons."""
     body = [{"type": "TextBlock", "text": _quiet(message.text), "wrap": True}]
     card = {
         "type": "AdaptiveCard",

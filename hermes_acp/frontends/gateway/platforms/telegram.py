@@ -79,7 +79,7 @@ class _Entity(Struct):
     user: _User | None = None
 
     def words(self, text: bytes) -> str:
-        """Return the entity's part of a text. Offsets count UTF-16 units."""
+        """Return the entity's part of a string. Offsets count UTF-16 units."""
         return text[self.offset * 2 : (self.offset + self.length) * 2].decode("utf-16-le", "replace")
 
     def names(self, me: _User, text: bytes) -> bool:
@@ -250,7 +250,7 @@ class TelegramPlatform:
         return bytes(await self._answered(found.download_as_bytearray()))[: max_bytes + 1]
 
     async def _write(self, method: Any, room: str, text: str, more: Mapping[str, Any]) -> Any:
-        """Send or edit a text with its styles, or without them if the server refuses them."""
+        """Send or edit a message with its styles, or without them if the server refuses them."""
         preview = self._errors.library.LinkPreviewOptions(is_disabled=True)  # links are not fetched
         asked = {"chat_id": int(room), "link_preview_options": preview, **more}
 

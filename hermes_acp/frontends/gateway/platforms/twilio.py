@@ -1,6 +1,6 @@
 """WhatsApp and SMS through Twilio: receives messages through its webhook and sends them through its REST API.
 
-Every webhook request must be signed with the account's token. Messages written while the gateway was away are read from
+Every webhook request must be signed with the account's token. Messages written while the gateway was down are read from
 Twilio's list of messages. Twilio fetches files that are sent from an address below that of the webhook.
 Source: Twilio's "Messages resource", "Messaging webhook requests", "Validate signatures of requests", "Accepted
 content types for media".
@@ -309,7 +309,7 @@ def _file(address: str, mime_type: str) -> Attachment:
 
 
 def _styled(text: str) -> str:
-    """Format a text in WhatsApp's styles, or without them if it would be too long."""
+    """Format a string in WhatsApp's styles, or without them if it would be too long."""
     styled = html.unescape(to_markup(text, WHATSAPP))
     return styled if styled.strip() and len(styled.encode("utf-16-le")) // 2 <= LIMITS.max_length else text
 

@@ -1,7 +1,7 @@
 """XMPP, through slixmpp: direct chats, and rooms that show who their members are. Encrypted messages cannot be read.
 
 A sender is identified by the bare address, which servers vouch for. In rooms, that is the address that the room shows
-for a member; in rooms that show none, messages are ignored. Direct messages that arrived while the gateway was away are
+for a member; in rooms that show none, messages are ignored. Direct messages that arrived while the gateway was down are
 received at the next connection; room messages are not.
 Source: RFC 6120, RFC 6121, XEP-0045, XEP-0066, XEP-0198, XEP-0199, XEP-0308, XEP-0359, XEP-0363.
 """
@@ -310,7 +310,7 @@ def _client(settings: XmppSettings, password: str) -> Any:
 
 
 def _allowed(text: str) -> str:
-    """Remove characters that XML forbids from a text."""
+    """Remove characters that XML forbids from a string."""
     return _FORBIDDEN.sub("", text)
 
 

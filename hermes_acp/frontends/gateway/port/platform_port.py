@@ -14,7 +14,7 @@ MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 Unit = Literal["characters", "utf16", "bytes", "escaped"]
-"""`escaped` counts the characters of a text after escaping `&`, `<` and `>` as in HTML."""
+"""`escaped` counts the characters of a string after escaping `&`, `<` and `>` as in HTML."""
 
 
 class Limits(Struct, frozen=True):

@@ -31,7 +31,7 @@ class LspClient:
 
     async def ask(self, method: str, params: object) -> Any:
         """Send a request and wait for its answer without a timeout; cancel it if the wait is cancelled.
-        Raise ClientError.
+        Raises ClientError.
         """
         call_id = f"hermes-{uuid.uuid4()}"
         try:
@@ -58,7 +58,7 @@ class LspClient:
     async def choose(
         self, text: str, titles: Sequence[str], kind: types.MessageType = types.MessageType.Info
     ) -> str | None:
-        """Let the user choose one of the titles; return None if they dismiss the question. Raise ClientError.
+        """Let the user choose one of the titles; return None if they dismiss the question. Raises ClientError.
 
         The text is sent in full, whatever its length: it may be what the user approves.
         """

@@ -30,7 +30,7 @@ MAX_LINES: Final = 15
 class ClientGate:
     """Asks the user of one session; `drafts` returns whether its writes become drafts.
 
-    A text too long for a message is opened as a file in `scratch`, if the editor can open files.
+    Text too long for a message is opened as a file in `scratch`, if the editor can open files.
     """
 
     def __init__(self, client: LspClient, drafts: Callable[[], bool], scratch: ScratchFolder) -> None:

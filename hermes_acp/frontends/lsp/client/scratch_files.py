@@ -1,4 +1,4 @@
-"""Files in the home folder that show the user a text."""
+"""Files in the home folder that show text to the user."""
 
 import os
 from contextlib import suppress
@@ -20,7 +20,7 @@ class ScratchFolder:
         self._folder = home / "lsp"
 
     async def put(self, name: str, text: str) -> Path:
-        """Write a text that only its owner can read, and delete the oldest files. Raise StorageError."""
+        """Write text that only its owner can read, and delete the oldest files. Raises StorageError."""
         return await anyio.to_thread.run_sync(self._put, name, text)
 
     def _put(self, name: str, text: str) -> Path:

@@ -86,7 +86,7 @@ class CodeSelection(Struct, frozen=True):
 
 
 def read_target(arguments: Sequence[Any] | None) -> CodeTarget:
-    """Parse a command's arguments. Raise BadRequest."""
+    """Parse a command's arguments. Raises BadRequest."""
     if not arguments or len(arguments) != 1:
         raise BadRequest(messages.ONE_ARGUMENT)
     try:
@@ -96,7 +96,7 @@ def read_target(arguments: Sequence[Any] | None) -> CodeTarget:
 
 
 def find_selection(target: CodeTarget, documents: OpenDocuments) -> CodeSelection:
-    """Find a target in its document. Raise BadRequest if it is not open or not a file."""
+    """Find a target in its document. Raises BadRequest if it is not open or not a file."""
     document = documents.get(target.uri)
     if document is None:
         raise BadRequest(messages.not_open(target.uri), hint=messages.NOT_OPEN_HINT)

@@ -62,7 +62,7 @@ class OpenDocuments:
         return document.text if document else None
 
     def positions(self, text: str) -> Positions:
-        """Return the positions of a text, as the editor counts them."""
+        """Return the positions of a string, as the editor counts them."""
         return Positions(text, self.encoding)
 
     def take(self, item: types.TextDocumentItem) -> None:

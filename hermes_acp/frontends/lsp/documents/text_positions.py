@@ -35,7 +35,7 @@ class Positions:
     """The lines of one text, with columns in one encoding."""
 
     def __init__(self, text: str, encoding: str = "utf-16", starts: list[int] | None = None) -> None:
-        """Index a text; `starts` are the starts of its lines, if already known."""
+        """Index a string; `starts` are the starts of its lines, if already known."""
         self._text = text
         self._encoding = encoding
         self._width = WIDTHS.get(encoding, _utf16)

@@ -70,7 +70,7 @@ class TurnListener:
 async def run_action(
     editor: EditorConnection, name: str, action: Action, selection: CodeSelection, token: int | str | None
 ) -> Result:
-    """Run an action and return its result. Raise HermesError, or JsonRpcException if the turn failed."""
+    """Run an action and return its result. Raises HermesError, or JsonRpcException if the turn failed."""
     scope = anyio.CancelScope()
     title = messages.action_label(action.title)
     with scope:

@@ -112,14 +112,14 @@ class EditorConnection:
         return self._completions
 
     def take_settings(self, given: object) -> None:
-        """Replace the settings. Raise BadRequest, keeping the previous ones."""
+        """Replace the settings. Raises BadRequest, keeping the previous ones."""
         settings = read_settings(given)
         if self._sessions:
             self._sessions.apply(settings, self.settings)
         self.settings = settings
 
     async def show_answer(self, text: str) -> str:
-        """Open a text as a Markdown document, or show where it is; return its URI. Raise StorageError."""
+        """Open text as a Markdown document, or show where it is; return its URI. Raises StorageError."""
         path = await self.scratch.put(f"answer-{uuid.uuid4().hex[:8]}.md", text.rstrip() + "\n")
         uri = path.as_uri()
         if not await self.client.show(uri):

@@ -31,7 +31,7 @@ class LspSession:
         return isinstance(self.session.workspace, DraftWorkspace)
 
     def apply(self, settings: LspSettings, before: LspSettings) -> None:
-        """Apply the settings that changed, from the next turn on. Raise BadRequest."""
+        """Apply the settings that changed, from the next turn on. Raises BadRequest."""
         if settings.mode == "bypass" and not self.session.offers.allows_bypass:
             raise BadRequest(messages.BYPASS_NOT_ALLOWED, hint=messages.BYPASS_HINT)
         if (settings.provider, settings.model) != (before.provider, before.model):
@@ -66,7 +66,7 @@ class LspSessions:
     async def take(self, app: App, path: str, settings: LspSettings) -> LspSession:
         """Return the session of the folder that a file belongs to.
 
-        Raise BadRequest, SessionNotFound, Busy and StorageError.
+        Raises BadRequest, SessionNotFound, Busy and StorageError.
         """
         folders = [os.path.realpath(folder) for folder in self._folders()]
         within = [folder for folder in folders if path.startswith(folder.rstrip("/") + "/")]
@@ -100,7 +100,7 @@ class LspSessions:
         return lsp_session
 
     def apply(self, settings: LspSettings, before: LspSettings) -> None:
-        """Apply the settings that changed to every session. Raise BadRequest."""
+        """Apply the settings that changed to every session. Raises BadRequest."""
         for lsp_session in self._sessions.values():
             lsp_session.apply(settings, before)
 

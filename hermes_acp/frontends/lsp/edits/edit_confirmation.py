@@ -57,7 +57,7 @@ class EditConfirmation:
     async def confirm(self, label: str, drafts: Sequence[Draft], read: Read) -> EditResult:
         """Ask about drafts and apply the confirmed ones; `read` returns a file's current content.
 
-        Raise ClientError.
+        Raises ClientError.
         """
         outcome = EditResult()
         changes = await self._applicable(drafts, read, outcome)

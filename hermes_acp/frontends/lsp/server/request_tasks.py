@@ -43,7 +43,7 @@ class PendingResult(Generic[T]):
             self._is_there.set()
 
     async def wait(self) -> T:
-        """Wait for the result. Raise JsonRpcException; on cancellation, cancel the work and wait for its end."""
+        """Wait for the result. Raises JsonRpcException; on cancellation, cancel the work and wait for its end."""
         try:
             await self._is_there.wait()
         except anyio.get_cancelled_exc_class():
@@ -71,7 +71,7 @@ class RequestTasks:
         return promise
 
     async def run(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Run some work and wait for it. Raise JsonRpcException."""
+        """Run some work and wait for it. Raises JsonRpcException."""
         return await self.begin(work).wait()
 
     def attempt(self, work: Callable[[], None]) -> None:

@@ -9,7 +9,7 @@ from hermes_acp.models.transcription.transcriber_setup import TranscriberSetup
 
 
 def open_local(setup: TranscriberSetup) -> Transcriber:
-    """Return the transcriber of the model that the settings name. Raise ConfigError if it is not on this machine."""
+    """Return the transcriber of the model that the settings name. Raises ConfigError if it is not on this machine."""
     voice = setup.settings.voice
     return LocalTranscriber(speech_model(setup.environment.home, voice), voice.device, voice.language)
 

@@ -48,7 +48,7 @@ PLAIN_TESTS: Final = (
 
 
 class ParsedScript(Struct, frozen=True):
-    """The commands in a text, and what could not be understood; `functions` are the names that the text redefines."""
+    """The commands in a string, and what could not be understood; `functions` are the names that the text redefines."""
 
     commands: tuple[Command, ...]
     obstacles: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class ParsedScript(Struct, frozen=True):
 
 
 def parse_script(text: str, cwds: tuple[str, ...], home: str) -> ParsedScript:
-    """Parse a text whose commands may start in any of `cwds`."""
+    """Parse a string whose commands may start in any of `cwds`."""
     if strange := unsupported_syntax(text):
         if len(text) > MAX_CHARS:
             return ParsedScript((), (strange,))

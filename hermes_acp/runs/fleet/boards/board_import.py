@@ -32,7 +32,7 @@ class ImportedBoard(Struct, frozen=True):
 async def import_board(files: FileBoardLogs, shared: PostgresBoardLogs, name: str) -> ImportedBoard:
     """Move one board. Nobody can append to its file meanwhile, which is set aside once the database has everything.
 
-    Repeatable after any interruption. Raises BadRequest, StorageError.
+    Repeatable after any interruption. Raises BadRequest or StorageError.
     """
     async with files.open(name).handing_over() as lines:
         entries = [entry for _, line in lines if (entry := decode_line(line.encode()))]
@@ -50,7 +50,7 @@ async def import_board(files: FileBoardLogs, shared: PostgresBoardLogs, name: st
 
 
 async def import_boards(environment: Environment, names: Sequence[str]) -> list[ImportedBoard]:
-    """Move the named boards of a home folder, or all. Raises BadRequest, ConfigError, StorageError."""
+    """Move the named boards of a home folder, or all. Raises BadRequest, ConfigError or StorageError."""
     folder = environment.home / "boards"
     files, shared = FileBoardLogs(folder), share_boards(environment, folder)
     try:

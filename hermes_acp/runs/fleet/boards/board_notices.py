@@ -1,4 +1,4 @@
-"""Wait for changes of shared boards, with one connection for everybody in the process who waits."""
+"""Wait for changes of shared boards, with one connection for everyone in the process who waits."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress

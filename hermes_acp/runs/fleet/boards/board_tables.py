@@ -74,5 +74,5 @@ def add_entries(
 
 
 def announce_board(connection: TableConnection, name: str) -> None:
-    """Wake up whoever waits for a board's changes, once the transaction is committed."""
+    """Wake up everyone who waits for a board's changes, once the transaction is committed."""
     connection.execute("SELECT announce_board(?)", (name,))

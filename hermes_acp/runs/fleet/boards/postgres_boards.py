@@ -33,7 +33,7 @@ class PostgresBoardLog:
         self._name = name
 
     async def read(self, after: int = 0) -> Sequence[LogEntry]:
-        """Return the entries after a number, oldest first. Raises StorageError, BadRequest."""
+        """Return the entries after a number, oldest first. Raises StorageError or BadRequest."""
 
         def read(connection: TableConnection) -> list[NumberedLine]:
             return tables.entries_after(connection, self._found(connection), after)
@@ -110,21 +110,21 @@ class PostgresBoardLogs:
         return sorted(await self._database.read(tables.last_numbers))
 
     async def create(self, name: str) -> bool:
-        """Create a board. Return False if it already exists. Raises BadRequest, StorageError."""
+        """Create a board. Return False if it already exists. Raises BadRequest or StorageError."""
         check_board_name(name)
         return await self._database.write(partial(tables.insert_board, name=name))
 
     async def remove(self, name: str) -> None:
-        """Remove a board from the list, and archive its files on this machine. Raises BadRequest, StorageError."""
+        """Remove a board from the list, and archive its files on this machine. Raises BadRequest or StorageError."""
         check_board_name(name)
         if not await self._database.write(partial(tables.remove_board, name=name)):
             raise no_board(name)
         await run_sync(archive_board, self.folder, name)
 
     async def adopt(self, name: str, lines: Sequence[NumberedLine]) -> bool:
-        """Fill a new or empty board with the lines of a file's log. Raises BadRequest, StorageError.
+        """Fill a new or empty board with the lines of a file's log. Raises BadRequest or StorageError.
 
-        Return whether the board begins with exactly these lines, now or since an earlier call.
+        Return whether the board starts with exactly these lines, now or since an earlier call.
         """
         check_board_name(name)
         listed = list(lines)

@@ -70,7 +70,7 @@ class FleetRecords:
     def hold(self, session_id: str, path: Path) -> FleetHold:
         """Claim a locked record and update it. Blocks: call it in a worker thread.
 
-        Raises HeldElsewhere, StorageError.
+        Raises HeldElsewhere or StorageError.
         """
         claim = self._claim(session_id)
         try:
@@ -150,7 +150,7 @@ class FleetRecords:
     def _claim(self, session_id: str) -> Claim:
         """Claim a record. Wait until another holder proves to be alive or its lease expires.
 
-        Blocks. Raises HeldElsewhere, StorageError.
+        Blocks. Raises HeldElsewhere or StorageError.
         """
         first: Holder | None = None
         while True:

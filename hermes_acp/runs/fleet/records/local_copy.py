@@ -110,7 +110,7 @@ def _same_lines(one: bytes, other: bytes) -> int:
 
 
 def update_unlocked(path: Path, shared_bytes: int, read_shared: ReadShared) -> None:
-    """Update a copy that no process on this machine has open. Blocks. Raises Busy, StorageError."""
+    """Update a copy that no process on this machine has open. Blocks. Raises Busy or StorageError."""
     private_folder(path.parent)
     is_new = not path.exists()
     try:

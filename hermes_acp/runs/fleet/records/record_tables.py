@@ -46,7 +46,7 @@ def claim_record(
 ) -> Claim | Holder:
     """Claim a record, or return its holder.
 
-    A record can be claimed if nobody holds it, if its holder's ID begins with `own_ids`, or if the holder was not seen
+    A record can be claimed if nobody holds it, if its holder's ID starts with `own_ids`, or if the holder was not seen
     for a whole lease.
     """
     connection.execute(

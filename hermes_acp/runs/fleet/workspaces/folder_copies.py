@@ -86,7 +86,7 @@ class FolderCopies:
         return state
 
     def has(self, stored: StoredFolder) -> bool:
-        """Return whether this machine's copy has, or began with, the stored state."""
+        """Return whether this machine's copy has, or started with, the stored state."""
         copy = self._copy(stored.top)
         mark = _read_mark(copy) if copy else None
         return mark is not None and mark.commit == stored.state.commit

@@ -65,7 +65,7 @@ class MovingDriver:
     async def _arrive(self, order: RunOrder) -> str:
         """Bring a run's folder here if another machine had it, or if it is gone; return what the model must know.
 
-        Raises WorkspaceError, StorageError.
+        Raises WorkspaceError or StorageError.
         """
         stored = await self._database.read(lambda connection: stored_folder(connection, order.cwd))
         if stored is None:
@@ -93,7 +93,7 @@ class MovingDriver:
             await self._store(top)
 
     async def _store(self, top: str) -> None:
-        """Store the present state. If that is not possible now, the run continues, and the previous state stays
+        """Store the current state. If that is not possible now, the run continues, and the previous state stays
         stored.
         """
         if not top:

@@ -92,7 +92,7 @@ class BorrowedObjects:
     def copy_all(self, held: Callable[[], AbstractContextManager[None]]) -> None:
         """Copy all objects that are still borrowed, then remove the links.
 
-        Each batch locks the shadow. If this is stopped, the finished copies remain. Raises CheckpointError, OSError.
+        Each batch locks the shadow. If this is stopped, the finished copies remain. Raises CheckpointError or OSError.
         """
         if not self.exist:
             return

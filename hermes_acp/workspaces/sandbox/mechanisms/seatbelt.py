@@ -87,7 +87,7 @@ class _Rules:
             self._lines.append(f"({decision} {operations}{filters})\n")
 
     def profile(self, before: str) -> Profile:
-        """Return the profile, which begins with `before`."""
+        """Return the profile, which starts with `before`."""
         return Profile(before + "".join(self._lines), tuple(self._numbers))
 
 

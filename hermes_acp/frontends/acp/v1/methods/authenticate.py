@@ -10,7 +10,7 @@ from hermes_protocol import v1
 
 
 async def authenticate(client: ClientConnection, params: v1.AuthenticateRequest) -> v1.AuthenticateResponse:
-    """Read the configuration again. Raise AuthRequired while nothing is found."""
+    """Read the configuration again. Raises AuthRequired while nothing is found."""
     if params.method_id not in (CONFIGURED.id, SETUP.id):
         raise BadRequest(errors.no_auth_method(params.method_id), hint=errors.auth_method_hint(CONFIGURED.id))
     await client.app.configuration.read_again()

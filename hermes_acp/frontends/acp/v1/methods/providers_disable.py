@@ -9,7 +9,7 @@ from hermes_protocol import v1
 async def disable_provider(
     client: ClientConnection, params: v1.DisableProviderRequest
 ) -> v1.DisableProviderResponse:
-    """Disable the provider from the next turn on; disabling it twice changes nothing. Raise BadRequest."""
+    """Disable the provider from the next turn on; disabling it twice changes nothing. Raises BadRequest."""
     client.app.configuration.access.disable(params.provider_id)
     client.app.configuration.forget_model()
     await notify_auth_status(client)

@@ -8,7 +8,7 @@ from hermes_protocol import v1
 async def archive_session(
     client: ClientConnection, params: v1.ArchiveSessionRequest
 ) -> v1.ArchiveSessionResponse:
-    """Archive the session; archiving it twice changes nothing. Raise SessionNotFound, Busy."""
+    """Archive the session; archiving it twice changes nothing. Raises SessionNotFound or Busy."""
     await client.app.session_admin.archive(params.session_id)
     return v1.ArchiveSessionResponse()
 

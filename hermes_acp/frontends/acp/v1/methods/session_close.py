@@ -6,7 +6,7 @@ from hermes_protocol import v1
 
 
 async def close_session(client: ClientConnection, params: v1.CloseSessionRequest) -> v1.CloseSessionResponse:
-    """Stop and close the session. An observer, or one of several clients, only detaches. Raise SessionNotFound."""
+    """Stop and close the session. An observer, or one of several clients, only detaches. Raises SessionNotFound."""
     await client.app.departures.release(client.session(params.session_id), client)
     return v1.CloseSessionResponse()
 

@@ -8,7 +8,7 @@ from hermes_protocol import v1
 async def delete_session(
     client: ClientConnection, params: v1.DeleteSessionRequest
 ) -> v1.DeleteSessionResponse:
-    """Delete the session; succeed if it does not exist. Raise Busy while another process has it open."""
+    """Delete the session; succeed if it does not exist. Raises Busy while another process has it open."""
     await client.app.sessions.delete(params.session_id)
     return v1.DeleteSessionResponse()
 

@@ -10,7 +10,7 @@ from hermes_protocol import v1
 
 
 async def fork_session(client: ClientConnection, params: v1.ForkSessionRequest) -> v1.ForkSessionResponse:
-    """Answer with the new session's id; nothing is replayed. Raise SessionNotFound, AuthRequired, BadRequest."""
+    """Answer with the new session's id; nothing is replayed. Raises SessionNotFound, AuthRequired or BadRequest."""
     app = client.app
     await app.configuration.require_model()
     servers = specs_of(client, params.mcp_servers)

@@ -17,7 +17,7 @@ from hermes_protocol import v1
 async def list_sessions(client: ClientConnection, params: v1.ListSessionsRequest) -> v1.ListSessionsResponse:
     """Return one page, and a cursor while there may be more.
 
-    Raise BadRequest for an invalid cursor or filter.
+    Raises BadRequest for an invalid cursor or filter.
     """
     archived = _filter(params.archived or "exclude")
     rows, cursor = await page_of(client, params.cwd or None, params.cursor or None, archived)

@@ -23,7 +23,7 @@ from hermes_protocol import v1
 
 
 async def load_session(client: ClientConnection, params: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
-    """Replay everything, then answer; events that happen in the meantime come last. Raise SessionNotFound, Busy,
+    """Replay everything, then answer; events that happen in the meantime come last. Raises SessionNotFound, Busy,
     BadRequest.
     """
     servers = specs_of(client, params.mcp_servers)

@@ -11,7 +11,7 @@ from hermes_protocol import v1
 
 
 async def new_session(client: ClientConnection, params: v1.NewSessionRequest) -> v1.NewSessionResponse:
-    """Answer with the new session's ID; its commands follow immediately. Raise AuthRequired, BadRequest."""
+    """Answer with the new session's ID; its commands follow immediately. Raises AuthRequired or BadRequest."""
     app = client.app
     await app.configuration.require_model()
     servers = specs_of(client, params.mcp_servers)

@@ -15,7 +15,10 @@ from hermes_protocol.errors import PeerError
 
 
 async def prompt(client: ClientConnection, params: v1.PromptRequest) -> v1.PromptResponse:
-    """Run the turn; a failed one is an error, never a stop reason. Raise SessionNotFound, BadRequest, AuthRequired."""
+    """Run the turn; a failed one is an error, never a stop reason.
+
+    Raises SessionNotFound, BadRequest or AuthRequired.
+    """
     session = client.session(params.session_id)
     parts = await prompt_parts(params.prompt, client.app.voice_service)
     steers = own_meta(params.meta).get("steers") is True

@@ -10,7 +10,7 @@ from hermes_protocol import v1
 async def set_config_option(
     client: ClientConnection, params: v1.SetSessionConfigOptionRequest
 ) -> v1.SetSessionConfigOptionResponse:
-    """Set the option. Raise SessionNotFound, BadRequest."""
+    """Set the option. Raises SessionNotFound or BadRequest."""
     session = client.session(params.session_id)
     if params.config_id == MODEL:
         await learn_model(client.app.configuration, session, params.value)

@@ -14,7 +14,7 @@ MAX_CHARACTERS: Final = 200
 async def set_title(
     client: ClientConnection, params: v1.SetSessionTitleRequest
 ) -> v1.SetSessionTitleResponse:
-    """Store the title on one line and answer with it. Raise SessionNotFound, Busy, BadRequest."""
+    """Store the title on one line and answer with it. Raises SessionNotFound, Busy or BadRequest."""
     title = " ".join(params.title.split())[:MAX_CHARACTERS].rstrip()
     if not title:
         raise BadRequest(errors.EMPTY_TITLE, hint=errors.EMPTY_TITLE_HINT)

@@ -6,7 +6,7 @@ from hermes_protocol import v1
 
 
 def session_status(client: ClientConnection, params: v1.SessionStatusRequest) -> v1.SessionStatusResponse:
-    """Answer whether it is open or saved. Raise SessionNotFound."""
+    """Answer whether it is open or saved. Raises SessionNotFound."""
     return v1.SessionStatusResponse(status=client.app.session_admin.status(params.session_id))
 
 

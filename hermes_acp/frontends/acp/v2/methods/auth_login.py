@@ -9,7 +9,7 @@ from hermes_protocol import v2
 
 
 async def log_in(client: ClientConnection, params: v2.LoginAuthRequest) -> v2.LoginAuthResponse:
-    """Read the configuration again; the terminal method is not a login. Raise AuthRequired, BadRequest."""
+    """Read the configuration again; the terminal method is not a login. Raises AuthRequired or BadRequest."""
     if params.method_id != CONFIGURED.id:
         raise BadRequest(errors.no_auth_method(params.method_id), hint=errors.auth_method_hint(CONFIGURED.id))
     await client.app.configuration.read_again()

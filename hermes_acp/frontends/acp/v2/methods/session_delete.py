@@ -8,7 +8,7 @@ from hermes_protocol import v2
 async def delete_session(
     client: ClientConnection, params: v2.DeleteSessionRequest
 ) -> v2.DeleteSessionResponse:
-    """Delete the session; succeed if it does not exist. Raise Busy while another process has it open."""
+    """Delete the session; succeed if it does not exist. Raises Busy while another process has it open."""
     await client.app.sessions.delete(params.session_id)
     return v2.DeleteSessionResponse()
 

@@ -9,7 +9,7 @@ from hermes_protocol import v2
 
 
 async def list_sessions(client: ClientConnection, params: v2.ListSessionsRequest) -> v2.ListSessionsResponse:
-    """Return one page, and a cursor while there may be more. Raise BadRequest for an invalid cursor."""
+    """Return one page, and a cursor while there may be more. Raises BadRequest for an invalid cursor."""
     rows, cursor = await page_of(client, params.cwd or None, params.cursor or None)
     return v2.ListSessionsResponse(sessions=[_info(row) for row in rows], next_cursor=cursor or v2.UNSET)
 

@@ -13,7 +13,7 @@ from hermes_protocol import v2
 
 
 async def new_session(client: ClientConnection, params: v2.NewSessionRequest) -> v2.NewSessionResponse:
-    """Answer with the new session, which is idle. Raise AuthRequired, BadRequest."""
+    """Answer with the new session, which is idle. Raises AuthRequired or BadRequest."""
     app = client.app
     await app.configuration.require_model()
     servers = specs_of(client, params.mcp_servers)

@@ -17,7 +17,7 @@ from hermes_protocol.errors import CANCELLED, INTERNAL_ERROR, PeerError
 
 
 async def prompt(client: ClientConnection, params: v2.PromptRequest) -> v2.PromptResponse:
-    """Answer when the prompt is in the conversation. Raise SessionNotFound, BadRequest, AuthRequired, PeerError."""
+    """Answer when the prompt is in the conversation. Raises SessionNotFound, BadRequest, AuthRequired or PeerError."""
     client.app.turn_tasks.admit()
     session = client.session(params.session_id)
     parts = await prompt_parts(params.prompt, client.app.voice_service)

@@ -22,7 +22,7 @@ from hermes_protocol import v2
 async def resume_session(
     client: ClientConnection, params: v2.ResumeSessionRequest
 ) -> v2.ResumeSessionResponse:
-    """Replay on request, show whether a turn runs, then answer. Raise SessionNotFound, Busy, BadRequest."""
+    """Replay on request, show whether a turn runs, then answer. Raises SessionNotFound, Busy or BadRequest."""
     if isinstance(params.replay_from, v2.ReplayFromOther):
         raise BadRequest(errors.BAD_REPLAY_START, hint=errors.BAD_REPLAY_START_HINT)
     servers, has_servers = specs_of(client, params.mcp_servers), is_shared(client, params.session_id)

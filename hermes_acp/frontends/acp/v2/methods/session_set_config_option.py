@@ -12,7 +12,7 @@ from hermes_protocol import v2
 async def set_config_option(
     client: ClientConnection, params: v2.SetSessionConfigOptionRequest
 ) -> v2.SetSessionConfigOptionResponse:
-    """Set the option. Raise SessionNotFound, BadRequest."""
+    """Set the option. Raises SessionNotFound or BadRequest."""
     session = client.session(params.session_id)
     if isinstance(params, v2.SetSessionConfigOptionRequestOther):
         raise BadRequest(errors.unknown_value_type(params.type))

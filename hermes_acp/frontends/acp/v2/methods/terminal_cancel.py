@@ -9,7 +9,7 @@ from hermes_protocol import v2
 
 
 def cancel_terminal(client: ClientConnection, params: v2.CancelTerminalRequest) -> v2.CancelTerminalResponse:
-    """Answer at once; the terminal's exit status shows the end. Raise SessionNotFound, BadRequest."""
+    """Answer at once; the terminal's exit status shows the end. Raises SessionNotFound or BadRequest."""
     call = client.session(params.session_id).running.find(params.terminal_id)
     if call is None or command_of(call.card) is None:
         raise BadRequest(errors.no_running_terminal(params.terminal_id))

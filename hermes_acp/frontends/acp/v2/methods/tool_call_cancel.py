@@ -8,7 +8,7 @@ from hermes_protocol import v2
 
 
 def cancel_call(client: ClientConnection, params: v2.CancelToolCallRequest) -> v2.CancelToolCallResponse:
-    """Answer at once; the call's last update shows the end. Raise SessionNotFound, BadRequest."""
+    """Answer at once; the call's last update shows the end. Raises SessionNotFound or BadRequest."""
     call = client.session(params.session_id).running.find(params.tool_call_id)
     if call is None:
         raise BadRequest(errors.no_running_call(params.tool_call_id))
