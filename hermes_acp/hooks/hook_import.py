@@ -8,6 +8,7 @@ import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, cast
 
 from msgspec import Struct
@@ -21,12 +22,16 @@ from hermes_acp.config.yaml_text import with_value
 from hermes_acp.core.errors import ConfigError
 
 AGENTS: Final = ("claude", "codex")
-FOLDERS: Final = {"claude": ("CLAUDE_CONFIG_DIR", ".claude"), "codex": ("CODEX_HOME", ".codex")}
+FOLDERS: Final = MappingProxyType(
+    {"claude": ("CLAUDE_CONFIG_DIR", ".claude"), "codex": ("CODEX_HOME", ".codex")}
+)
 """The variable that names an agent's folder, and the folder in the person's home otherwise."""
-FILES: Final = {
-    "claude": (("settings.json", "claude"),),
-    "codex": (("hooks.json", "codex"), ("config.toml", "codex-config")),
-}
+FILES: Final[Mapping[str, Sequence[tuple[str, str]]]] = MappingProxyType(
+    {
+        "claude": (("settings.json", "claude"),),
+        "codex": (("hooks.json", "codex"), ("config.toml", "codex-config")),
+    }
+)
 """An agent's files with hooks, and the first part of the names that their hooks get."""
 UNREADABLE: Final = "{file} cannot be read as {kind}."
 
