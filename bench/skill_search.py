@@ -30,7 +30,7 @@ from hermes_acp.skills.suggestions.skill_fit import Meaning, compare_meanings
 from hermes_acp.skills.suggestions.skill_vectors import description_text, whole_text
 from hermes_acp.skills.suggestions.word_ranking import WordRanking
 
-TEXTS_AT_ONCE: Final = 16
+TEXTS_AT_ONCE: Final = 4
 DATA: Final = Path(__file__).with_name("skill_search.toml")
 
 

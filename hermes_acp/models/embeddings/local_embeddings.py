@@ -34,6 +34,8 @@ TIMEOUT_S: Final = 60.0
 MAX_LINE_BYTES: Final = 64 << 20
 SHUTDOWN_GRACE_S: Final = 2.0
 THREADS: Final = "2"
+NUMPY_THREADS: Final = "1"
+"""On a busy machine, numpy's threads wait for each other longer than they compute."""
 
 
 WORKER_COMMAND: Final = (sys.executable, "-P", "-m", CHILD)
@@ -56,7 +58,7 @@ class LocalEmbedder:
         """Prepare without starting anything; `hint` says how to install the model."""
         self.name = name
         self._hint = hint
-        variables = {"OMP_NUM_THREADS": THREADS}
+        variables = {"OMP_NUM_THREADS": THREADS, "OPENBLAS_NUM_THREADS": NUMPY_THREADS}
         self._process = ModelProcess(ProcessPlan(tuple(command), variables, MAX_LINE_BYTES, SHUTDOWN_GRACE_S))
         self._asking = anyio.Lock()
         self._asked = 0
