@@ -36,7 +36,7 @@ def standard_deviations_above(
     prompt: "array[float]", skill: "array[float]", generic_prompts: "Sequence[array[float]]"
 ) -> float:
     """Return how many standard deviations nearer a skill is to a prompt than to everyday prompts."""
-    usual = [cosine_similarity(skill, anchor) for anchor in generic_prompts]
+    usual = _similarities(skill, generic_prompts)
     return (cosine_similarity(skill, prompt) - fmean(usual)) / max(pstdev(usual), MIN_DEVIATION)
 
 
@@ -48,24 +48,26 @@ def compare_meanings(
     """Return how near skills are to a prompt, by number; the last vector of each is that of its whole text."""
     if not skills:
         return {}
-    positions = range(min(map(len, skills.values())))
-    scales = [_usual(tuple(vectors[at] for vectors in skills.values()), generic_prompts) for at in positions]
-    return {
-        number: Meaning(
-            standard_deviations_above(prompt, vectors[-1], generic_prompts),
-            fmean(
-                (cosine_similarity(vector, prompt) - mean) / deviation
-                for vector, (mean, deviation) in zip(vectors, scales, strict=False)
-            ),
-        )
+    usual = {
+        number: [_similarities(vector, generic_prompts) for vector in vectors]
         for number, vectors in skills.items()
     }
+    scales = [_scale([rows[at] for rows in usual.values()]) for at in range(min(map(len, usual.values())))]
+    found: dict[int, Meaning] = {}
+    for number, vectors in skills.items():
+        own = [cosine_similarity(vector, prompt) for vector in vectors]
+        whole = usual[number][-1]
+        deviations = (own[-1] - fmean(whole)) / max(pstdev(whole), MIN_DEVIATION)
+        closeness = fmean((near - mean) / scale for near, (mean, scale) in zip(own, scales, strict=False))
+        found[number] = Meaning(deviations, closeness)
+    return found
 
 
-def _usual(
-    skills: "Sequence[array[float]]", generic_prompts: "Sequence[array[float]]"
-) -> tuple[float, float]:
-    """Return the mean similarity of skills and everyday prompts, and its deviation around each skill's own mean."""
-    rows = [[cosine_similarity(skill, anchor) for anchor in generic_prompts] for skill in skills]
+def _similarities(skill: "array[float]", generic_prompts: "Sequence[array[float]]") -> list[float]:
+    return [cosine_similarity(skill, anchor) for anchor in generic_prompts]
+
+
+def _scale(rows: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """Return the mean of skills' similarities to everyday prompts, and their deviation around each skill's mean."""
     deviation = math.sqrt(fmean(pvariance(row) for row in rows))
     return fmean(map(fmean, rows)), max(deviation, MIN_DEVIATION)
