@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.chromium import chromium
+from tests.chromium import whole_chromium
 from tests.e2e.agent_process import COMMAND
 
 ROOT = Path(__file__).parents[2]
@@ -63,7 +63,7 @@ class Stage:
 
 def require_editor(*, is_required: bool) -> str:
     """Return the browser's command; skip the test, or fail it where nothing may be left out, if anything is missing."""
-    browser = chromium()
+    browser = whole_chromium()
     missing = [
         what
         for what, is_there in (

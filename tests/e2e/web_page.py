@@ -12,7 +12,7 @@ import pytest
 from playwright.async_api import Browser, BrowserContext, Page, ViewportSize, async_playwright
 
 from hermes_acp.frontends.web.page_files import BUILT
-from tests.chromium import chromium
+from tests.chromium import chromium, whole_chromium
 from tests.e2e.agent_process import agent_environment, configure
 from tests.e2e.http_serving import TOKEN, Serving, serving
 from tests.e2e.vscode_editor import BUILD_WAIT_S, EXTENSION, ROOT, RUN, run_node
@@ -44,9 +44,9 @@ def build_page(browser: str) -> None:
         stamp.write_text(RUN)
 
 
-def require_page(*, is_required: bool) -> str:
+def require_page(*, is_required: bool, has_microphone: bool = False) -> str:
     """Return the browser's command; skip the test, or fail it where nothing may be left out, if anything is missing."""
-    browser = chromium()
+    browser = whole_chromium() if has_microphone else chromium()
     if browser and (EXTENSION / "node_modules" / ".installed-lock.json").exists():
         return browser
     complaint = "chromium or the extension's packages are not installed; tests/install.sh installs them"
