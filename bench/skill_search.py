@@ -2,11 +2,12 @@
 
 `skill_search.toml` has 60 invented skills, requests in a person's words, and requests that need none of the skills. A
 request counts as answered if its skill is the first that is suggested; suggesting nothing counts as a miss. The words
-are compared as in a turn without settings. With `--meaning`, the model on this machine compares meanings too, as with
-`recall.embeddings: local`. Options: `--misses` lists the requests in view that are not answered; those that were not in
-view are only counted, so that nobody improves the ranking for them.
+are compared as in a turn without settings. With `--meaning MODEL`, a model on this machine compares meanings too, as
+with `recall.embeddings: local`. `--kept` adds requests that nobody may tune the ranking for: measure them once after a
+change is finished. `--misses` lists the requests in view that are not answered; those that were not in view are only
+counted, so that nobody improves the ranking for them.
 
-Usage: python -m bench.skill_search [--meaning] [--misses]
+Usage: python -m bench.skill_search [--meaning MODEL] [--kept] [--misses]
 """
 
 import argparse
@@ -20,22 +21,24 @@ from typing import Any, Final
 import anyio
 from msgspec import Struct
 
+from hermes_acp.config.sections.recall_settings import LOCAL_MODELS
 from hermes_acp.core.ports.embedding_ports import Purpose
-from hermes_acp.models.embeddings.local_embeddings import LocalEmbedder
+from hermes_acp.models.embeddings.local_embeddings import LocalEmbedder, local_embedder
 from hermes_acp.skills.suggestions.combined_fit import fitting_skills, is_likely, ranked_skills
 from hermes_acp.skills.suggestions.generic_prompts import GENERIC_PROMPTS
-from hermes_acp.skills.suggestions.skill_fit import standard_deviations_above
-from hermes_acp.skills.suggestions.skill_vectors import whole_text
+from hermes_acp.skills.suggestions.skill_fit import Meaning, compare_meanings
+from hermes_acp.skills.suggestions.skill_vectors import description_text, whole_text
 from hermes_acp.skills.suggestions.word_ranking import WordRanking
 
-TEXTS_AT_ONCE: Final = 16
+TEXTS_AT_ONCE: Final = 4
 DATA: Final = Path(__file__).with_name("skill_search.toml")
 
 
 class LabelledSkill(Struct, frozen=True):
     """A skill and the requests that are meant for it.
 
-    `seen` were in view when the ranking was written, `unseen` were not, `fresh` was written before it was improved.
+    `seen` were in view when the ranking was written, `unseen` were not. `fresh` was written before the ranking was
+    improved, and `kept` before it was improved again.
     """
 
     name: str
@@ -44,6 +47,7 @@ class LabelledSkill(Struct, frozen=True):
     seen: tuple[str, ...]
     unseen: tuple[str, ...]
     fresh: str
+    kept: str
 
 
 class Rates(Struct):
@@ -68,6 +72,7 @@ def labelled_skills() -> list[LabelledSkill]:
             tuple(each["seen"]),
             tuple(each["unseen"]),
             data["fresh"][name],
+            data["kept"][name],
         )
         for name, each in skills.items()
     ]
@@ -86,7 +91,7 @@ def word_ranking(skills: Sequence[LabelledSkill]) -> WordRanking:
 def rates(
     skills: Sequence[LabelledSkill],
     requests: Mapping[str, str],
-    scores: Mapping[str, tuple[Mapping[int, float], Mapping[int, float]]],
+    scores: Mapping[str, tuple[Mapping[int, float], Mapping[int, Meaning]]],
     misses: list[str],
 ) -> Rates:
     """Count the answered requests, given each request's skill and its scores by words and by meaning."""
@@ -104,20 +109,21 @@ def rates(
 
 
 async def meanings(
-    skills: Sequence[LabelledSkill], requests: Sequence[str]
-) -> dict[str, Mapping[int, float]]:
+    skills: Sequence[LabelledSkill], requests: Sequence[str], model: str
+) -> dict[str, Mapping[int, Meaning]]:
     """Return how near the requests are to the skills' texts, in standard deviations."""
-    embedder = LocalEmbedder()
+    embedder = local_embedder(model)
     generic_prompts = await embedder.embed(GENERIC_PROMPTS, "query")
-    about = [whole_text(each.name, each.description, each.text) for each in skills]
-    vectors = await _embed(embedder, about, "passage")
+    described = [description_text(each.name, each.description) for each in skills]
+    whole = [whole_text(each.name, each.description, each.text) for each in skills]
+    pairs = zip(
+        await _embed(embedder, described, "passage"), await _embed(embedder, whole, "passage"), strict=True
+    )
+    vectors = dict(enumerate(pairs))
     asked = await _embed(embedder, requests, "query")
     await embedder.aclose()
     return {
-        request: {
-            number: standard_deviations_above(wanted, vector, generic_prompts)
-            for number, vector in enumerate(vectors)
-        }
+        request: compare_meanings(wanted, vectors, generic_prompts)
         for request, wanted in zip(requests, asked, strict=True)
     }
 
@@ -131,7 +137,8 @@ async def _embed(embedder: LocalEmbedder, texts: Sequence[str], purpose: Purpose
 def main() -> None:
     """Print the rates."""
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--meaning", action="store_true")
+    arguments.add_argument("--meaning", choices=LOCAL_MODELS)
+    arguments.add_argument("--kept", action="store_true")
     arguments.add_argument("--misses", action="store_true")
     options = arguments.parse_args()
     skills, unrelated = labelled_skills(), unrelated_requests()
@@ -143,8 +150,10 @@ def main() -> None:
         "unseen": {request: each.name for each in skills for request in each.unseen},
         "fresh": {each.fresh: each.name for each in skills},
     }
+    if options.kept:
+        groups = {**groups, "kept": {each.kept: each.name for each in skills}}
     requests = [*(request for asked in groups.values() for request in asked), *unrelated]
-    near = anyio.run(meanings, skills, requests) if options.meaning else {}
+    near = anyio.run(meanings, skills, requests, options.meaning) if options.meaning else {}
     began_s = time.perf_counter()
     scores = {request: (ranking.scores(request), near.get(request, {})) for request in requests}
     search_ms = (time.perf_counter() - began_s) * 1000 / len(requests)

@@ -11,4 +11,6 @@ class LateModule:
         self._module_name = name
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # pytest asks every global of a test file for such names
+            raise AttributeError(name)
         return getattr(import_module(self._module_name), name)

@@ -152,7 +152,8 @@ class _Reader:
 
     def read_foreign_hooks(self, file: str, prefix: str) -> None:
         """Read the hooks in a file of another agent; those without a counterpart here are reported."""
-        for hook in foreign_hooks(prefix, self._json_of(file).get("hooks")):
+        content = self._toml_of(file) if file.endswith(".toml") else self._json_of(file)
+        for hook in foreign_hooks(prefix, content.get("hooks")):
             fault = hook.fault
             if not fault:
                 try:
@@ -164,14 +165,29 @@ class _Reader:
 
     def _json_of(self, file: str) -> dict[str, Any]:
         """Return the content of a JSON file that a workspace may have; an unreadable one is reported."""
-        path = self._cwd / file
-        if path.is_dir() or self._is_private(path):  # a running sandbox puts an empty folder there
-            return {}
         try:
-            return msgspec.json.decode(read_text(path) or "{}", type=dict[str, Any])
+            return msgspec.json.decode(self._text_of(file) or "{}", type=dict[str, Any])
         except (ConfigError, msgspec.MsgspecError, RecursionError):
             self._notices.append(f"{file} is not used: it does not contain a JSON object.")
             return {}
+
+    def _toml_of(self, file: str) -> dict[str, Any]:
+        """Return the content of a TOML file that a workspace may have; an unreadable one is reported."""
+        try:
+            if "hooks" not in (text := self._text_of(file)):
+                return {}
+            import tomllib
+
+            return tomllib.loads(text)
+        except (ConfigError, ValueError, RecursionError):
+            self._notices.append(f"{file} is not used: it is not TOML.")
+            return {}
+
+    def _text_of(self, file: str) -> str:
+        path = self._cwd / file
+        if path.is_dir() or self._is_private(path):  # a running sandbox puts an empty folder there
+            return ""
+        return read_text(path)
 
     def _take(self, file: str, name: str, settings: McpServerSettings) -> None:
         if any(server.name == name for server in self._servers):

@@ -288,6 +288,7 @@ FILES: Final = (
     ".vscode/mcp.json",
     ".claude/settings.json",
     ".codex/hooks.json",
+    ".codex/config.toml",
 )
 """A test keeps these equal to the files that `config.workspace` reads, which is imported only if one of them exists."""
 

@@ -33,7 +33,7 @@ def names_of_person(environment: Environment) -> PersonalNames:
 
 
 def _git_identity(home: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names and email addresses in a person's git settings."""
+    """Return the names and eemail addresses in a person's git settings."""
     found: dict[str, list[str]] = {"name": [], "email": []}
     for path in (home / ".gitconfig", home / ".config" / "git" / "config"):
         with suppress(OSError):

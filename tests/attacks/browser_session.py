@@ -9,10 +9,11 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from hermes_acp.core.ports.web_ports import BrowserAction, BrowserSnapshot
-from hermes_acp.web.browser.browser_pool import BrowserPool, find_browser
+from hermes_acp.web.browser.browser_pool import BrowserPool
+from tests.chromium import chromium
 from tests.contract.web_server import WebServer, web_server
 
-PROGRAM: Final = find_browser(None, os.environ.get("PATH", os.defpath).split(os.pathsep)) or ""
+PROGRAM: Final = chromium() or ""
 IS_THERE: Final = bool(PROGRAM and shutil.which("node"))
 
 

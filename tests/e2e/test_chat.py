@@ -149,6 +149,7 @@ async def test_options_are_chosen_by_number(place: Place) -> None:
         await terminal.see("effort low")
 
 
+@pytest.mark.slow
 async def test_a_killed_agent_is_started_again_and_nothing_is_lost(place: Place) -> None:
     never = anyio.Event()
     replies = [
@@ -196,6 +197,7 @@ async def test_a_session_is_resumed_with_its_past(place: Place) -> None:
             await terminal.see("Second answer.")
 
 
+@pytest.mark.slow
 async def test_history_is_private_and_can_be_left_out(place: Place) -> None:
     async with serve([Reply("Yes.")]) as server:
         async with place.chat(server, "--private") as terminal:
@@ -224,6 +226,7 @@ async def test_nothing_the_model_or_a_program_says_steers_the_terminal(place: Pl
         assert code not in terminal.raw
 
 
+@pytest.mark.slow
 async def test_without_colours_there_are_none(place: Place) -> None:
     async with serve(EDITING) as server, place.chat(server, NO_COLOR="1") as terminal:
         terminal.type(f"change it{ENTER}")

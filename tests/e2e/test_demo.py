@@ -39,8 +39,12 @@ def shown(run: subprocess.CompletedProcess[bytes]) -> str:
 
 
 @pytest.mark.anyio
-async def test_the_recorded_demo_shows_the_main_job(tmp_path: Path) -> None:
+async def test_the_recorded_demo_shows_the_main_job_and_leaves_home_and_sample_alone(tmp_path: Path) -> None:
+    sample = ROOT / "examples" / "sample_project" / "rates.py"
+    before = sample.read_bytes()
     run = await run_demo(tmp_path, "--recorded")
+    assert list(tmp_path.iterdir()) == []
+    assert sample.read_bytes() == before
     text = shown(run)
     assert run.returncode == 0, text
     for part in (
@@ -65,15 +69,6 @@ async def test_the_recorded_demo_shows_the_main_job(tmp_path: Path) -> None:
     assert "501," not in text.replace("501 g", ""), (
         "what the recording's server cannot answer is none of the demo's"
     )
-
-
-@pytest.mark.anyio
-async def test_the_users_home_and_the_sample_stay_as_they_are(tmp_path: Path) -> None:
-    sample = ROOT / "examples" / "sample_project" / "rates.py"
-    before = sample.read_bytes()
-    await run_demo(tmp_path, "--recorded")
-    assert list(tmp_path.iterdir()) == []
-    assert sample.read_bytes() == before
 
 
 @pytest.mark.anyio

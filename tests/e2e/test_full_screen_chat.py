@@ -67,6 +67,7 @@ async def test_what_is_typed_never_answers_a_question(place: Place) -> None:
     assert (place.project / "a.txt").read_text().startswith("ONE\n")
 
 
+@pytest.mark.slow
 async def test_a_question_shows_the_whole_text_and_says_why_not(place: Place) -> None:
     long = "\n".join(f"echo line {number}" for number in range(120))
     replies = (
@@ -85,6 +86,7 @@ async def test_a_question_shows_the_whole_text_and_says_why_not(place: Place) ->
         assert "not today" in str(server.requests[-1].body)
 
 
+@pytest.mark.slow
 async def test_a_call_that_deletes_is_marked_with_its_reason(place: Place) -> None:
     (place.project / "build").mkdir()
     remove = ToolCall("terminal", {"command": "rm -rf build"})
@@ -100,6 +102,7 @@ async def test_a_call_that_deletes_is_marked_with_its_reason(place: Place) -> No
     assert (place.project / "build").is_dir()
 
 
+@pytest.mark.slow
 async def test_hunks_of_a_proposal_are_chosen_in_the_pane(place: Place) -> None:
     async with serve(REWRITING) as server, full_chat(place, server) as stage:
         await stage.say("change it\r")
@@ -114,6 +117,7 @@ async def test_hunks_of_a_proposal_are_chosen_in_the_pane(place: Place) -> None:
     assert (place.project / "a.txt").read_text() == BEFORE.replace("ten", "TEN")
 
 
+@pytest.mark.slow
 async def test_the_pane_of_changes_answers_a_waiting_proposal(place: Place) -> None:
     async with serve(EDITING) as server, full_chat(place, server) as stage:
         await stage.say("change it\r")
@@ -131,6 +135,7 @@ async def test_the_pane_of_changes_answers_a_waiting_proposal(place: Place) -> N
     assert (place.project / "a.txt").read_text() == BEFORE.replace("one", "ONE")
 
 
+@pytest.mark.slow
 async def test_edits_made_without_asking_are_reverted_in_the_pane(place: Place) -> None:
     async with serve(REWRITING) as server, full_chat(place, server, mode="accept_edits") as stage:
         await stage.until(lambda: "accept_edits" in stage.label("status"), "the mode")
@@ -145,6 +150,7 @@ async def test_edits_made_without_asking_are_reverted_in_the_pane(place: Place) 
         assert stage.app.focused is stage.app.query_one("#prompt")
 
 
+@pytest.mark.slow
 async def test_sessions_are_renamed_found_and_opened(place: Place) -> None:
     replies = [Reply("The zebra is striped."), Reply("A whale is large.")]
     async with serve(replies) as server, full_chat(place, server) as stage:
@@ -168,6 +174,7 @@ async def test_sessions_are_renamed_found_and_opened(place: Place) -> None:
         await stage.see("Resumed session: Striped")
 
 
+@pytest.mark.slow
 async def test_what_runs_is_listed_and_stopped(place: Place) -> None:
     never = anyio.Event()
     replies = [Reply(text=("Begun", " and never ended"), holds=(Hold(never, after=1),))]
@@ -186,6 +193,7 @@ async def test_what_runs_is_listed_and_stopped(place: Place) -> None:
         await stage.see("Stopped.")
 
 
+@pytest.mark.slow
 async def test_shift_tab_switches_the_mode(place: Place) -> None:
     async with serve([]) as server, full_chat(place, server) as stage:
         assert "ask" in stage.label("status")
@@ -193,6 +201,7 @@ async def test_shift_tab_switches_the_mode(place: Place) -> None:
         await stage.until(lambda: " ask" not in stage.label("status"), "another mode")
 
 
+@pytest.mark.slow
 async def test_commands_and_files_complete(place: Place) -> None:
     async with serve([]) as server, full_chat(place, server) as stage:
         await stage.say("/eff")
@@ -208,6 +217,7 @@ async def test_commands_and_files_complete(place: Place) -> None:
         await stage.see("Shift+Tab", "keys-view")
 
 
+@pytest.mark.slow
 async def test_a_long_pasted_text_is_a_marker_and_its_mentions_are_not_read(place: Place) -> None:
     async with serve([Reply("Read.")]) as server, full_chat(place, server) as stage:
         await stage.say("see:\n" + "a line with @a.txt\n" * 12)
@@ -225,6 +235,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.slow
 async def test_hostile_output_stays_text(place: Place) -> None:
     (place.project / "evil.txt").write_text(HOSTILE)
     title = ToolCall("read_file", {"path": "[red]x[/red]\x1b[2J.txt"})
@@ -243,6 +254,7 @@ async def test_hostile_output_stays_text(place: Place) -> None:
         assert not {"\x1b", "\x9b", "\x07", "\u202e"} & set(shown + stage.label("status"))
 
 
+@pytest.mark.slow
 async def test_a_small_terminal_shows_the_question_and_its_choices(place: Place) -> None:
     async with serve(REWRITING) as server, full_chat(place, server, size=(60, 15)) as stage:
         await stage.say("change it\r")
@@ -262,6 +274,7 @@ async def test_a_small_terminal_shows_the_question_and_its_choices(place: Place)
         await stage.until(lambda: not stage.app.query_one("#conversation").region.width, "only the pane")
 
 
+@pytest.mark.slow
 async def test_the_hint_to_quit_goes_with_the_next_key(place: Place) -> None:
     async with serve([]) as server, full_chat(place, server) as stage:
         await stage.press("ctrl+c")

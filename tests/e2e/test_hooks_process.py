@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.agent_process import agent_environment, configure, run_command, run_headless
+from tests.e2e.agent_process import Finished, agent_environment, configure, run_command, run_headless
 from tests.model_server import Reply, ToolCall, serve
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")]
@@ -66,6 +66,39 @@ async def test_a_projects_hook_for_claude_code_guards_once_it_is_trusted(home: P
         "Refused by the project hook claude-PreToolUse-1: edit the template"
         in server.requests[1].asked.last_text
     )
+
+
+async def test_hooks_of_other_agents_are_copied_once_and_then_run(home: Path, workspace: Path) -> None:
+    person = {"HOME": str(home), "PATH": "/usr/bin:/bin", "HERMES_HOME": str(home / ".hermes")}
+    group = {"matcher": "Edit", "hooks": [{"type": "command", "command": "echo 'ask first' >&2; exit 2"}]}
+    (home / ".claude").mkdir()
+    (home / ".claude" / "settings.json").write_text(
+        json.dumps({"hooks": {"PreToolUse": [group], "PreCompact": [group]}})
+    )
+    (home / ".codex").mkdir()
+    (home / ".codex" / "config.toml").write_text(
+        '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "true"\n'
+    )
+    configure(home, "# mine\nmode: accept_edits\n")
+
+    async def imported(*flags: str) -> Finished:
+        return await run_command("hooks", "import", *flags, environment=person, cwd=workspace)
+
+    refused = await imported()
+    assert refused.code == 2
+    assert "Nobody can be asked" in refused.errors
+    done = await imported("--yes")
+    assert done.code == 0, done.errors
+    assert "PreCompact-1 (" in done.output
+    assert "not copied: there is no event like PreCompact here" in done.output
+    assert "2 hooks copied to" in done.output
+    settings = (home / ".hermes" / "config.yaml").read_text()
+    assert settings.startswith("# mine\nmode: accept_edits\n")
+    again = await imported("--yes")
+    assert "There are no new hooks to copy." in again.output
+    assert (home / ".hermes" / "config.yaml").read_text() == settings
+    tried = await run_command("hooks", "test", "before_tool", environment=person, cwd=workspace)
+    assert "claude-PreToolUse-1: refuses: ask first" in tried.output
 
 
 async def test_a_refused_call_is_an_exit_code_unless_the_agent_found_another_way(

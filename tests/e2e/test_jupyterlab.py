@@ -13,6 +13,7 @@ import anyio
 import pytest
 from playwright.async_api import Page, async_playwright, expect
 
+from tests.chromium import chromium
 from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment
 from tests.e2e.foreign_clients import AFTER, BEFORE, PYTHON, conversation, python_of
 from tests.model_server import serve
@@ -82,8 +83,7 @@ async def _drain(source: anyio.abc.ByteReceiveStream) -> None:
 @asynccontextmanager
 async def page_of(address: str) -> AsyncGenerator[Page]:
     async with async_playwright() as driver:
-        chromium = shutil.which("chromium") or shutil.which("google-chrome")
-        browser = await driver.chromium.launch(executable_path=chromium, args=list(BROWSER))
+        browser = await driver.chromium.launch(executable_path=chromium(), args=list(BROWSER))
         page = await browser.new_page(viewport={"width": 1300, "height": 850})
         page.set_default_timeout(WAIT_S * 1000)
         expect.set_options(timeout=WAIT_S * 1000)

@@ -27,6 +27,7 @@ from tests.e2e.raw_editor import Message, RawEditor, editor, permit
 from tests.model_server import ModelServer, Reply, Rule, Script, ToolCall, serve
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.anyio,
     pytest.mark.skipif(sys.platform != "linux", reason="makes Linux look like macOS"),
 ]

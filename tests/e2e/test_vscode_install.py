@@ -51,8 +51,8 @@ def pip(*arguments: str) -> None:
 
 
 def find_uvx(folder: Path) -> Path:
-    """Return the folder with uv and uvx: the machine's, else fetched from the index."""
-    if found := shutil.which("uvx"):
+    """Return the folder with uv and uvx: those of the machine or of the tests, else fetched from the index."""
+    if found := shutil.which("uvx") or shutil.which("uvx", path=Path(sys.executable).parent):
         return Path(found).resolve().parent
     pip("install", "--target", str(folder), "uv")
     return folder / "bin"

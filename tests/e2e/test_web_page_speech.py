@@ -35,7 +35,7 @@ STATES = "window.tracks.map((track) => track.readyState)"
 
 @pytest.fixture
 def browser(require_all: bool) -> str:
-    return require_page(is_required=require_all)
+    return require_page(is_required=require_all, has_microphone=True)
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tests.chromium import whole_chromium
 from tests.e2e.agent_process import COMMAND
 
 ROOT = Path(__file__).parents[2]
@@ -62,9 +63,7 @@ class Stage:
 
 def require_editor(*, is_required: bool) -> str:
     """Return the browser's command; if anything is missing, skip the test, or fail it if nothing may be skipped."""
-    browser = (
-        os.environ.get("HERMES_TEST_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    )
+    browser = whole_chromium()
     missing = [
         what
         for what, is_there in (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import os
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,9 +12,10 @@ import pytest
 from playwright.async_api import Browser, BrowserContext, Page, ViewportSize, async_playwright
 
 from hermes_acp.frontends.web.page_files import BUILT
+from tests.chromium import chromium, whole_chromium
 from tests.e2e.agent_process import agent_environment, configure
 from tests.e2e.http_serving import TOKEN, Serving, serving
-from tests.e2e.vscode_editor import BUILD_WAIT_S, EXTENSION, ROOT, RUN, environment, run_node
+from tests.e2e.vscode_editor import BUILD_WAIT_S, EXTENSION, ROOT, RUN, run_node
 from tests.model_server import ModelServer, Reply, serve
 
 WAIT_MS = 60_000
@@ -44,23 +44,15 @@ def build_page(browser: str) -> None:
         stamp.write_text(RUN)
 
 
-def require_page(*, is_required: bool) -> str:
+def require_page(*, is_required: bool, has_microphone: bool = False) -> str:
     """Return the browser's command; if anything is missing, skip the test, or fail it if nothing may be skipped."""
-    browser = environment("").get("HERMES_TEST_CHROMIUM") or _chromium()
+    browser = whole_chromium() if has_microphone else chromium()
     if browser and (EXTENSION / "node_modules" / ".installed-lock.json").exists():
         return browser
     complaint = "chromium or the extension's packages are not installed; tests/install.sh installs them"
     if is_required:
         pytest.fail(complaint)
     pytest.skip(complaint)
-
-
-def _chromium() -> str | None:
-    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
-        for name in ("chromium", "google-chrome"):
-            if (found := Path(folder) / name).exists():
-                return str(found)
-    return None
 
 
 class Visit:
@@ -145,11 +137,11 @@ async def visiting(
         serving(agent_environment(home, model), tmp_path) as server,
         async_playwright() as driver,
     ):
-        chromium: Browser = await driver.chromium.launch(
+        launched: Browser = await driver.chromium.launch(
             executable_path=browser, args=[*ARGUMENTS, *arguments]
         )
         try:
-            context = await chromium.new_context(**variables)
+            context = await launched.new_context(**variables)
             yield Visit(server, model, tmp_path, context)
         finally:
-            await chromium.close()
+            await launched.close()

@@ -20,7 +20,7 @@ from tests.contract.json_server import json_server
 from tests.speech.sounds import RATE, encoded, speech, wav
 from tests.speech.whisper_model import SAID
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 WORKER = "hermes_acp.models.transcription.transcription_worker"
 PLAYLIST = "#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\n{url}/secret.wav\n#EXT-X-ENDLIST\n"
 LEAVES_AT_FIRST = """

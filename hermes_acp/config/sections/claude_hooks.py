@@ -1,7 +1,8 @@
 """Hooks in the files of Claude Code and Codex, as settings of our own hooks.
 
-Lists of commands by event, with a pattern for the names of tools. Source: Claude Code's hooks reference. Codex's file
-is read in the same form, which has not been compared with Codex itself.
+Lists of commands by event, with a pattern for the names of tools. Codex has the same form in `hooks.json` and as tables
+of its `config.toml`. There, one tool edits files: `apply_patch`, with the aliases `Edit` and `Write`. Sources: Claude
+Code's and Codex's hooks references.
 """
 
 import re
@@ -14,7 +15,11 @@ from msgspec import Struct
 from hermes_acp.config.sections.hook_settings import MAX_TIMEOUT_S, TOOL_EVENTS, HookEvent
 
 HOOK_FILES: Final[Mapping[str, str]] = MappingProxyType(
-    {".claude/settings.json": "claude", ".codex/hooks.json": "codex"}
+    {
+        ".claude/settings.json": "claude",
+        ".codex/hooks.json": "codex",
+        ".codex/config.toml": "codex-config",
+    }
 )
 """A project's files with hooks, and the first part of the names that their hooks get."""
 EVENT_NAMES: Final[Mapping[HookEvent, str]] = MappingProxyType(
@@ -44,12 +49,17 @@ TOOL_NAMES: Final[Mapping[str, str]] = MappingProxyType(
 )
 """The names of our tools there. Tools of MCP servers have the same names."""
 DEFAULT_TIMEOUT_S: Final = 60
+CODEX_TIMEOUT_S: Final = 600
+CODEX: Final = "codex"
+"""The start of the prefixes of Codex's files."""
+CODEX_EDITS: Final = frozenset({"apply_patch", "Edit", "Write"})
+EDIT_TOOLS: Final = ("apply_patch", "edit_file", "write_file")
 _ALIASES: Final = MappingProxyType({"MultiEdit": "edit_file", "Agent": "delegate", "shell": "terminal"})
 _EVENTS: Final[Mapping[str, HookEvent]] = MappingProxyType(
     {name: event for event, name in EVENT_NAMES.items()}
 )
 _OURS: Final = MappingProxyType({name: tool for tool, name in TOOL_NAMES.items()} | _ALIASES)
-_SERVER_TOOL: Final = re.compile(r"mcp__[\w-]+(?:\.\*)?")
+_SERVER_TOOL: Final = re.compile(r"mcp__[\w-]*(?:\.\*)?")
 _PROJECT: Final = re.compile(r"""(["']?)(?:\$CLAUDE_PROJECT_DIR\b|\$\{CLAUDE_PROJECT_DIR\})\1""")
 """The variable with the project's folder, where hooks run anyway: so the scripts that a command names are known."""
 _ALL: Final = ("", "*", ".*")
@@ -75,29 +85,38 @@ def foreign_hooks(prefix: str, hooks: object) -> Iterator[ForeignHook]:
                 if event is None:
                     yield ForeignHook(label, {}, f"there is no event like {name[:40]} here")
                 else:
-                    yield _understood(label, event, str(group.get("matcher") or ""), hook)
+                    yield _understood(
+                        label, event, str(group.get("matcher") or ""), hook, is_codex=prefix.startswith(CODEX)
+                    )
 
 
-def _understood(name: str, event: HookEvent, matcher: str, hook: dict[str, Any]) -> ForeignHook:
+def _understood(
+    name: str, event: HookEvent, matcher: str, hook: dict[str, Any], *, is_codex: bool
+) -> ForeignHook:
     if hook.get("type", "command") != "command" or not isinstance(hook.get("command"), str):
         return ForeignHook(name, {}, "it runs no command")
-    timeout = hook.get("timeout", DEFAULT_TIMEOUT_S)
+    timeout = hook.get("timeout", CODEX_TIMEOUT_S if is_codex else DEFAULT_TIMEOUT_S)
     command = _PROJECT.sub(".", hook["command"])
     settings: dict[str, object] = {"event": event, "command": command, "format": "claude"}
     settings["timeout_s"] = min(timeout, MAX_TIMEOUT_S) if isinstance(timeout, int | float) else timeout
     if matcher in _ALL or event not in TOOL_EVENTS:
         return ForeignHook(name, settings)
-    tools = [_tool_pattern(each.strip()) for each in matcher.strip("^$()").split("|")]
-    if not all(tools):
+    names = [each.strip().strip("^$()") for each in matcher.strip("^$()").split("|")]
+    patterns = [_tool_patterns(each, is_codex=is_codex) for each in names]
+    if not all(patterns):
         return ForeignHook(name, {}, f"no tool here is like {matcher[:80]}")
-    return ForeignHook(name, {**settings, "tools": tools})
+    tools = dict.fromkeys(pattern for found in patterns for pattern in found)
+    return ForeignHook(name, {**settings, "tools": list(tools)})
 
 
-def _tool_pattern(name: str) -> str:
-    """Return our pattern for a name, or an empty string if there is none."""
+def _tool_patterns(name: str, *, is_codex: bool) -> tuple[str, ...]:
+    """Return our patterns for a name, if there are any."""
     if _SERVER_TOOL.fullmatch(name):
-        return name.replace(".*", "*")
-    return _OURS.get(name, "")
+        is_open = name.endswith((".*", "__"))
+        return (name.removesuffix(".*") + "*" if is_open else name,)
+    if is_codex and name in CODEX_EDITS:
+        return EDIT_TOOLS
+    return (_OURS[name],) if name in _OURS else ()
 
 
 def _objects(value: object) -> list[dict[str, Any]]:

@@ -1,10 +1,13 @@
 """The settings for semantic search. By default, no text leaves the machine for it."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
 from hermes_acp.config.settings_section import ProviderName, Section
+
+ENGLISH_MODEL: Final = "all-MiniLM-L6-v2"
+LOCAL_MODELS: Final = ("multilingual-e5-small", ENGLISH_MODEL)
 
 
 class RecallSettings(Section):
@@ -15,7 +18,9 @@ class RecallSettings(Section):
     provider: ProviderName | None = None
     """Embedding provider. Default: the current provider."""
     model: str | None = Field(default=None, min_length=1)
-    """Embedding model, such as `text-embedding-3-small`. Required with `embeddings: provider`."""
+    """Embedding model, such as `text-embedding-3-small`; required with `embeddings: provider`. With `local`:
+    `multilingual-e5-small` (default), or `all-MiniLM-L6-v2`, which is better for English.
+    """
     dimensions: Annotated[int, Field(ge=16, le=4096)] | None = None
     """Vector length, if the model supports several."""
     most_texts: Annotated[int, Field(ge=0)] = 2_000
@@ -27,4 +32,6 @@ class RecallSettings(Section):
     def _check_names_model(self) -> Self:
         if self.embeddings == "provider" and not self.model:
             raise ValueError("embeddings: provider needs the model's name, such as text-embedding-3-small")
+        if self.embeddings == "local" and self.model not in (None, *LOCAL_MODELS):
+            raise ValueError(f"embeddings: local has the models {' and '.join(LOCAL_MODELS)}")
         return self

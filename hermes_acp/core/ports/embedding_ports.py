@@ -3,6 +3,7 @@
 import math
 from array import array
 from collections.abc import Iterable, Sequence
+from operator import mul
 from typing import Literal, Protocol
 
 Purpose = Literal["query", "passage"]
@@ -36,5 +37,10 @@ def unit(numbers: Iterable[float]) -> "array[float]":
 
 
 def cosine_similarity(one: "array[float]", other: "array[float]") -> float:
-    """Return the cosine of two vectors of length 1: 1 for the same direction, 0 for unrelated ones."""
-    return math.fsum(a * b for a, b in zip(one, other, strict=True))
+    """Return the cosine of two vectors of length 1: 1 for the same direction, 0 for unrelated ones.
+
+    Raises ValueError for vectors of different models.
+    """
+    if len(one) != len(other):
+        raise ValueError("the vectors have different lengths")
+    return sum(map(mul, one, other))

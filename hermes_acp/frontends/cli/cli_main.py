@@ -4,45 +4,18 @@ import argparse
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
 from hermes_acp import __version__
 from hermes_acp.core.errors import BadRequest, HermesError
 from hermes_acp.core.exit_codes import ExitCode
-from hermes_acp.frontends.cli.backends_command import add_backends, run_backends
-from hermes_acp.frontends.cli.batch.batch_command import add_batch, run_batch
-from hermes_acp.frontends.cli.board.board_flags import add_board
-from hermes_acp.frontends.cli.checkpoints_command import add_checkpoints, add_undo, run_checkpoints
 from hermes_acp.frontends.cli.cli_output import drop_output, note
-from hermes_acp.frontends.cli.doctor.doctor_command import add_doctor, run_doctor
-from hermes_acp.frontends.cli.hooks_command import add_hooks, run_hooks
-from hermes_acp.frontends.cli.logs.logs_flags import add_logs
-from hermes_acp.frontends.cli.mcp_command import add_mcp, run_mcp
-from hermes_acp.frontends.cli.memory_command import add_memory, run_memory
 from hermes_acp.frontends.cli.messages import command_messages
-from hermes_acp.frontends.cli.model.model_command import add_model, run_model
-from hermes_acp.frontends.cli.notifications_command import add_notifications, run_notifications
-from hermes_acp.frontends.cli.policy.policy_command import add_policy, run_policy
-from hermes_acp.frontends.cli.profiles_command import add_profiles, run_profiles
-from hermes_acp.frontends.cli.run.run_flags import add_run
-from hermes_acp.frontends.cli.runs.runs_command import add_runs, run_runs
-from hermes_acp.frontends.cli.schedule_command import add_schedule, run_schedule
-from hermes_acp.frontends.cli.sessions.sessions_command import add_sessions, run_sessions
-from hermes_acp.frontends.cli.setup.setup_command import add_setup, run_setup
-from hermes_acp.frontends.cli.skills.skills_command import add_skills, run_skills
-from hermes_acp.frontends.cli.tools_command import add_tools, run_tools
-from hermes_acp.frontends.cli.train.train_command import add_train, run_train
-from hermes_acp.frontends.cli.trust_command import add_trust, run_trust
-from hermes_acp.frontends.cli.update.update_command import add_update, run_update
-from hermes_acp.frontends.cli.usage.usage_command import add_usage, run_usage
-from hermes_acp.frontends.cli.users.audit_command import add_audit, run_audit
-from hermes_acp.frontends.cli.users.users_command import add_users, run_users
-from hermes_acp.frontends.cli.voice.voice_command import add_voice, run_voice
-from hermes_acp.frontends.cli.worker.worker_command import add_worker, run_worker
 from hermes_acp.frontends.command_line.command_parser import CommandParser
 from hermes_acp.frontends.command_line.deleted_folder import explain_deleted_folder
 from hermes_acp.frontends.command_line.profile_flag import add_profile_flag
@@ -54,21 +27,24 @@ SUMMARY_COLUMN: Final = 16
 
 
 class Command(Struct, frozen=True):
-    """A subcommand: `add_options` adds its flags to its parser, `run` returns its exit code."""
+    """A subcommand, imported only when it is used: `module:function` below this package.
 
-    add_options: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace], int]
+    `add_options` adds its flags to its parser, `run` returns its exit code.
+    """
+
+    add_options: str
+    run: str
 
 
 def run_command(arguments: Sequence[str]) -> int:
     """Run one subcommand and return the exit code. A reader that left, such as `head`, ends it silently."""
     try:
-        options = _parser().parse(arguments)
+        options = _parser(arguments).parse(arguments)
     except BadRequest as error:
         return _report_usage(error, arguments)
     try:
         with explain_deleted_folder():
-            code = COMMANDS[options.command].run(options)
+            code: int = _imported(COMMANDS[options.command].run)(options)
         sys.stdout.flush()
         return code
     except HermesError as error:
@@ -93,25 +69,15 @@ def _report_usage(error: BadRequest, arguments: Sequence[str]) -> int:
     return error.exit_code
 
 
-def _run_headless(options: argparse.Namespace) -> int:
-    from hermes_acp.frontends.cli.run.headless_run import run_headless
-
-    return run_headless(options)
-
-
-def _run_board(options: argparse.Namespace) -> int:
-    from hermes_acp.frontends.cli.board.board_command import run_board
-
-    return run_board(options)
+def _imported(place: str) -> Any:
+    """Return the function that `module:function` names."""
+    module, _, function = place.partition(":")
+    return getattr(import_module(f"hermes_acp.frontends.cli.{module}"), function)
 
 
-def _run_logs(options: argparse.Namespace) -> int:
-    from hermes_acp.frontends.cli.logs.logs_command import run_logs
-
-    return run_logs(options)
-
-
-def _parser() -> CommandParser:
+def _parser(arguments: Sequence[str]) -> CommandParser:
+    """Return a parser with the flags of the command that the arguments name first; of all where they name none."""
+    named = arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS
     parser = CommandParser(
         prog=PROGRAM,
         usage=command_messages.USAGE,
@@ -132,8 +98,8 @@ def _parser() -> CommandParser:
     for name, summary in command_messages.COMMANDS.items():
         description = f"{summary[0].upper()}{summary[1:]}."
         parser_of_command = commands.add_parser(name, help=summary, description=description)
-        if command := COMMANDS.get(name):
-            command.add_options(parser_of_command)
+        if name in named:
+            _imported(COMMANDS[name].add_options)(parser_of_command)
     return parser
 
 
@@ -154,34 +120,38 @@ def _overview() -> str:
 
 COMMANDS: Final[Mapping[str, Command]] = MappingProxyType(
     {
-        "setup": Command(add_setup, run_setup),
-        "model": Command(add_model, run_model),
-        "run": Command(add_run, _run_headless),
-        "runs": Command(add_runs, run_runs),
-        "batch": Command(add_batch, run_batch),
-        "schedule": Command(add_schedule, run_schedule),
-        "board": Command(add_board, _run_board),
-        "worker": Command(add_worker, run_worker),
-        "sessions": Command(add_sessions, run_sessions),
-        "checkpoints": Command(add_checkpoints, run_checkpoints),
-        "undo": Command(add_undo, run_checkpoints),
-        "doctor": Command(add_doctor, run_doctor),
-        "train": Command(add_train, run_train),
-        "update": Command(add_update, run_update),
-        "profiles": Command(add_profiles, run_profiles),
-        "backends": Command(add_backends, run_backends),
-        "policy": Command(add_policy, run_policy),
-        "trust": Command(add_trust, run_trust),
-        "skills": Command(add_skills, run_skills),
-        "tools": Command(add_tools, run_tools),
-        "memory": Command(add_memory, run_memory),
-        "hooks": Command(add_hooks, run_hooks),
-        "mcp": Command(add_mcp, run_mcp),
-        "voice": Command(add_voice, run_voice),
-        "notifications": Command(add_notifications, run_notifications),
-        "users": Command(add_users, run_users),
-        "audit": Command(add_audit, run_audit),
-        "usage": Command(add_usage, run_usage),
-        "logs": Command(add_logs, _run_logs),
+        "setup": Command("setup.setup_command:add_setup", "setup.setup_command:run_setup"),
+        "model": Command("model.model_command:add_model", "model.model_command:run_model"),
+        "run": Command("run.run_flags:add_run", "run.headless_run:run_headless"),
+        "runs": Command("runs.runs_command:add_runs", "runs.runs_command:run_runs"),
+        "batch": Command("batch.batch_command:add_batch", "batch.batch_command:run_batch"),
+        "schedule": Command("schedule_command:add_schedule", "schedule_command:run_schedule"),
+        "board": Command("board.board_flags:add_board", "board.board_command:run_board"),
+        "worker": Command("worker.worker_command:add_worker", "worker.worker_command:run_worker"),
+        "sessions": Command(
+            "sessions.sessions_command:add_sessions", "sessions.sessions_command:run_sessions"
+        ),
+        "checkpoints": Command("checkpoints_command:add_checkpoints", "checkpoints_command:run_checkpoints"),
+        "undo": Command("checkpoints_command:add_undo", "checkpoints_command:run_checkpoints"),
+        "doctor": Command("doctor.doctor_command:add_doctor", "doctor.doctor_command:run_doctor"),
+        "train": Command("train.train_command:add_train", "train.train_command:run_train"),
+        "update": Command("update.update_command:add_update", "update.update_command:run_update"),
+        "profiles": Command("profiles_command:add_profiles", "profiles_command:run_profiles"),
+        "backends": Command("backends_command:add_backends", "backends_command:run_backends"),
+        "policy": Command("policy.policy_command:add_policy", "policy.policy_command:run_policy"),
+        "trust": Command("trust_command:add_trust", "trust_command:run_trust"),
+        "skills": Command("skills.skills_command:add_skills", "skills.skills_command:run_skills"),
+        "tools": Command("tools_command:add_tools", "tools_command:run_tools"),
+        "memory": Command("memory_command:add_memory", "memory_command:run_memory"),
+        "hooks": Command("hooks_command:add_hooks", "hooks_command:run_hooks"),
+        "mcp": Command("mcp_command:add_mcp", "mcp_command:run_mcp"),
+        "voice": Command("voice.voice_command:add_voice", "voice.voice_command:run_voice"),
+        "notifications": Command(
+            "notifications_command:add_notifications", "notifications_command:run_notifications"
+        ),
+        "users": Command("users.users_command:add_users", "users.users_command:run_users"),
+        "audit": Command("users.audit_command:add_audit", "users.audit_command:run_audit"),
+        "usage": Command("usage.usage_command:add_usage", "usage.usage_command:run_usage"),
+        "logs": Command("logs.logs_flags:add_logs", "logs.logs_command:run_logs"),
     }
 )

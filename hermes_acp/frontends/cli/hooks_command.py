@@ -1,16 +1,18 @@
-"""The `hermes-acp hooks` command: the hooks that apply in a folder, and trials of them.
+"""The `hermes-acp hooks` command: the hooks that apply in a folder, trials of them, and copies of other agents' hooks.
 
 The exit code is 1 if a hook fails in a trial.
 """
 
 import argparse
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_acp.config.environment import read_environment
 from hermes_acp.frontends.cli.cli_output import bold, escaped, print_json
 from hermes_acp.frontends.cli.messages import command_messages, hook_messages
+from hermes_acp.frontends.command_line.line_input import is_agreed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,12 +34,19 @@ def add_hooks(parser: argparse.ArgumentParser) -> None:
     trial.add_argument("--name", default="", help=hook_messages.NAME_HELP)
     trial.add_argument("--tool", default="edit_file", help=hook_messages.TOOL_HELP)
     trial.add_argument("--path", action="append", default=[], help=hook_messages.PATH_HELP)
+    copying = actions.add_parser("import", help=hook_messages.IMPORT_HELP)
+    copying.add_argument(
+        "agent", nargs="?", metavar="AGENT", choices=("claude", "codex"), help=hook_messages.AGENT_HELP
+    )
+    copying.add_argument("--yes", action="store_true", help=hook_messages.YES_HELP)
     for each in (listing, trial):
         each.add_argument("--cwd", default=".", metavar="PATH", help=hook_messages.CWD_HELP)
 
 
 def run_hooks(options: argparse.Namespace) -> int:
     """Run the subcommand and return the exit code."""
+    if options.action == "import":
+        return _import(options)
     import anyio
 
     from hermes_acp.app.service_factories import hooks_of
@@ -52,6 +61,41 @@ def run_hooks(options: argparse.Namespace) -> int:
         print(hook_messages.NO_HOOKS)
     for each in hooks:
         _print(each)
+    return 0
+
+
+def _import(options: argparse.Namespace) -> int:
+    """Copy hooks of other agents to the settings once the user agrees; return the exit code, 1 if they do not."""
+    from hermes_acp.config.settings import load_settings
+    from hermes_acp.config.settings_text import read_text
+    from hermes_acp.core.errors import BadRequest
+    from hermes_acp.hooks.hook_import import AGENTS, find_hooks, with_hooks
+    from hermes_acp.storage.private_files import write_private_text
+
+    environment = read_environment()
+    found = find_hooks(
+        environment, load_settings(environment).hooks, (options.agent,) if options.agent else AGENTS
+    )
+    new = [each for each in found if each.is_new]
+    for each in found:
+        state = each.fault or (hook_messages.KNOWN if each.is_known else "")
+        print(hook_messages.found_hook(bold(escaped(each.name)), escaped(each.file), escaped(state)))
+        if each.is_new and (settings := each.settings):
+            print(f"  {hook_messages.occasion(settings.event, escaped(', '.join(settings.tools)))}")
+            print(f"  {escaped(settings.command)}")
+    if not new:
+        print(hook_messages.NOTHING_TO_IMPORT)
+        return 0
+    file = environment.config_file
+    if not options.yes:
+        if not sys.stdin.isatty():
+            raise BadRequest(hook_messages.IMPORT_NEEDS_YES, hint=hook_messages.IMPORT_HINT)
+        if not is_agreed(hook_messages.may_import(len(new), escaped(str(file)))):
+            print(hook_messages.NOTHING_IMPORTED)
+            return 1
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_private_text(file, with_hooks(read_text(file), new))
+    print(hook_messages.imported(len(new), escaped(str(file))))
     return 0
 
 

@@ -27,7 +27,7 @@ def embedder_of(
     if section.embeddings == "local":
         from hermes_acp.models.embeddings.local_embeddings import local_embedder
 
-        return local_embedder()
+        return local_embedder(section.model)
     if section.provider:
         from hermes_acp.models.wire.chosen_endpoint import choice_of
 

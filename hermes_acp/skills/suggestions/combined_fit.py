@@ -8,17 +8,20 @@ from typing import Final
 
 from msgspec import Struct
 
+from hermes_acp.skills.suggestions.skill_fit import Meaning
+
 MEANING_WEIGHT: Final = 0.4
 """How much a standard deviation in meaning counts relative to the score by words, for whether a skill is suggested."""
-MEANING_RANK_WEIGHT: Final = 1.0
+MEANING_RANK_WEIGHT: Final = 2.0
 """The same for the order of the skills: it counts more, because meaning distinguishes skills that share words."""
 MIN_SCORE: Final = 3.5
 LIKELY_SCORE: Final = 6.0
-MEANING_ALONE: Final = 2.5
+MEANING_ALONE: Final = 3.0
 """How many standard deviations suffice to suggest a skill regardless of the words, such as for a prompt in another
 language.
 """
 MAX_SUGGESTED: Final = 3
+NO_MEANING: Final = Meaning(0.0, 0.0)
 FURTHER_SHARE: Final = 0.6
 """The share of the best skill's score that another one must reach."""
 
@@ -35,24 +38,25 @@ class SkillFit(Struct, frozen=True):
     rank: float
 
 
-def fitting_skills(words: Mapping[int, float], meanings: Mapping[int, float]) -> list[SkillFit]:
+def fitting_skills(words: Mapping[int, float], meanings: Mapping[int, Meaning]) -> list[SkillFit]:
     """Return the skills to suggest, best first."""
     ranked = ranked_skills(words, meanings)
     fits = [each for each in ranked if each.score >= MIN_SCORE or each.meaning >= MEANING_ALONE]
     return [each for each in fits[:MAX_SUGGESTED] if each.rank >= FURTHER_SHARE * fits[0].rank]
 
 
-def ranked_skills(words: Mapping[int, float], meanings: Mapping[int, float]) -> list[SkillFit]:
+def ranked_skills(words: Mapping[int, float], meanings: Mapping[int, Meaning]) -> list[SkillFit]:
     """Return all skills that have a score, best first."""
     found = [
-        _fit(number, words.get(number, 0.0), meanings.get(number, 0.0))
+        _fit(number, words.get(number, 0.0), meanings.get(number, NO_MEANING))
         for number in dict.fromkeys((*words, *meanings))
     ]
     return sorted(found, key=lambda each: (-each.rank, each.number))
 
 
-def _fit(number: int, score: float, meaning: float) -> SkillFit:
-    return SkillFit(number, score + MEANING_WEIGHT * meaning, meaning, score + MEANING_RANK_WEIGHT * meaning)
+def _fit(number: int, words: float, meaning: Meaning) -> SkillFit:
+    score = words + MEANING_WEIGHT * meaning.deviations
+    return SkillFit(number, score, meaning.deviations, words + MEANING_RANK_WEIGHT * meaning.closeness)
 
 
 def is_likely(fit: SkillFit) -> bool:

@@ -5,10 +5,13 @@ number of standard deviations at which `bench/recall.py` finds hardly any false 
 a model's scale.
 """
 
+import math
 from array import array
-from collections.abc import Sequence
-from statistics import fmean, pstdev
+from collections.abc import Mapping, Sequence
+from statistics import fmean, pstdev, pvariance
 from typing import Final
+
+from msgspec import Struct
 
 from hermes_acp.core.ports.embedding_ports import cosine_similarity
 
@@ -18,9 +21,53 @@ MIN_DEVIATION: Final = 0.01
 MIN_GENERIC_PROMPTS: Final = 8
 
 
+class Meaning(Struct, frozen=True):
+    """How near a skill is to a prompt, in standard deviations above what is usual for everyday prompts.
+
+    `deviations` are the skill's own and decide whether it fits. `closeness` uses those of all skills together and
+    decides the order: with its own, a skill whose similarities hardly vary would win over better ones.
+    """
+
+    deviations: float
+    closeness: float
+
+
 def standard_deviations_above(
     prompt: "array[float]", skill: "array[float]", generic_prompts: "Sequence[array[float]]"
 ) -> float:
     """Return how many standard deviations nearer a skill is to a prompt than to everyday prompts."""
-    usual = [cosine_similarity(skill, anchor) for anchor in generic_prompts]
+    usual = _similarities(skill, generic_prompts)
     return (cosine_similarity(skill, prompt) - fmean(usual)) / max(pstdev(usual), MIN_DEVIATION)
+
+
+def compare_meanings(
+    prompt: "array[float]",
+    skills: "Mapping[int, Sequence[array[float]]]",
+    generic_prompts: "Sequence[array[float]]",
+) -> dict[int, Meaning]:
+    """Return how near skills are to a prompt, by number; the last vector of each is that of its whole text."""
+    if not skills:
+        return {}
+    usual = {
+        number: [_similarities(vector, generic_prompts) for vector in vectors]
+        for number, vectors in skills.items()
+    }
+    scales = [_scale([rows[at] for rows in usual.values()]) for at in range(min(map(len, usual.values())))]
+    found: dict[int, Meaning] = {}
+    for number, vectors in skills.items():
+        own = [cosine_similarity(vector, prompt) for vector in vectors]
+        whole = usual[number][-1]
+        deviations = (own[-1] - fmean(whole)) / max(pstdev(whole), MIN_DEVIATION)
+        closeness = fmean((near - mean) / scale for near, (mean, scale) in zip(own, scales, strict=False))
+        found[number] = Meaning(deviations, closeness)
+    return found
+
+
+def _similarities(skill: "array[float]", generic_prompts: "Sequence[array[float]]") -> list[float]:
+    return [cosine_similarity(skill, anchor) for anchor in generic_prompts]
+
+
+def _scale(rows: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """Return the mean of skills' similarities to everyday prompts, and their deviation around each skill's mean."""
+    deviation = math.sqrt(fmean(pvariance(row) for row in rows))
+    return fmean(map(fmean, rows)), max(deviation, MIN_DEVIATION)

@@ -18,7 +18,7 @@ from hermes_acp.core.ports.skill_ports import SkillSuggestion
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.skills.skill_collection import Skill
 from hermes_acp.skills.suggestions.combined_fit import fitting_skills, is_likely
-from hermes_acp.skills.suggestions.skill_fit import MIN_GENERIC_PROMPTS, standard_deviations_above
+from hermes_acp.skills.suggestions.skill_fit import MIN_GENERIC_PROMPTS, Meaning, compare_meanings
 from hermes_acp.skills.suggestions.skill_vectors import GENERIC_PROMPT_SOURCE, WHOLE, index_skills
 from hermes_acp.skills.suggestions.word_ranking import WordRanking
 from hermes_acp.storage.search.semantic_index import SemanticIndex
@@ -103,19 +103,22 @@ class SkillSuggester:
         return skills, self._ranking[1].scores(prompt)
 
 
-async def _compare_meanings(meaning: SemanticIndex, skills: Sequence[Skill], prompt: str) -> dict[int, float]:
-    """Return how many standard deviations nearer than usual each skill is to a prompt, by number."""
+async def _compare_meanings(
+    meaning: SemanticIndex, skills: Sequence[Skill], prompt: str
+) -> dict[int, Meaning]:
+    """Return how near each skill is to a prompt, by number."""
     await index_skills(meaning.indexer, skills)
     (wanted,) = await meaning.embedder.embed([prompt], "query")
     vectors = await meaning.vectors.vectors("skill", [skill.folder for skill in skills])
     generic_prompts = (await meaning.vectors.vectors("anchor")).get(GENERIC_PROMPT_SOURCE, [])
     if len(generic_prompts) < MIN_GENERIC_PROMPTS:
         return {}
-    return {
-        number: standard_deviations_above(wanted, vectors[skill.folder][WHOLE], generic_prompts)
+    found = {
+        number: vectors[skill.folder][: WHOLE + 1]
         for number, skill in enumerate(skills)
         if len(vectors.get(skill.folder, ())) > WHOLE
     }
+    return await run_sync(compare_meanings, wanted, found, generic_prompts)
 
 
 def ranked_texts(skill: Skill) -> tuple[str, str, str]:
@@ -124,7 +127,7 @@ def ranked_texts(skill: Skill) -> tuple[str, str, str]:
 
 
 def _suggestions(
-    skills: Sequence[Skill], words: Mapping[int, float], meanings: Mapping[int, float]
+    skills: Sequence[Skill], words: Mapping[int, float], meanings: Mapping[int, Meaning]
 ) -> list[SkillSuggestion]:
     fits = fitting_skills(words, meanings)
     return [_pointer(skills[fit.number], is_likely=is_likely(fit)) for fit in fits]

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 from hermes_acp.skills.suggestions.generic_prompts import GENERIC_PROMPTS
@@ -32,6 +32,8 @@ EVERYDAY_COUNT: Final = 4
 RELATED_WEIGHT: Final = 0.7
 TOPIC_WEIGHT: Final = 0.4
 PREFIX_WEIGHT: Final = 0.6
+CORRECTED_WEIGHT: Final = 0.8
+"""How much a word counts that is one typing error away from a known one."""
 FILE_NAME_WEIGHT: Final = 0.5
 """How much a word in a file's name counts: `billing.py` says little about billing."""
 FURTHER_FORMS_WEIGHT: Final = 0.3
@@ -39,6 +41,10 @@ POSITION_DECAY: Final = 0.03
 """The request usually comes first, so each later word counts a little less."""
 MIN_PREFIX: Final = 5
 MIN_STEM: Final = 3
+MIN_CORRECTED: Final = 5
+MAX_STEMS: Final = 20_000
+"""The number of stems that are kept."""
+LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 MAX_BETWEEN: Final = 4
 """How many words may be between the two words of a phrasal verb."""
 MAX_TEXT_CHARACTERS: Final = 2_000
@@ -82,9 +88,24 @@ class WordRanking:
         in_file_names = set(words_of(" ".join(_FILE_NAME.findall(prompt))))
         for position, word in enumerate(dict.fromkeys(words_of(prompt)[:MAX_PROMPT_WORDS])):
             weight = FILE_NAME_WEIGHT if word in in_file_names else 1.0
-            for number, score in self._scores_of(word).items():
+            known = self._corrected(word)
+            weight *= CORRECTED_WEIGHT if known != word else 1.0
+            for number, score in self._scores_of(known).items():
                 found[number] = found.get(number, 0.0) + score * weight / (1.0 + POSITION_DECAY * position)
         return found
+
+    def _corrected(self, word: str) -> str:
+        """Return a word, or the only known word that is one typing error away from an unknown one."""
+        if len(word) < MIN_CORRECTED or self._is_known(word):
+            return word
+        found = {stem(each): each for each in _one_error_away(word) if self._is_known(each)}
+        return next(iter(found.values())) if len(found) == 1 else word
+
+    def _is_known(self, word: str) -> bool:
+        own = stem(word)
+        if own in self._weights or own in self._everyday or word in STOP_WORDS:
+            return True
+        return bool(_near(word, RELATED_WORDS) or _near(word, TOPIC_WORDS))
 
     def _scores_of(self, word: str) -> dict[int, float]:
         """Return what one word of a prompt adds to the skills' scores: mostly its best form, and a little for other
@@ -124,7 +145,7 @@ class WordRanking:
             yield self._vocabulary[position]
 
 
-@cache
+@lru_cache(maxsize=MAX_STEMS)
 def stem(word: str) -> str:
     """Return the stem of an English word, so that most forms of a word become equal."""
     if not word.endswith(("ss", "ay", "ey", "oy", "uy")):
@@ -157,3 +178,15 @@ def _near(word: str, table: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
         if form in table:
             return table[form]
     return ()
+
+
+def _one_error_away(word: str) -> Iterator[str]:
+    """Yield what a word is with one letter left out, exchanged for the next, replaced or added."""
+    for at in range(len(word) + 1):
+        before, behind = word[:at], word[at:]
+        if behind:
+            yield before + behind[1:]
+            yield from (before + letter + behind[1:] for letter in LETTERS)
+        if len(behind) > 1:
+            yield before + behind[1] + behind[0] + behind[2:]
+        yield from (before + letter + behind for letter in LETTERS)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from anyio.abc import Process
 
 NAMES: Final = (
+    "chromium-headless-shell",  # without the window that nobody sees, it starts with a quarter of the work
+    "chrome-headless-shell",
     "chromium",
     "chromium-browser",
     "google-chrome-stable",

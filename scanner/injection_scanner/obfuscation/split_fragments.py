@@ -37,7 +37,12 @@ ASSIGNED: Final = (
 )
 NAME: Final = r"(?<![\w$])([A-Za-z_]{0,12})\[?(\d{1,2}\]?|[A-Z])\Z"
 MAX_NAME: Final = 16
+ITEM: Final = r"(?m)^[ \t>*-]{0,8}\(?([a-h]|\d{1,2})[.):]\s{1,3}([^\n]{2,160})$"
+JOIN_REQUESTS: Final = ("together", "as one", "in one go", "in a row", "combin", "join", "assembl")
+"""A text that asks to join the items of a list contains one of these."""
+
 QUOTED: Final = r"\"([^\"\n]{1,240})\"|(?<!\w)'([^'\n]{1,240})'(?!\w)|«([^»\n]{1,240})»|“([^”\n]{1,240})”"
+KEY_ENDS: Final = (": ", ':"', " :")
 COMMENT: Final = r"<!--\s*(?:\w{1,12}\s?\d{0,2}\s?[:.)-]\s)?([^>]{2,300}?)\s*-->"
 BRACKETED: Final = r"(?:\[[^\]\[\n]{1,24}\] ?){3,60}"
 BOLD: Final = r"\*\*([^*\n]{1,60})\*\*"
@@ -99,6 +104,9 @@ def _series(text: str) -> Iterator[tuple[Places, list[str], bool]]:
         yield *each, False
     for each in _quoted(text):
         yield *each, True
+    if any(f'"{end}' in text for end in KEY_ENDS):
+        for each in _quoted(text, with_keys=False):
+            yield *each, True
     if text.count("**") > 1:
         for each in _every(text, BOLD):
             yield *each, True
@@ -108,6 +116,8 @@ def _unquoted(text: str) -> Iterator[Series]:
     yield from _labelled(text)
     if "=" in text or ":" in text:
         yield from _assigned(text)
+    if any(map(text.__contains__, JOIN_REQUESTS)):
+        yield from _listed(text)
     if text.count("<!--") > 1:
         yield from _every(text, COMMENT)
     if "][" in text or "] [" in text:
@@ -133,6 +143,18 @@ def _labelled(text: str) -> Iterator[Series]:
         groups.setdefault(found[1].casefold(), []).append((found.start(), found.end(), found[2], part))
     for group in groups.values():
         yield from _ordered(group)
+
+
+def _listed(text: str) -> Iterator[Series]:
+    """Yield the items of each short list whose labels count up from `a` or 1."""
+    group: list[tuple[int, int, str]] = []
+    for found in compiled(ITEM).finditer(text):
+        rank = _rank(found[1])
+        if group and (rank in (1, ord("a")) or found.start() - group[-1][1] > MAX_GAP):
+            yield from _run_of(group)
+            group = []
+        group.append((found.start(), found.end(), found[2]))
+    yield from _run_of(group)
 
 
 def _assigned(text: str) -> Iterator[Series]:
@@ -170,10 +192,12 @@ def _rank(label: str) -> int:
     return NUMBERS.index(label) if label in NUMBERS else ord(label[0])
 
 
-def _quoted(text: str) -> Iterator[Series]:
-    """Yield quoted strings that closely follow one another."""
+def _quoted(text: str, *, with_keys: bool = True) -> Iterator[Series]:
+    """Yield quoted strings that closely follow one another, with or without the keys of JSON between them."""
     group: list[tuple[int, int, str]] = []
     for found in compiled(QUOTED).finditer(text):
+        if not with_keys and text.startswith(KEY_ENDS, found.end()):
+            continue
         part = next(filter(None, found.groups()), "")
         if group and (found.start() - group[-1][1] > MAX_GAP or len(group) == MAX_FRAGMENTS):
             yield from _run_of(group)

@@ -74,7 +74,11 @@ def test_the_text_of_a_skill_is_not_attributed_to_the_user() -> None:
 
 def test_masking_keeps_the_mark_of_inserted_text() -> None:
     parts = as_inserted((TextPart("the word is tiger"),), "report")
-    masked = masked_parts(parts, lambda text, source="": text.replace("tiger", "[masked]"))
+
+    def clean(text: str, source: str = "") -> str:
+        return text.replace("tiger", "[masked]")
+
+    masked = masked_parts(parts, clean)
     assert masked == (TextPart("the word is [masked]", template="report"),)
     assert typed_words_in((TextPart("typed"), *masked)) == "typed"
 

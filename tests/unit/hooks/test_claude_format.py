@@ -42,6 +42,26 @@ def test_what_has_no_counterpart_is_not_used_in_part(hooks: dict[str, object], f
     assert [each.fault for each in foreign_hooks("codex", hooks)] == [fault]
 
 
+def test_hooks_of_codex_match_every_tool_that_edits(tmp_path: Path) -> None:
+    (found,) = foreign_hooks("codex", written("PreToolUse", matcher="^apply_patch$|^mcp__.*"))
+    settings = HookSettings.model_validate(found.settings)
+    assert settings.tools == ("apply_patch", "edit_file", "write_file", "mcp__*")
+    assert settings.timeout_s == 600
+    (tmp_path / ".codex").mkdir()
+    config = tmp_path / ".codex" / "config.toml"
+    config.write_text(
+        'model = "gpt"\n[features]\nhooks = true\n[[hooks.PreToolUse]]\nmatcher = "^Bash$"\n'
+        '[[hooks.PreToolUse.hooks]]\ntype = "command"\ncommand = "./check.sh"\ntimeout = 30\n'
+    )
+    (entry,) = read_workspace(str(tmp_path), "/nowhere").hooks
+    assert (entry.file, entry.name) == (".codex/config.toml", "codex-config-PreToolUse-1")
+    assert (entry.settings.tools, entry.settings.timeout_s) == (("terminal",), 30)
+    config.write_text("[[hooks")
+    assert read_workspace(str(tmp_path), "/nowhere").notices == (
+        ".codex/config.toml is not used: it is not TOML.",
+    )
+
+
 @pytest.mark.parametrize("hooks", [None, [], {"PreToolUse": "x"}, {"PreToolUse": [{"hooks": [1]}]}])
 def test_anything_else_is_no_hook(hooks: object) -> None:
     assert list(foreign_hooks("claude", hooks)) == []

@@ -23,7 +23,12 @@ from hermes_acp.recall.hybrid_search import (
 from hermes_acp.skills.skill_collection import Skill, collect_skills
 from hermes_acp.skills.skill_folders import find_skill_folders
 from hermes_acp.skills.suggestions.combined_fit import MEANING_ALONE, MIN_SCORE, fitting_skills, is_likely
-from hermes_acp.skills.suggestions.skill_fit import FIT_THRESHOLD, standard_deviations_above
+from hermes_acp.skills.suggestions.skill_fit import (
+    FIT_THRESHOLD,
+    Meaning,
+    compare_meanings,
+    standard_deviations_above,
+)
 from hermes_acp.skills.suggestions.skill_search import search_skills
 from hermes_acp.skills.suggestions.skill_suggestions import SkillSuggester
 from hermes_acp.skills.suggestions.skill_vectors import index_skills
@@ -293,9 +298,30 @@ def test_skills_are_ranked_by_stems_related_words_and_phrases() -> None:
 def test_a_skill_is_suggested_from_a_score_or_a_meaning_on_and_the_user_told_about_likely_ones() -> None:
     assert fitting_skills({0: MIN_SCORE - 0.1}, {}) == []
     assert [each.number for each in fitting_skills({0: 4.0, 1: 9.0, 2: 6.0, 3: 8.0}, {})] == [1, 3, 2]
-    assert [each.number for each in fitting_skills({}, {0: MEANING_ALONE, 1: 0.0})] == [0]
-    by_words, by_both = fitting_skills({0: 5.0}, {})[0], fitting_skills({0: 5.5}, {0: 1.5})[0]
+    assert [
+        each.number for each in fitting_skills({}, {0: Meaning(MEANING_ALONE, 0.0), 1: Meaning(0.0, 0.0)})
+    ] == [0]
+    by_words, by_both = fitting_skills({0: 5.0}, {})[0], fitting_skills({0: 5.5}, {0: Meaning(1.5, 1.5)})[0]
     assert (is_likely(by_words), is_likely(by_both)) == (False, True)
+
+
+def test_a_word_with_one_typing_error_counts_like_the_word_it_is_near_to() -> None:
+    ranking = WordRanking(
+        [("speed", "Make Python programs fast.", ""), ("style", "Tidy the stylesheets.", "")]
+    )
+    right = ranking.scores("python program")
+    for typed in ("pyhton program", "pyton program", "puython program", "pythin program"):
+        assert 0.5 * right[0] < ranking.scores(typed)[0] < right[0]
+    assert ranking.scores("piano xyzzy") == {}
+
+
+def test_a_skill_whose_similarities_hardly_vary_does_not_win() -> None:
+    anchors = [unit([1, 0, 0.1]), unit([1, 0.4, 0]), unit([1, -0.4, 0])]
+    steady, lively = unit([1, 0, 0.2]), unit([0.3, 1, 0])
+    prompt = unit([0.5, 1, 0])
+    near = compare_meanings(prompt, {0: [steady], 1: [lively]}, anchors)
+    assert near[1].closeness > near[0].closeness
+    assert compare_meanings(prompt, {}, anchors) == {}
 
 
 async def test_a_changed_skill_is_embedded_again(place: Place) -> None:
@@ -314,10 +340,14 @@ async def test_a_changed_skill_is_embedded_again(place: Place) -> None:
 
 
 def test_of_two_skills_with_the_words_of_a_prompt_the_nearer_in_meaning_comes_first() -> None:
-    numbers = [each.number for each in fitting_skills({0: 6.0, 1: 5.0}, {0: 0.0, 1: 1.5})]
+    numbers = [
+        each.number for each in fitting_skills({0: 6.0, 1: 5.0}, {0: Meaning(0.0, 0.0), 1: Meaning(1.5, 1.5)})
+    ]
     assert numbers == [1, 0]
     assert [each.number for each in fitting_skills({0: 6.0, 1: 5.0}, {})] == [0, 1]
-    assert fitting_skills({0: MIN_SCORE - 1.0}, {0: 1.5}) == []  # but meaning alone suggests no more skills
+    assert (
+        fitting_skills({0: MIN_SCORE - 1.0}, {0: Meaning(1.5, 9.0)}) == []
+    )  # but meaning alone suggests no more skills
 
 
 async def test_skills_are_found_by_their_words_names_first(place: Place) -> None:

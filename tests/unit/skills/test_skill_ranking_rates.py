@@ -5,8 +5,9 @@ from types import MappingProxyType
 
 from bench.skill_search import labelled_skills, rates, unrelated_requests, word_ranking
 from hermes_acp.skills.suggestions.combined_fit import fitting_skills, is_likely
+from hermes_acp.skills.suggestions.skill_fit import Meaning
 
-NO_MEANINGS: Mapping[int, float] = MappingProxyType({})
+NO_MEANINGS: Mapping[int, Meaning] = MappingProxyType({})
 
 
 def test_the_right_skill_is_suggested_first_as_often_as_measured() -> None:
@@ -15,7 +16,7 @@ def test_the_right_skill_is_suggested_first_as_often_as_measured() -> None:
     seen = {request: each.name for each in skills for request in each.seen}
     unseen = {request: each.name for each in skills for request in each.unseen}
     fresh = {each.fresh: each.name for each in skills}
-    scores: dict[str, tuple[Mapping[int, float], Mapping[int, float]]] = {
+    scores: dict[str, tuple[Mapping[int, float], Mapping[int, Meaning]]] = {
         request: (ranking.scores(request), NO_MEANINGS) for request in (*seen, *unseen, *fresh)
     }
     assert rates(skills, seen, scores, []).first / len(seen) >= 0.85

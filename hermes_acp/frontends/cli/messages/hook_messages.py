@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
+from hermes_acp.frontends.cli.messages.word_forms import counted
+
 LIST_HELP: Final = "list your hooks and those of the folder's project (the default)"
 TEST_HELP: Final = "run an event's hooks on an example, and show their answers"
 EVENT_HELP: Final = "the event"
@@ -10,6 +12,14 @@ TOOL_HELP: Final = "the tool of the example call (default: edit_file)"
 PATH_HELP: Final = "a file of the example call; repeatable"
 CWD_HELP: Final = "the folder (default: the current folder)"
 NAME_HELP: Final = "only the hook with this name"
+IMPORT_HELP: Final = "copy your own hooks for Claude Code and Codex to your settings, after showing them"
+AGENT_HELP: Final = "claude or codex (default: both)"
+YES_HELP: Final = "copy them without asking"
+KNOWN: Final = "already in your settings"
+NOTHING_TO_IMPORT: Final = "There are no new hooks to copy."
+NOTHING_IMPORTED: Final = "Nothing was copied."
+IMPORT_NEEDS_YES: Final = "Nobody can be asked whether to copy these hooks."
+IMPORT_HINT: Final = "Check them, then add --yes."
 NO_HOOKS: Final = (
     "There are no hooks here. Yours go into `config.yaml` under `hooks`; docs/hooks.md explains them."
 )
@@ -24,6 +34,21 @@ NOT_APPLICABLE: Final = "does not apply to this call"
 def heading(name: str, whose: str, states: str) -> str:
     """Return the first line about a hook; `states` is empty if it is ready."""
     return f"{name} ({whose})" + (f": {states}" if states else "")
+
+
+def found_hook(name: str, file: str, state: str) -> str:
+    """Return the first line about another agent's hook; `state` says why it is not copied, if so."""
+    return f"{name} ({file})" + (f": not copied: {state}" if state else "")
+
+
+def may_import(number: int, file: str) -> str:
+    """Ask whether to copy hooks."""
+    return f"Copy {counted(number, 'hook')} to {file}? They run as you, without a sandbox. [y/N] "
+
+
+def imported(number: int, file: str) -> str:
+    """Say that hooks were copied."""
+    return f"{counted(number, 'hook')} copied to {file}. `hermes-acp hooks test EVENT` tries them."
 
 
 def occasion(event: str, patterns: str) -> str:
