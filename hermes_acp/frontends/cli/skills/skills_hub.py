@@ -13,6 +13,7 @@ from hermes_acp.frontends.cli.messages import skill_messages
 from hermes_acp.frontends.cli.skills import messages as tap_messages
 from hermes_acp.frontends.cli.skills.skill_changes import change_lines, versions_line
 from hermes_acp.frontends.cli.skills.skills_taps import can_ask, showing_key_changes, taps_of
+from hermes_acp.frontends.command_line.line_input import is_agreed
 
 if TYPE_CHECKING:
     from hermes_acp.skills.skill_hub import LockEntry, SkillCandidate, SkillHub
@@ -47,7 +48,7 @@ def run_hub(environment: Environment, place: Path, options: argparse.Namespace) 
     match options.action:
         case "install":
             with showing_key_changes(taps), _fetched(taps, hub, options.source, place) as candidate:
-                return _decide(hub, candidate, is_agreed=options.yes)
+                return _decide(hub, candidate, assumes_yes=options.yes)
         case "update":
             with showing_key_changes(taps):
                 return max(
@@ -115,7 +116,7 @@ def _update(hub: "SkillHub", taps: "TapService", name: str, options: argparse.Na
         if not candidate.is_new:
             print(skill_messages.up_to_date(bold(escaped(name))))
             return 0
-        return _decide(hub, candidate, is_agreed=options.yes)
+        return _decide(hub, candidate, assumes_yes=options.yes)
 
 
 def _audit(hub: "SkillHub", taps: "TapService", name: str) -> int:
@@ -133,7 +134,7 @@ def _audit(hub: "SkillHub", taps: "TapService", name: str) -> int:
     return 1 if audit.troubles or is_revoked else 0
 
 
-def _decide(hub: "SkillHub", candidate: "SkillCandidate", *, is_agreed: bool) -> int:
+def _decide(hub: "SkillHub", candidate: "SkillCandidate", *, assumes_yes: bool) -> int:
     """Show a skill and install it if the user agrees; return the exit code, 1 if they do not."""
     _show(candidate, hub.installed().get(candidate.name))
     is_update = candidate.is_installed
@@ -141,7 +142,7 @@ def _decide(hub: "SkillHub", candidate: "SkillCandidate", *, is_agreed: bool) ->
         faults = " ".join(candidate.check.faults)
         raise BadRequest(skill_messages.refused(candidate.name, faults, is_update=is_update))
     has_findings = bool(candidate.check.warnings or candidate.gained)
-    if not (is_agreed and not has_findings):
+    if not (assumes_yes and not has_findings):
         if not can_ask():
             reason = skill_messages.UPDATE_NEEDED if is_update else skill_messages.APPROVAL_NEEDED
             hint = skill_messages.USE_A_TERMINAL_HINT if has_findings else skill_messages.USE_YES_HINT
