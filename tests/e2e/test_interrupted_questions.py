@@ -79,6 +79,22 @@ async def test_an_interrupted_deletion_keeps_the_session(home: Path, workspace: 
     assert "Traceback" not in shown
 
 
+async def test_a_skill_is_installed_only_after_a_yes(tmp_path: Path) -> None:
+    folder = tmp_path / "shop" / "ship"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: ship\ndescription: Release the package.\n---\n\nTag it.\n")
+    install = ("skills", "install", str(folder))
+    installed = tmp_path / ".hermes" / "skills"
+    await interrupt(*install, question="[y/N]", home=tmp_path)
+    assert not [*installed.glob("**/SKILL.md")]
+    for answer, code in (("n\n", 1), (END_OF_INPUT, 1), ("y\n", 0)):
+        with terminal(*install, home=tmp_path) as person:
+            await person.wait_for("[y/N]")
+            person.type(answer)
+            assert await person.ended() == code
+    assert [*installed.glob("**/SKILL.md")]
+
+
 async def test_no_interruption_is_lost_in_an_event_loop(tmp_path: Path) -> None:
     asking = ASKING.format(count=INTERRUPTIONS)
     with terminal("-c", asking, home=tmp_path, command=sys.executable) as person:
