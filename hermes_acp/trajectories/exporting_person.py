@@ -1,4 +1,4 @@
-"""Texts that an export must not contain: the secrets and names of the exporting person."""
+"""Text to remove from an export: the user's secrets and names."""
 
 import os
 import socket

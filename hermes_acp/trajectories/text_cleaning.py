@@ -82,7 +82,7 @@ class TextCleaner:
         return replaced
 
     def cleaned(self, value: Any) -> Any:
-        """Return a JSON value with all texts in it cleaned, also the names of fields; digests and images stay."""
+        """Return a JSON value with every string cleaned, including field names; leave digests and images unchanged."""
         match value:
             case str():
                 return self.clean(value)

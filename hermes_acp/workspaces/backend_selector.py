@@ -158,7 +158,7 @@ class BackendSelector:
         )
 
     def _rent(self, backend: Any, opened: OpenedWorkspace, section: Any, private: str) -> Workspace:
-        """Open a workspace at a service; its sandbox is kept for the session that it is settled for."""
+        """Open a workspace on a hosted service; keep its sandbox for the session that claims it."""
         from hermes_acp.workspaces.cloud.kept_sandboxes import KeptSandboxes, SandboxClaim
 
         claim = SandboxClaim(KeptSandboxes(self._environment.home), opened.backend, opened.cwd)

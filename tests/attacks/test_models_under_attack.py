@@ -99,7 +99,7 @@ NONSENSE = (
 
 
 async def test_e15_calls_that_make_no_sense(tmp_path: Path) -> None:
-    async with attacked_agent(tmp_path, answers={}) as siege:  # nothing here needs a question
+    async with attacked_agent(tmp_path, answers={}) as siege:  # none of these calls needs approval
         (siege.workspace / "a.txt").write_text("fine")
         ends = await siege.turn(Reply(tool_calls=NONSENSE))
         assert len(ends) == len(NONSENSE)

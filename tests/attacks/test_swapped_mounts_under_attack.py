@@ -49,7 +49,7 @@ class Ground:
         shell = ShellCommand(("/bin/sh", "-c", line), str(self.folder), self.variables, "mark-0", 30)
         try:
             confined = self.sandbox.confine(shell, ProcessRegistry())
-        except OSError:  # the file it checked was another a moment later
+        except OSError:  # the file was replaced after it was checked
             return ""
         try:
             subprocess.run(["sh", "-c", between], cwd=self.folder, check=True)

@@ -178,7 +178,7 @@ async def test_an_edit_by_a_command_stays_in_the_workspace(tmp_path: Path) -> No
     async with attacked_agent(tmp_path, settings="mode: accept_edits\n", answers=answers) as siege:
         await siege.call("terminal", {"command": "echo mine > notes.txt"})
         assert (siege.workspace / "notes.txt").read_text() == "mine\n"
-        # What the policy takes for a workspace file is one, or nothing is written.
+        # If the path turns out to lead outside the workspace, nothing is written.
         (siege.workspace / "link.txt").symlink_to(tmp_path / "outside.txt")
         await siege.call("terminal", {"command": "echo mine > link.txt"})
     assert not (tmp_path / "outside.txt").exists()

@@ -343,7 +343,7 @@ async def test_a_skill_that_nobody_uses_is_archived_after_90_days_and_can_be_res
         assert await editor.prompt(first, "Ship it") == "end_turn"
         prompts: list[str] = []
         thoughts: list[str] = []
-        for days in (89, 2):  # the process stays, as a resident one does
+        for days in (89, 2):  # the process keeps running, as a resident one does
             scene.clock.now_s += days * DAY_S
             scene.provider.plays(step("Hello."))
             session = await editor.new_session(scene.project)

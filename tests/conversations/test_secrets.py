@@ -1,4 +1,4 @@
-"""A secret that a tool meets reaches neither the model nor the record nor the editor."""
+"""A secret that a tool encounters reaches neither the model nor the record nor the editor."""
 
 import ctypes
 import random

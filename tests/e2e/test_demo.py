@@ -1,4 +1,4 @@
-"""The demo for real: what it shows did happen, and it says so if it did not."""
+"""Run the real demo: what it shows really happens, and a failure is reported."""
 
 import os
 import subprocess

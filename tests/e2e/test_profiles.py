@@ -62,7 +62,7 @@ async def test_an_editor_and_a_chat_work_in_the_profile_they_name(place: Place, 
             await agent.prompt(session, "hello from work")
             assert await agent.leave() == 0
         async with place.chat(server, "--profile", "work") as terminal:
-            # the line is broken wherever the folder's path fills it
+            # where the line wraps depends on the length of the folder's path
             await terminal.until(
                 lambda: "profile work /help" in " ".join(terminal.text.split()), "the profile in the greeting"
             )

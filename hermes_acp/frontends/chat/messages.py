@@ -131,7 +131,7 @@ def missing_file(name: str) -> str:
 
 def linked_only(name: str, size_bytes: int) -> str:
     """Report a file that is too large to be sent with the prompt."""
-    return f"{name} is too large to send ({size_bytes:,} bytes). The prompt links it instead."
+    return f"{name} is too large to send ({size_bytes:,} bytes). The prompt contains a link to it instead."
 
 
 def of_another_profile(name: str) -> str:
@@ -141,7 +141,7 @@ def of_another_profile(name: str) -> str:
 
 def not_readable(name: str, reason: str) -> str:
     """Report a file that could not be read."""
-    return f"Could not read {name}: {reason}. The prompt links it instead."
+    return f"Could not read {name}: {reason}. The prompt contains a link to it instead."
 
 
 # Turns

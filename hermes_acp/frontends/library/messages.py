@@ -117,7 +117,7 @@ def literal_prompt(prompt: str) -> str:
 
 def run_from_tool(name: str, tool: str) -> str:
     """Say that a tool would wait for the agent that is waiting for the tool."""
-    return f"The tool {tool!r} runs a prompt of {name!r}, the agent that is waiting for the tool."
+    return f"The tool {tool!r} sends a prompt to {name!r}, the agent that is waiting for this tool."
 
 
 def run_from_own_thread(name: str) -> str:

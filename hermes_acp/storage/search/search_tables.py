@@ -50,7 +50,7 @@ UNREADABLE: Final = -1
 
 
 class _Standing(Struct, frozen=True):
-    """How far a record has been read."""
+    """The index row of a record: its metadata, and how many bytes have been indexed."""
 
     number: int
     id: str

@@ -41,7 +41,7 @@ def _folded(versions: tuple[Version, ...], path: str) -> tuple[ToolVersion, ...]
 
 
 def version_to_return_to(versions: tuple[ToolVersion, ...], name: str, number: int) -> ToolVersion:
-    """Return the version with a number, or for 0 the one before the current version. Raises BadRequest."""
+    """Return the version with the given number; 0 means the one before the current version. Raises BadRequest."""
     if not versions:
         raise BadRequest(f"There are no stored versions of a tool {name[:60]!r}.")
     if number == 0:

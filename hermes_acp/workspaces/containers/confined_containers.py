@@ -41,7 +41,7 @@ class ConfinedContainers:
 
     @asynccontextmanager
     async def entered(self, mode: ContainerMode, mounts: Mounts) -> AsyncGenerator[RemoteCommands]:
-        """Hold a container with these mounts, which starts with its first command."""
+        """Yield a container with these mounts; it starts with its first command."""
         current = self._current.get(mode)
         if current is None or current.mounts != mounts:
             if current is not None:

@@ -1,4 +1,4 @@
-"""Going round in circles, or making progress."""
+"""Test the loop guard: repeated calls count, and progress resets the count."""
 
 from hermes_acp.agent.turn.loop_guard import LoopGuard, Repeatable
 

@@ -217,7 +217,7 @@ def test_files_that_are_there_are_attached(tmp_path: Path) -> None:
         v1.ResourceLink(name="big.log", uri=f"{uri}/big.log"),
     ]
     assert list(found.remarks) == [
-        "big.log is too large to send (65,537 bytes). The prompt links it instead."
+        "big.log is too large to send (65,537 bytes). The prompt contains a link to it instead."
     ]
     linked = attachments_of("@c.txt @shot.png", str(tmp_path), v1.PromptCapabilities())
     assert [type(block) for block in linked.blocks] == [v1.ResourceLink] * 2

@@ -79,6 +79,6 @@ def test_a_search_without_a_word_is_checked(folder: Path) -> None:
 
 
 def test_a_long_row_of_blanks_in_a_script_blocks_nobody(folder: Path) -> None:
-    # Tried for every share, these would take minutes.
+    # Trying every way to split these blanks would take minutes.
     assert decision(folder, f"sed -n '1,{' ' * 900}!Z' a.txt") == "ask"
     assert decision(folder, f"sed -n '1{' ' * 900}! p' a.txt") == "allow"

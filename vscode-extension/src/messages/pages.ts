@@ -45,7 +45,7 @@ export const KEY = "API key";
 export const keyHeld = (variable: string) => `Leave it empty to use the key in ${variable}.`;
 export const keyStored = (file: string) => `It is stored in ${file}, which only you can read, and nowhere else.`;
 export const MODEL = "Model";
-export const MODEL_HINT = "Leave it empty for the usual one. A test lists what the endpoint offers.";
+export const MODEL_HINT = "Leave empty to use the default model. A test lists what the endpoint offers.";
 export const modelsFound = (count: number) => `The endpoint lists ${plural(count, "model")}.`;
 export const TESTING = "Testing";
 export const TEST_AND_SAVE = "Test and save";

@@ -105,7 +105,7 @@ class AgentLink:
             self._wake()
 
     def take(self, session_id: str, update: v1.SessionUpdate) -> None:
-        """Queue an update of the open session; drop one of a session that has been closed since."""
+        """Queue an update for the open session; drop it if its session has been closed since."""
         if self._session is None or session_id == self._session.id:
             self._events.put(UpdateReceived(update, self._is_replaying))
 

@@ -145,7 +145,7 @@ def not_on_path(command: str) -> str:
 
 def command_found(command: str) -> str:
     """Say that a shell starts this installation."""
-    return f"`hermes-acp` on your PATH is {command}, of this installation."
+    return f"`hermes-acp` on your PATH is {command}, from this installation."
 
 
 def other_installation(command: str) -> str:

@@ -14,7 +14,7 @@ NAME_HELP: Final = "the skill"
 VERSION_HELP: Final = "a number from its history (default: the version before the current one)"
 INSTALL_HELP: Final = "download a skill, show its content, and install it if you agree"
 SOURCE_HELP: Final = (
-    "a skill of a tap (NAME or TAP/NAME), GIT_URL[#path][@branch, tag or commit], or a folder"
+    "a skill from a tap (NAME or TAP/NAME), GIT_URL[#path][@branch, tag or commit], or a folder"
 )
 UPDATE_HELP: Final = "download installed skills again, show what changed, and install it if you agree"
 AUDIT_HELP: Final = "compare installed skills with what you approved, and scan them again"

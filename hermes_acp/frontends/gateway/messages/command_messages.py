@@ -90,7 +90,7 @@ def person_line(name: str, role: str, profile: str, platforms: Sequence[str]) ->
 
 def waiting_codes(number: int) -> str:
     """Say how many codes were not entered yet."""
-    return f"{number} pairing {'code waits' if number == 1 else 'codes wait'} to be entered."
+    return f"{number} pairing {'code has' if number == 1 else 'codes have'} not been entered yet."
 
 
 def paired(name: str, platform: str, role: str, profile: str) -> str:
