@@ -66,7 +66,7 @@ class PassageIndex:
     async def finds(
         self, places: Iterable[tuple[str, int]], window: SearchWindow | None = None
     ) -> dict[tuple[str, int], SearchHit]:
-        """Return hits for the passages at these places (session and position) within the window. Raises StorageError."""
+        """Return hits for the passages at these places (session, position) within the window. Raises StorageError."""
         wanted = tuple(places)
         within = window or ANY_TIME
 
