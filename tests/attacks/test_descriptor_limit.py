@@ -1,4 +1,4 @@
-"""At the limit of open files, new sessions are refused, and the error says why; open ones continue and can be closed."""
+"""At the limit of open files, new sessions are refused and the error says why; open ones continue and can be closed."""
 
 from __future__ import annotations
 
