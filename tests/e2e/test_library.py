@@ -240,7 +240,7 @@ async def test_failures_of_a_function_are_outcomes(tmp_path: Path) -> None:
         await agent.run_async("Try.")
         errors = [record["error"] for record in agent.state.tool_history]
     assert errors[:2] == ["ValueError: no such thing", "SystemExit: 3"]
-    assert "the agent that is waiting for the tool" in (errors[2] or "")
+    assert "the agent that is waiting for this tool" in (errors[2] or "")
 
 
 async def test_a_plain_function_out_of_time_may_still_run_and_an_async_one_does_not(tmp_path: Path) -> None:
