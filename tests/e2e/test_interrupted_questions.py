@@ -6,6 +6,7 @@ import signal
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
 
 from tests.e2e.agent_process import agent_environment, run_command, run_headless
@@ -19,6 +20,7 @@ pytestmark = [
 
 END_OF_INPUT = "\x04"
 INTERRUPTIONS = 100
+WAIT_S = 30
 ASKING = """
 import anyio
 from hermes_acp.frontends.command_line.line_input import is_agreed, read_line
@@ -93,6 +95,19 @@ async def test_a_skill_is_installed_only_after_a_yes(tmp_path: Path) -> None:
             person.type(answer)
             assert await person.ended() == code
     assert [*installed.glob("**/SKILL.md")]
+
+
+async def test_lines_of_an_open_pipe_answer_one_question_each() -> None:
+    asking = (
+        "from hermes_acp.frontends.command_line.line_input import read_line\n"
+        "print([read_line(''), read_line('')], flush=True)"
+    )
+    async with await anyio.open_process([sys.executable, "-c", asking]) as process:
+        assert process.stdin
+        assert process.stdout
+        await process.stdin.send(b"first\nsecond\n")
+        with anyio.fail_after(WAIT_S):
+            assert await process.stdout.receive() == b"['first', 'second']\n"
 
 
 async def test_no_interruption_is_lost_in_an_event_loop(tmp_path: Path) -> None:

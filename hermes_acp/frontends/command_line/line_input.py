@@ -32,8 +32,13 @@ def _show_and_wait(question: str) -> None:
     """Show a question, and wait until there is a line to read. Raises KeyboardInterrupt.
 
     `input` alone loses a signal that arrives just before it reads; an event loop's handler of SIGINT raises nothing.
-    So signals are watched before anyone can see the question.
+    So signals are watched before anyone can see the question. Only a terminal is waited for: from a pipe, Python reads
+    ahead, and the next line may already be in its buffer.
     """
+    if not sys.stdin.isatty():
+        sys.stdout.write(question)
+        sys.stdout.flush()
+        return
     woken, waker = socket.socketpair()
     with woken, waker:
         waker.setblocking(False)

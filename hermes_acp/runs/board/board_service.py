@@ -169,10 +169,10 @@ class BoardService:
 
     async def _checked(self, board: Board, view: BoardView) -> BoardView:
         """Return the view of a board, which says so if no process works on its ready cards. Raises StorageError."""
+        if view.halted or not view.counts.get("ready"):
+            return view
         ready = (card for card in board.cards.values() if card.state == "ready")
         places = {card.work.place or board.settings.place for card in ready}
-        if view.halted or not places:
-            return view
         for place in sorted(places):
             if await self.runs.engine.has_worker(place):
                 return view
