@@ -67,6 +67,22 @@ def test_a_state_has_what_is_not_committed_and_leaves_the_index_as_it_was(projec
     assert (state.head, state.branch) == (git(project, "rev-parse", "HEAD").strip(), "main")
 
 
+def test_a_change_of_the_same_second_and_size_is_stored(project: Path) -> None:
+    """Git notices such a change only because the index is not newer than the file."""
+    git(project, "config", "core.trustctime", "false")
+    file, second = project / "kept.txt", 1_700_000_000
+    os.utime(file, (second, second))
+    git(project, "update-index", "--refresh")
+    os.utime(project / ".git" / "index", (second, second))
+    file.write_text("more\n")
+    os.utime(file, (second, second))
+    program = find_program(VARIABLES)
+    copy = find_working_copy(program, str(project))
+    assert copy
+    state = take_snapshot(RepositoryGit(program, copy.top), copy, everything)
+    assert git(project, "show", f"{state.commit}:kept.txt") == "more\n"
+
+
 def test_files_with_keys_stay_and_committed_ones_keep_their_committed_content(
     project: Path, tmp_path: Path
 ) -> None:
