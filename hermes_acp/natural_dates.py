@@ -15,20 +15,21 @@ from typing import Any, Final
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
+from hermes_acp.lazy_pattern import LazyPattern
 
 MAX_CHARACTERS: Final = 80
 PART_OF_DAY: Final = timedelta(hours=6)
 EXAMPLES: Final = (
     'Examples: 2026-03-04, "2026-03-04 17:30", 2d, "3 weeks ago", yesterday, "last Tuesday", "last month".'
 )
-_COUNT = re.compile(
+_COUNT = LazyPattern(
     r"(\d{1,6})\s*(m|min|mins|minutes?|h|hours?|d|days?|w|weeks?|mo|months?|y|years?)(?:\s+ago)?",
     re.IGNORECASE,
 )
-_ISO_MONTH = re.compile(r"(\d{4})-(\d{2})")
-_YEAR = re.compile(r"(?:19|20)\d{2}")
-_LETTER = re.compile(r"[^\W\d_]")
-_PAST = re.compile(r"\b(?:past|previous)\b", re.IGNORECASE)
+_ISO_MONTH = LazyPattern(r"(\d{4})-(\d{2})")
+_YEAR = LazyPattern(r"(?:19|20)\d{2}")
+_LETTER = LazyPattern(r"[^\W\d_]")
+_PAST = LazyPattern(r"\b(?:past|previous)\b", re.IGNORECASE)
 _UNITS: Final = MappingProxyType(
     {
         "m": timedelta(minutes=1),
@@ -74,16 +75,16 @@ def read_range(since: str, until: str, now: float | None = None) -> tuple[float 
 
 
 def _span(text: str, now: datetime) -> tuple[datetime, datetime] | None:
-    if found := _COUNT.fullmatch(text):
+    if found := _COUNT.compiled.fullmatch(text):
         return _counted(int(found[1]), found[2].lower(), now)
-    if found := _ISO_MONTH.fullmatch(text):
+    if found := _ISO_MONTH.compiled.fullmatch(text):
         return _period(datetime(int(found[1]), int(found[2]), 1), "month")
-    if _YEAR.fullmatch(text):
+    if _YEAR.compiled.fullmatch(text):
         return _period(datetime(int(text), 1, 1), "year")
     if span := _iso(text):
         return span
     # 03/04/2026 is March to some and April to others
-    return _phrase(text, now) if _LETTER.search(text) else None
+    return _phrase(text, now) if _LETTER.compiled.search(text) else None
 
 
 def _counted(count: int, unit: str, now: datetime) -> tuple[datetime, datetime]:
@@ -117,7 +118,7 @@ def _phrase(text: str, now: datetime) -> tuple[datetime, datetime] | None:
             "RETURN_TIME_AS_PERIOD": True,
         },
     )
-    found: Any = reader.get_date_data(_PAST.sub("last", text))
+    found: Any = reader.get_date_data(_PAST.compiled.sub("last", text))
     moment: datetime | None = found.date_obj
     if moment is None:
         return None

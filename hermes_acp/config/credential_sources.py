@@ -6,8 +6,6 @@ and the variables of the `google-genai` package, 3.4.
 """
 
 from collections.abc import Mapping
-from configparser import ConfigParser
-from configparser import Error as BadFile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -73,6 +71,9 @@ def _aws_credential_source(section: "ProviderSettings", variables: Mapping[str, 
 
 def _aws_region(profile: str, files: Mapping[str, str]) -> str:
     """Return the region of a profile, or an empty string if no file names one. Raises ConfigError."""
+    from configparser import ConfigParser
+    from configparser import Error as BadFile
+
     for file in reversed(tuple(files.values())):
         parser = ConfigParser(interpolation=None, strict=False)
         try:

@@ -7,13 +7,15 @@ from typing import Final
 
 from msgspec import Struct
 
+from hermes_acp.lazy_pattern import LazyPattern
+
 MAX_DEPTH: Final = 5
 MAX_IMPORTS: Final = 50
-IMPORT: Final = re.compile(
+IMPORT: Final = LazyPattern(
     r"(?:^|(?<=[\s(]))@((?:~/|/|(?:\.{1,2}/)*)[\w][\w./-]*\.(?:md|mdc|txt))(?![\w/])", re.MULTILINE
 )
-CODE: Final = re.compile(r"^(`{3,}|~{3,}).*?^\1[`~]*[ \t]*$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
-FRONT: Final = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*$\n?", re.DOTALL | re.MULTILINE)
+CODE: Final = LazyPattern(r"^(`{3,}|~{3,}).*?^\1[`~]*[ \t]*$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+FRONT: Final = LazyPattern(r"\A---[ \t]*\n(.*?)^---[ \t]*$\n?", re.DOTALL | re.MULTILINE)
 
 
 class RuleFile(Struct, frozen=True):
@@ -35,8 +37,8 @@ class RuleFile(Struct, frozen=True):
 
 def imports_of(text: str) -> Iterator[str]:
     """Yield the paths that some text imports, in order; code blocks are ignored."""
-    plain = CODE.sub(lambda found: " " * len(found.group()), text)
-    for number, found in enumerate(IMPORT.finditer(plain)):
+    plain = CODE.compiled.sub(lambda found: " " * len(found.group()), text)
+    for number, found in enumerate(IMPORT.compiled.finditer(plain)):
         if number >= MAX_IMPORTS:
             return
         yield found.group(1)
@@ -49,7 +51,7 @@ def resolved(named: str, importer: Path) -> Path:
 
 def read_rule(text: str) -> RuleFile:
     """Parse an `.mdc` rule; without front matter, it always applies."""
-    found = FRONT.match(text)
+    found = FRONT.compiled.match(text)
     if not found:
         return RuleFile(text)
     fields: dict[str, str] = {}

@@ -57,8 +57,8 @@ def tree_of(git: RepositoryGit, copy: WorkingCopy, left_out: LeftOut) -> str:
         index = {"GIT_INDEX_FILE": path, "GIT_LITERAL_PATHSPECS": "1"}
         own = os.path.join(copy.git_dir, "index")
         if os.path.exists(own):
-            # Its file metadata saves reading the files. Git compares its own time with theirs to find those that changed
-            # after it was written, so the copy has that time too.
+            # Its file metadata saves reading the files. Git compares the index's own time with theirs to find those
+            # that changed after it was written, so the copy keeps that time.
             shutil.copy2(own, path)
         git.run("add", "--all", variables=index)
         has_commit = bool(commit_of(git, "HEAD"))

@@ -9,19 +9,20 @@ from msgspec import Struct
 
 from hermes_acp.core.event_types import EventContext
 from hermes_acp.core.ports.memory_ports import NoteSource
+from hermes_acp.lazy_pattern import LazyPattern
 from hermes_acp.memory.note_subjects import is_same_subject, stems
 
 HALF_LIFE_S: Final = 212 * 86_400.0
 """A note that the user said is doubtful after half a year."""
 DOUBTFUL_BELOW: Final = 0.5
-_NUMBER: Final = re.compile(r"\d+")
-_SENTENCE: Final = re.compile(r"[!?\n]+|\.(?=\s|$)")
-_CLAUSE: Final = re.compile(r"[,;:!?\n]+|\.(?=\s|$)")
-_NEGATION: Final = re.compile(
+_NUMBER: Final = LazyPattern(r"\d+")
+_SENTENCE: Final = LazyPattern(r"[!?\n]+|\.(?=\s|$)")
+_CLAUSE: Final = LazyPattern(r"[,;:!?\n]+|\.(?=\s|$)")
+_NEGATION: Final = LazyPattern(
     r"\b(?:no|not|never|none|nobody|nothing|neither|nor|without|cannot|avoid|except|unless|stop|\w+n['\u2019]t)\b",
     re.IGNORECASE,
 )
-_EXACT: Final = re.compile(r"[^\s`\"'(),;]*[\d/\\@_=$<>|~][^\s`\"'(),;]*|[\w-]+(?:\.[\w-]+)+|--?\w[\w-]*")
+_EXACT: Final = LazyPattern(r"[^\s`\"'(),;]*[\d/\\@_=$<>|~][^\s`\"'(),;]*|[\w-]+(?:\.[\w-]+)+|--?\w[\w-]*")
 """Addresses, paths, options and names in code: what differs in one character is something else."""
 FIRST: Final = MappingProxyType[NoteSource, float](
     {"written": 1.0, "said": 0.9, "approved": 0.9, "found": 0.6, "": 0.9}
@@ -66,12 +67,13 @@ def is_said(note: str, replaced: str, prompts: Iterable[str]) -> bool:
 def _has_words_of(note: str, texts: Sequence[str]) -> bool:
     text = "\n".join(texts)
     words = stems(note)
-    if not words or not words <= stems(text) or not set(_NUMBER.findall(note)) <= set(_NUMBER.findall(text)):
+    numbers = _NUMBER.compiled
+    if not words or not words <= stems(text) or not set(numbers.findall(note)) <= set(numbers.findall(text)):
         return False
     known = text.casefold()
-    if any(each.rstrip(".:").casefold() not in known for each in _EXACT.findall(note)):
+    if any(each.rstrip(".:").casefold() not in known for each in _EXACT.compiled.findall(note)):
         return False
-    is_denied = bool(_NEGATION.search(note))
-    parts = (_SENTENCE if is_denied else _CLAUSE).split(text)
+    is_denied = bool(_NEGATION.compiled.search(note))
+    parts = (_SENTENCE if is_denied else _CLAUSE).compiled.split(text)
     nearest = max(parts, key=lambda each: len(words & stems(each)))
-    return bool(_NEGATION.search(nearest)) == is_denied
+    return bool(_NEGATION.compiled.search(nearest)) == is_denied

@@ -33,8 +33,8 @@ class TokenPattern(Struct, frozen=True):
 class TokenPatterns(Struct, frozen=True):
     """All kinds as patterns; the name of the matching group identifies the kind.
 
-    `leads` finds where one of `starts` follows a character that is not part of a token. `groups` contains a pattern for each
-    first character; it is compiled when one of its kinds may begin there, because most sessions need none of them.
+    `leads` finds where one of `starts` follows a character that is not part of a token. `groups` contains a pattern for
+    each first character; it is compiled when one of its kinds may begin there, because most sessions need none of them.
     `inside` finds kinds that may follow any character, tried only if one of `middles` occurs. If nothing is `mirrored`,
     no token is written backwards.
     """

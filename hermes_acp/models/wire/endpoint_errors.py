@@ -17,6 +17,7 @@ from hermes_acp.core.errors import (
     QuotaExceeded,
     RateLimited,
 )
+from hermes_acp.lazy_pattern import LazyPattern
 from hermes_acp.models.wire.endpoints import Endpoint
 from hermes_acp.telemetry.redaction import Redactor
 
@@ -24,20 +25,20 @@ NOT_A_STREAM = "not_a_stream"
 """The code of a response that is neither a stream nor an error."""
 
 _MESSAGE_LIMIT = 300
-_KEY_SHAPES = re.compile(
+_KEY_SHAPES = LazyPattern(
     r"(?:Bearer\s+\S+|\b(?:sk|pk|rk|gsk|xai|key|nvapi|hf|AIza)[-_][\w.*…-]{6,}|\bAIza[\w-]{20,}|\bA[KS]IA[A-Z0-9]{12,})",
     re.IGNORECASE,
 )
-_TOO_LONG = re.compile(
+_TOO_LONG = LazyPattern(
     r"context[ _]length|context[ _]window|context[ _]size|prompt is too long|input is too long"
     r"|too many tokens|reduce the length|request_too_large|input token count .{0,40}exceeds",
     re.IGNORECASE,
 )
-_OUTPUT_TOO_LARGE = re.compile(r"\bmax_(?:completion_|output_|new_)?tokens\b.*too large", re.IGNORECASE)
-_NOT_THERE = re.compile(
+_OUTPUT_TOO_LARGE = LazyPattern(r"\bmax_(?:completion_|output_|new_)?tokens\b.*too large", re.IGNORECASE)
+_NOT_THERE = LazyPattern(
     r"unsupported_country|country, region|not (?:available|supported) in your", re.IGNORECASE
 )
-_USED_UP = re.compile(
+_USED_UP = LazyPattern(
     r"insufficient_quota|billing|credit balance|insufficient (?:funds|balance|credits)|tokens per day",
     re.IGNORECASE,
 )
@@ -140,13 +141,13 @@ def to_error(refusal: EndpointRefusal, *, place: str, model: str, endpoint: Endp
         f"{place} answered with status {refusal.status}." if refusal.status else f"{place} reported an error."
     )
     if (
-        refusal.matches(_TOO_LONG)
+        refusal.matches(_TOO_LONG.compiled)
         and status in (400, 413, 422, 500, 529)
-        and not _OUTPUT_TOO_LARGE.search(refusal.message)
+        and not _OUTPUT_TOO_LARGE.compiled.search(refusal.message)
     ):
         return ContextWindowExceeded(f"The conversation no longer fits the window of {model}.{told}")
     match status:
-        case 403 if refusal.matches(_NOT_THERE):
+        case 403 if refusal.matches(_NOT_THERE.compiled):
             return ModelRefused(f"{place} does not serve this region or account.{told}")
         case 401 | 403:
             variable = endpoint.key_variable or "the key variable of this provider"
@@ -190,7 +191,7 @@ def to_error(refusal: EndpointRefusal, *, place: str, model: str, endpoint: Endp
 def _is_used_up(refusal: EndpointRefusal) -> bool:
     """Return whether a quota is used up rather than a rate limit reached; Google mentions billing in both cases."""
     is_google = refusal.kind == "RESOURCE_EXHAUSTED"
-    return refusal.code == "insufficient_quota" if is_google else refusal.matches(_USED_UP)
+    return refusal.code == "insufficient_quota" if is_google else refusal.matches(_USED_UP.compiled)
 
 
 def clean(text: str, endpoint: Endpoint) -> str:
@@ -201,7 +202,7 @@ def clean(text: str, endpoint: Endpoint) -> str:
             # A vendor may repeat the key with its middle masked.
             text = re.sub(re.escape(secret[:6]) + r"\S*", "[hidden]", text)
     text = Redactor(()).clean(text)
-    text = " ".join(_KEY_SHAPES.sub("[hidden]", text).split())
+    text = " ".join(_KEY_SHAPES.compiled.sub("[hidden]", text).split())
     return text if len(text) <= _MESSAGE_LIMIT else text[: _MESSAGE_LIMIT - 1] + "…"
 
 

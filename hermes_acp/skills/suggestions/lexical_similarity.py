@@ -5,7 +5,6 @@ TF-IDF over character n-grams (Manning, Raghavan, Schütze: Introduction to Info
 """
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
@@ -13,13 +12,14 @@ from typing import Final, Protocol
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
+from hermes_acp.lazy_pattern import LazyPattern
 from hermes_acp.skills.skill_collection import Skill
 
 SIMILARITY_THRESHOLD: Final = 0.55
 MAX_SIMILAR: Final = 3
 NGRAM_LENGTH: Final = 4
-WORD: Final = re.compile(r"[^\W_]+")
-STOP_WORDS: Final = re.compile(
+WORD: Final = LazyPattern(r"[^\W_]+")
+STOP_WORDS: Final = LazyPattern(
     r"(?:a|an|and|are|as|at|be|by|for|from|has|how|in|into|is|it|its|of|on|or|so|that|the|their|then|this|"
     r"to|use|used|using|user|users|want|wants|was|what|when|where|which|who|will|with|you|your|skill|skills)"
 )
@@ -102,8 +102,8 @@ def _vectors(texts: Sequence[str]) -> list[dict[str, float]]:
 def _bag(text: str) -> Counter[str]:
     """Count the words and the n-grams in them, so that word endings have little weight."""
     groups: Counter[str] = Counter()
-    for word in WORD.findall(text.casefold()):
-        if STOP_WORDS.fullmatch(word):
+    for word in WORD.compiled.findall(text.casefold()):
+        if STOP_WORDS.compiled.fullmatch(word):
             continue
         groups[word] += 1
         padded = f" {word} "

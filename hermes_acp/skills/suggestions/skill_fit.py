@@ -8,7 +8,6 @@ a model's scale.
 import math
 from array import array
 from collections.abc import Mapping, Sequence
-from statistics import fmean, pstdev, pvariance
 from typing import Final
 
 from msgspec import Struct
@@ -36,8 +35,14 @@ def standard_deviations_above(
     prompt: "array[float]", skill: "array[float]", generic_prompts: "Sequence[array[float]]"
 ) -> float:
     """Return how many standard deviations nearer a skill is to a prompt than to everyday prompts."""
-    usual = _similarities(skill, generic_prompts)
-    return (cosine_similarity(skill, prompt) - fmean(usual)) / max(pstdev(usual), MIN_DEVIATION)
+    mean, deviation = mean_and_deviation(_similarities(skill, generic_prompts))
+    return (cosine_similarity(skill, prompt) - mean) / deviation
+
+
+def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
+    """Return the mean of values and their standard deviation, which is at least MIN_DEVIATION."""
+    mean = _mean(values)
+    return mean, max(math.sqrt(_variance(values, mean)), MIN_DEVIATION)
 
 
 def compare_meanings(
@@ -56,9 +61,9 @@ def compare_meanings(
     found: dict[int, Meaning] = {}
     for number, vectors in skills.items():
         own = [cosine_similarity(vector, prompt) for vector in vectors]
-        whole = usual[number][-1]
-        deviations = (own[-1] - fmean(whole)) / max(pstdev(whole), MIN_DEVIATION)
-        closeness = fmean((near - mean) / scale for near, (mean, scale) in zip(own, scales, strict=False))
+        mean, deviation = mean_and_deviation(usual[number][-1])
+        deviations = (own[-1] - mean) / deviation
+        closeness = _mean([(near - mean) / scale for near, (mean, scale) in zip(own, scales, strict=False)])
         found[number] = Meaning(deviations, closeness)
     return found
 
@@ -69,5 +74,15 @@ def _similarities(skill: "array[float]", generic_prompts: "Sequence[array[float]
 
 def _scale(rows: Sequence[Sequence[float]]) -> tuple[float, float]:
     """Return the mean of skills' similarities to everyday prompts, and their deviation around each skill's mean."""
-    deviation = math.sqrt(fmean(pvariance(row) for row in rows))
-    return fmean(map(fmean, rows)), max(deviation, MIN_DEVIATION)
+    means = [_mean(row) for row in rows]
+    deviation = math.sqrt(_mean([_variance(row, mean) for row, mean in zip(rows, means, strict=True)]))
+    return _mean(means), max(deviation, MIN_DEVIATION)
+
+
+# `statistics` calculates with fractions, which is many times slower, and importing it takes milliseconds.
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _variance(values: Sequence[float], mean: float) -> float:
+    return math.fsum((value - mean) ** 2 for value in values) / len(values)

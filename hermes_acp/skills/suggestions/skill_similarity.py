@@ -7,7 +7,6 @@ what the threshold finds with the local model. On failure, only the semantic com
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
-from statistics import fmean, pstdev
 from typing import Final
 
 import anyio
@@ -17,7 +16,7 @@ from hermes_acp.core.errors import HermesError
 from hermes_acp.core.ports.embedding_ports import cosine_similarity
 from hermes_acp.skills.skill_collection import Skill
 from hermes_acp.skills.suggestions.lexical_similarity import MAX_SIMILAR, LexicalSimilarity, SimilarSkills
-from hermes_acp.skills.suggestions.skill_fit import FIT_THRESHOLD, MIN_DEVIATION, MIN_GENERIC_PROMPTS
+from hermes_acp.skills.suggestions.skill_fit import FIT_THRESHOLD, MIN_GENERIC_PROMPTS, mean_and_deviation
 from hermes_acp.skills.suggestions.skill_vectors import (
     DESCRIPTION,
     GENERIC_PROMPT_SOURCE,
@@ -41,7 +40,7 @@ class SimilarityMeasure:
         self._usual: dict[str, tuple[float, float]] = {}
         for key, vector in vectors.items():
             usual = [cosine_similarity(vector, anchor) for anchor in generic_prompts]
-            self._usual[key] = fmean(usual), max(pstdev(usual), MIN_DEVIATION)
+            self._usual[key] = mean_and_deviation(usual)
 
     def similarity(self, one: str, other: str) -> float:
         """Return how many standard deviations nearer than usual two skills are, in the direction with the lower

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
+from hermes_acp.lazy_pattern import LazyPattern
 from hermes_acp.skills.suggestions.generic_prompts import GENERIC_PROMPTS
 from hermes_acp.skills.suggestions.related_words import (
     EVERYDAY_WORDS,
@@ -49,12 +50,12 @@ MAX_BETWEEN: Final = 4
 """How many words may be between the two words of a phrasal verb."""
 MAX_TEXT_CHARACTERS: Final = 2_000
 MAX_PROMPT_WORDS: Final = 60
-_WORD: Final = re.compile(r"[^\W_]+")
-_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_DURATION: Final = re.compile(
+_WORD: Final = LazyPattern(r"[^\W_]+")
+_CAMEL: Final = LazyPattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_DURATION: Final = LazyPattern(
     r"\b\d+ ?(?:ms|s|secs?|seconds?|mins?|minutes?|hours?|h|days?)\b", re.IGNORECASE
 )
-_FILE_NAME: Final = re.compile(r"\b[\w-]+(?=\.[a-z][a-z0-9]{0,4}\b)", re.IGNORECASE)
+_FILE_NAME: Final = LazyPattern(r"\b[\w-]+(?=\.[a-z][a-z0-9]{0,4}\b)", re.IGNORECASE)
 _ENDINGS: Final = (
     *("ization", "isation", "izing", "ising", "ized", "ised", "ize", "ise"),
     *("ations", "ation", "ating", "ated", "ates", "ate", "ments", "ment", "ities", "ity"),
@@ -85,7 +86,7 @@ class WordRanking:
     def scores(self, prompt: str) -> dict[int, float]:
         """Return how well the skills fit a prompt, by number. Skills without any of its words are left out."""
         found: dict[int, float] = {}
-        in_file_names = set(words_of(" ".join(_FILE_NAME.findall(prompt))))
+        in_file_names = set(words_of(" ".join(_FILE_NAME.compiled.findall(prompt))))
         for position, word in enumerate(dict.fromkeys(words_of(prompt)[:MAX_PROMPT_WORDS])):
             weight = FILE_NAME_WEIGHT if word in in_file_names else 1.0
             known = self._corrected(word)
@@ -160,7 +161,8 @@ def stem(word: str) -> str:
 
 def words_of(text: str) -> list[str]:
     """Return the meaningful words of a string, followed by the meanings of its phrases."""
-    words = _WORD.findall(fold(separate_words(_CAMEL.sub(" ", _DURATION.sub(" duration ", text)))))
+    plain = _CAMEL.compiled.sub(" ", _DURATION.compiled.sub(" duration ", text))
+    words = _WORD.compiled.findall(fold(separate_words(plain)))
     found = [word for word in words if len(word) > 1 and word not in STOP_WORDS and not word.isdigit()]
     for start, word in enumerate(words):
         for phrase, meaning in PHRASES.get(word, ()):

@@ -3,10 +3,12 @@
 import re
 from typing import Final
 
+from hermes_acp.lazy_pattern import LazyPattern
+
 FENCE: Final = "```"
-RUNS_OF_BACKTICKS: Final = re.compile("`{3,}")
-COLOURS: Final = re.compile(r"\x1b\[[0-9;:]*m")
-CONTROL_CHARACTERS: Final = re.compile(
+RUNS_OF_BACKTICKS: Final = LazyPattern("`{3,}")
+COLOURS: Final = LazyPattern(r"\x1b\[[0-9;:]*m")
+CONTROL_CHARACTERS: Final = LazyPattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )
 
@@ -15,7 +17,7 @@ def inert(text: str) -> str:
     """Remove colours, and escape characters that move a cursor, set a title or change the text's direction."""
     if text.isascii() and text.isprintable():
         return text
-    return CONTROL_CHARACTERS.sub(_sign, COLOURS.sub("", text.replace("\r\n", "\n")))
+    return CONTROL_CHARACTERS.compiled.sub(_sign, COLOURS.compiled.sub("", text.replace("\r\n", "\n")))
 
 
 def _sign(found: re.Match[str]) -> str:
@@ -32,6 +34,6 @@ def fenced(text: str) -> str:
         return text
     fence = FENCE
     if FENCE in text:
-        fence = "`" * (1 + max(len(run) for run in RUNS_OF_BACKTICKS.findall(text)))
+        fence = "`" * (1 + max(len(run) for run in RUNS_OF_BACKTICKS.compiled.findall(text)))
     end = "" if text.endswith("\n") else "\n"
     return f"{fence}\n{text}{end}{fence}"

@@ -245,13 +245,13 @@ def _expansion(raw: str, scope: Scope, *, is_quoted: bool) -> _Piece:
     if HARMLESS_SPECIAL.fullmatch(raw):
         return _Piece(None)
     cut = PLAIN_CUT.fullmatch(raw)
-    if cut and not SECRET_NAME.search(cut[1] or cut[2]):
+    if cut and not SECRET_NAME.compiled.search(cut[1] or cut[2]):
         return _Piece(None)
     named = PLAIN_NAME.fullmatch(raw)
     if not named or raw.startswith("${") != raw.endswith("}"):
         return _Piece(None, oddity=f"{raw[:40]} may run or change more than it shows")
     value = scope.values.get(named[1])
-    if value is None and SECRET_NAME.search(named[1]):
+    if value is None and SECRET_NAME.compiled.search(named[1]):
         return _Piece(None, oddity=f"{raw[:40]} is secret by its name")
     if named[1] in scope.patterns:
         # An unquoted file name may become several words.
