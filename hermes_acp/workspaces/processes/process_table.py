@@ -1,6 +1,6 @@
 """The machine's processes: from /proc on Linux (proc(5)), otherwise from psutil.
 
-Both functions block.
+All functions block.
 """
 
 import os
@@ -10,6 +10,8 @@ from contextlib import suppress
 from msgspec import Struct
 
 Identity = tuple[int, int]
+MAX_READINGS = 8
+"""How often the lists of children are read until two readings agree."""
 
 
 class ProcessInfo(Struct, frozen=True):
@@ -35,6 +37,19 @@ def list_processes() -> dict[int, ProcessInfo]:
     return _list_from_proc() if sys.platform.startswith("linux") else _list_from_psutil()
 
 
+def list_children() -> list[ProcessInfo]:
+    """Return the children of this process, including adopted and dead ones."""
+    own = os.getpid()
+    pids = _read_children() if sys.platform.startswith("linux") else None
+    if pids is None:
+        return [process for process in list_processes().values() if process.parent == own]
+    children: list[ProcessInfo] = []
+    for pid in pids:
+        with suppress(OSError, ValueError, IndexError):
+            children.append(_read_process(pid))
+    return [process for process in children if process.parent == own]
+
+
 def has_variable(pid: int, variable: bytes) -> bool:
     """Return whether a process started with an environment variable, given as NAME=VALUE."""
     if not sys.platform.startswith("linux"):
@@ -54,6 +69,28 @@ def _list_from_proc() -> dict[int, ProcessInfo]:
                 with suppress(OSError, ValueError, IndexError):
                     processes[int(name)] = _read_process(int(name))
     return processes
+
+
+def _read_children() -> frozenset[int] | None:
+    """Return the process IDs of this process's children from the kernel's lists, one for each thread.
+
+    A list can lack a child while another one is reaped or a thread ends, so two readings must agree. Return None if
+    they do not, or if the kernel has no such lists (CONFIG_PROC_CHILDREN).
+    """
+    last = None
+    for _ in range(MAX_READINGS):
+        found, lists = set[int](), 0
+        for thread in os.listdir("/proc/self/task"):
+            with suppress(FileNotFoundError, ProcessLookupError):  # the thread ended
+                with open(f"/proc/self/task/{thread}/children", "rb") as file:
+                    found.update(map(int, file.read().split()))
+                lists += 1
+        if not lists:
+            return None
+        if found == last:
+            return frozenset(found)
+        last = found
+    return None
 
 
 def _read_process(pid: int) -> ProcessInfo:

@@ -27,7 +27,13 @@ from msgspec import Struct
 from hermes_acp.telemetry.process_privacy import hide_memory
 from hermes_acp.workspaces.processes.orphan_reaper import OrphanReaper
 from hermes_acp.workspaces.processes.process_spawn import MARK, Process, ShellCommand, exit_of, start
-from hermes_acp.workspaces.processes.process_table import Identity, ProcessInfo, has_variable, list_processes
+from hermes_acp.workspaces.processes.process_table import (
+    Identity,
+    ProcessInfo,
+    has_variable,
+    list_children,
+    list_processes,
+)
 from hermes_acp.workspaces.processes.rlimit_tags import has_tag, tag_of
 
 TERM_GRACE_S = 0.5
@@ -117,10 +123,7 @@ class OrphanedProcesses:
         """
         with self._lock:
             self._marks[mark] = shell
-            own = os.getpid()
-            adopted = [
-                process_info for process_info in list_processes().values() if process_info.parent == own
-            ]
+            adopted = list_children()
             self._reap_ended([process_info for process_info in adopted if process_info.is_dead])
             living = [process_info for process_info in adopted if not process_info.is_dead]
             descendants = {
