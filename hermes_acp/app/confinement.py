@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def confinement_inputs(
     environment: Environment, settings: "Callable[[], Settings | None]", policy_store: WorkspacePolicyStore
 ) -> ConfinementInputs:
-    """Return the inputs that sandboxes get from policy and web; `settings` returns the settings once they are
+    """Return the inputs that sandboxes get from policy and the web; `settings` returns the settings once they are
     known.
     """
     return ConfinementInputs(
@@ -25,7 +25,7 @@ def confinement_inputs(
 
 
 def guarded_names() -> "GuardedNames":
-    """Return the names that sandboxed commands may not change or see."""
+    """Return the names that sandboxed commands may neither change nor see."""
     from hermes_acp.policy.sensitive_names import (
         PROTECTED_FILES,
         PROTECTED_FOLDERS,
