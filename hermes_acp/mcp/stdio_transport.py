@@ -1,7 +1,7 @@
-"""Run a server as a child process that communicates line by line.
+"""Run a server as a child process that exchanges messages line by line.
 
-The child sees only those of our secrets that it was given; its standard error goes to a log of limited size. When
-the transport closes, no process of the child's group survives. Source: Model Context Protocol, stdio transport.
+The child sees only the secrets that it was explicitly given; its standard error goes to a log of limited size. When the
+transport closes, no process in the child's group survives. Source: Model Context Protocol, stdio transport.
 """
 
 import codecs
@@ -103,9 +103,9 @@ async def _bridged(
 async def _start(
     spec: StdioServer, server_context: ServerContext, says: int, complains: int
 ) -> tuple[Process, str]:
-    """Start the child and return it with its mark.
+    """Start the child, and return it with its mark.
 
-    Cancellation waits until the process ID is known, since the child could not be killed otherwise.
+    Cancellation waits until the process ID is known, because the child could not be killed otherwise.
     """
     if server_context.may_start and not await run_sync(server_context.may_start, spec.name):
         raise ServerExited("it is no longer what you trusted")
@@ -138,7 +138,7 @@ async def _start(
 
 
 def _find(command: str, path: str, server_context: ServerContext) -> str:
-    """Find a program by name, never in the workspace, whose files the user did not choose."""
+    """Find a program by name, but never in the workspace, whose files the user did not choose."""
     if os.sep in command:
         path = os.path.join(server_context.cwd, command)
         if not os.path.isfile(path):
@@ -159,9 +159,9 @@ def _find(command: str, path: str, server_context: ServerContext) -> str:
 
 
 async def _read(said: int, to_us: MemoryObjectSendStream[Any]) -> None:
-    """Forward each message; invalid lines are skipped, since some servers print other text.
+    """Forward each message; invalid lines are skipped, because some servers also print other text.
 
-    An invalid answer ends the call it belongs to, which would otherwise wait forever.
+    An invalid answer ends the call to which it belongs, which would otherwise wait forever.
     """
     from mcp.shared.message import SessionMessage
     from mcp.types import jsonrpc_message_adapter
@@ -186,7 +186,7 @@ async def _read(said: int, to_us: MemoryObjectSendStream[Any]) -> None:
 
 
 def _error_response(line: bytes) -> "JSONRPCError | None":
-    """Return an error in place of an invalid answer, or None if it belongs to no call of ours."""
+    """Return an error that replaces an invalid answer, or None if it belongs to none of our calls."""
     from mcp.types import ErrorData, JSONRPCError
 
     told = _ANSWERED.search(line) if line.lstrip().startswith(b"{") and b'"method"' not in line else None
@@ -206,7 +206,7 @@ async def _write(from_us: MemoryObjectReceiveStream[Any], stdin: ByteSendStream)
 
 
 async def _pump(descriptor: int, take: Callable[[bytes], None]) -> None:
-    """Forward a pipe's data, and an empty chunk at the end, no matter what caused the end."""
+    """Forward a pipe's data, followed by an empty chunk at the end, whatever caused the end."""
     try:
         async for chunk in _chunks(descriptor):
             take(chunk)
@@ -226,7 +226,7 @@ async def _chunks(descriptor: int) -> AsyncGenerator[bytes]:
 
 
 def _open_log(folder: Path, name: str) -> int:
-    """Open the server's log, truncated if it has grown large; discard output if the log cannot be written."""
+    """Open the server's log, truncating it if it has grown large; if the log cannot be written, output is discarded."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -239,7 +239,9 @@ def _open_log(folder: Path, name: str) -> int:
 
 
 def _bounded_log(log: int, values: Iterable[str]) -> Callable[[bytes], None]:
-    """Return a function that writes to the log, without secrets, until it is full; an empty chunk marks the end."""
+    """Return a function that writes to the log, without secrets, until the log is full; an empty chunk
+    marks the end.
+    """
     room = MAX_LOG_BYTES
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     clean = Redactor(values).stream()
@@ -256,7 +258,7 @@ def _bounded_log(log: int, values: Iterable[str]) -> Callable[[bytes], None]:
 
 
 async def _end(process: Process) -> None:
-    """Close the process's input, then terminate its group, then kill it; every wait is limited."""
+    """Close the process's input, then terminate its group, then kill it, with a time limit for each wait."""
     assert process.stdin, "the child was started with a pipe"
     with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         await process.stdin.aclose()
@@ -282,7 +284,7 @@ def _signal_group(group: int, number: int) -> None:
 
 
 def _reap_group(group: int) -> None:
-    """Reap adopted orphans of the group; the child itself is already reaped."""
+    """Reap adopted orphans in the group; the child itself has already been reaped."""
     with suppress(ChildProcessError):
         while os.waitpid(-group, os.WNOHANG)[0]:
             pass

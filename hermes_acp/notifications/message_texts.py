@@ -58,7 +58,7 @@ def _plain(text: str, most: int) -> str:
 
 
 def _result(text: str) -> str:
-    """Return what the agent said, with its lines."""
+    """Return what the agent said, keeping its line breaks."""
     text = _harmless(_CONTROLS.sub("", text).strip())
     if len(text) <= MAX_RESULT_CHARACTERS:
         return text
