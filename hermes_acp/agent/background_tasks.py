@@ -1,6 +1,4 @@
-"""Run background tasks for the duration of a block; an error in a task is re-raised as is, not wrapped in an exception
-group.
-"""
+"""Run background tasks for the duration of a block; a task's error is re-raised as is, without an exception group."""
 
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 def confinement_inputs(
     environment: Environment, settings: "Callable[[], Settings | None]", policy_store: WorkspacePolicyStore
 ) -> ConfinementInputs:
-    """Return the inputs that sandboxes get from policy and the web; `settings` returns the settings once they are
-    known.
-    """
+    """Return the inputs that sandboxes get from policy and the web; `settings` returns the settings once known."""
     return ConfinementInputs(
         guarded_names, _is_public, denied_path_lookup(environment, settings, policy_store)
     )

@@ -105,8 +105,9 @@ def build_run_service(
     report_bug: Callable[[BaseException, str], None],
     boards: "Callable[[], tuple[BoardService, CardWorktrees]]",
 ) -> RunService:
-    """Return the run service of a home folder; its runs work in sessions of this process, and those of cards in their
-    worktrees.
+    """Return the run service of a home folder.
+
+    Its runs work in sessions of this process, and those of cards work in the cards' worktrees.
     """
     clock, ids, quota = services
 

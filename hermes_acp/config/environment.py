@@ -75,9 +75,7 @@ class Environment(Struct, frozen=True):
 
     @property
     def private_folder(self) -> "Path":
-        """The folder that contains the homes of all profiles; a session's tools and commands must not touch anything in
-        it.
-        """
+        """The folder that contains the homes of all profiles; sessions' tools and commands must not touch it."""
         from pathlib import Path
 
         return Path(self.base_path or self.home_path)

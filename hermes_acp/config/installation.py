@@ -71,9 +71,7 @@ def read_origin(text: str) -> DirectUrl:
 
 
 def first_environment(prefix: Path) -> Path:
-    """Return the environment whose command people run, given that environment or the environment of one of its
-    versions.
-    """
+    """Return the environment whose command people run, given that environment or that of one of its versions."""
     holder = prefix.parent
     is_version = holder.name == VERSIONS and (holder.parent / "pyvenv.cfg").is_file()
     return holder.parent if is_version else prefix

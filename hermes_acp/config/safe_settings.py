@@ -41,8 +41,9 @@ _LINE: Final = re.compile(r"^Line \d+: ")
 
 
 class SafeSetting(Struct, frozen=True):
-    """A setting that a client may change, with its value as text (empty if none); `is_set` means that the settings file
-    contains it.
+    """A setting that a client may change, with its value as text (empty if none).
+
+    `is_set` means that the settings file contains it.
     """
 
     name: str

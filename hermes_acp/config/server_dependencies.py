@@ -1,5 +1,4 @@
-"""Find the files that determine what a command does: those named on its command line, and those they import, include or
-name.
+"""Find the files that determine what a command does: those it names, and those that these import, include or name.
 
 Files named only at run time, such as computed imports, are not found; nor are files outside the workspace, unless the
 command line names them. Source: MCPoison (CVE-2025-54136), "approve once".

@@ -13,9 +13,7 @@ if TYPE_CHECKING:
 
 
 class SettingsProblem(Struct, frozen=True):
-    """A problem in the settings: a sentence that includes its location, and the path of the setting (empty for the
-    whole file).
-    """
+    """A problem in the settings: a sentence with its location, and the setting's path (empty for the whole file)."""
 
     sentence: str
     path: tuple[str | int, ...] = ()

@@ -68,9 +68,7 @@ def describe_settings_errors(
     model: type[BaseModel],
     line_of: Callable[[Sequence[str | int]], int] | None = None,
 ) -> str:
-    """Describe the errors in sentences, each with the name of its setting and, if `line_of` is given, its line in the
-    file.
-    """
+    """Describe the errors in sentences, each with the name of its setting and, with `line_of`, its line in the file."""
     mistakes = error.errors(include_url=False)
     told = [describe_mistake(cast("Mapping[str, Any]", mistake), model) for mistake in mistakes[:MAX_ERRORS]]
     if line_of is not None:

@@ -24,8 +24,9 @@ class Section(BaseModel):
 
 
 def field_meanings(cls: type) -> dict[str, str]:
-    """Return the string below each field of a class, by field name. Raises OSError if the source code is
-    unavailable.
+    """Return the string below each field of a class, by field name.
+
+    Raises OSError if the source code is unavailable.
     """
     import ast
     import inspect

@@ -56,8 +56,9 @@ def is_folder(model: str) -> bool:
 
 
 def speech_model_folder(home: Path, model: str) -> Path:
-    """Return the folder where a model is, or to which it would be downloaded. Raises ConfigError for an
-    unknown name.
+    """Return the folder where a model is, or to which it would be downloaded.
+
+    Raises ConfigError for an unknown name.
     """
     if is_folder(model):
         return Path(model).expanduser()

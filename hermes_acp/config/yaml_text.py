@@ -50,8 +50,7 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
 
 
 def repeated_keys(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield each key that occurs twice in a mapping, with the line (from 1) of the overridden entry and that of the
-    effective one.
+    """Yield each key that occurs twice in a mapping, with the lines (from 1) of the overridden and the effective entry.
 
     Raises yaml.YAMLError for invalid YAML.
     """

@@ -74,9 +74,7 @@ class ContextApprovals:
                 self._approved.setdefault(root, set()).update(approved)
 
     def began_at(self, roots: Iterable[str], at: float) -> float:
-        """Return when the first session in these folders, or in folders above or below them, started, or `at` if that
-        is earlier.
-        """
+        """Return when the first session in or around these folders started, or `at` if that is earlier."""
         folders = tuple(map(os.path.realpath, roots))
         with self._lock:
             earlier = [
@@ -98,9 +96,7 @@ class ContextApprovals:
         return item is not None and self._trust.is_trusted(place, item)
 
     def note_imports(self, place: str, imports: Mapping[str, str]) -> None:
-        """Record the files that a folder's context files import: each file's real path with the name of the
-        importer.
-        """
+        """Record the files that a folder's context files import: real path to importer name."""
         with self._lock:
             self._imports.setdefault(os.path.realpath(place), {}).update(imports)
 

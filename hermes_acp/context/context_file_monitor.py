@@ -33,10 +33,10 @@ class ContextFileMonitor:
         approvals: "ContextApprovals",
         now: Callable[[], float],
     ) -> None:
-        """Create the monitor. `now` returns seconds since the epoch; `elsewhere` names the backend of a workspace whose
-        files are not on this machine.
+        """Create the monitor.
 
-        `unread` returns the paths that rules forbid reading in a folder; `approvals` stores users' answers.
+        `now` returns seconds since the epoch; `elsewhere` names the backend of a workspace whose files are not on this
+        machine. `unread` returns the paths that rules forbid reading in a folder; `approvals` stores users' answers.
         """
         self._unread = unread
         self._approvals = approvals
@@ -62,8 +62,9 @@ class ContextFileMonitor:
         self._sessions[record].set_aside(question.digest)
 
     async def remember(self, record: Record, question: ContextQuestion, *, is_used: bool) -> None:
-        """Store whether later sessions in the folder may use this content or must first ask about it. Raises
-        StorageError.
+        """Store whether later sessions in the folder may use this content or must first ask about it.
+
+        Raises StorageError.
         """
         keep = self._approvals.approve if is_used else self._approvals.reject
         await run_sync(keep, record.cwd, question.path, question.digest)
@@ -99,9 +100,7 @@ class ContextFileMonitor:
     def _of(
         self, record: Record, place: "SearchScope", allowed: frozenset[str], *, is_settled: bool
     ) -> "ContextUpdates":
-        """Return the tracker of a session's updates; with `is_settled`, nothing that is missing from its prompt is
-        asked about.
-        """
+        """Return the tracker of a session's updates; with `is_settled`, ask about nothing missing from its prompt."""
         if record not in self._sessions:
             from hermes_acp.context.context_updates import ContextUpdates
 

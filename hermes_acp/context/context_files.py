@@ -79,9 +79,7 @@ class ContextFiles(Struct, frozen=True):
     withheld: tuple[ContextFile, ...] = ()
     """Files that must not be used yet, in full; their imports are not read."""
     imports: Mapping[str, str] = {}
-    """The imports of the files in use, whether they exist or not: each file's real path with the name of
-    the importer.
-    """
+    """The imports of the files in use, whether they exist or not: real path to importer name."""
 
     def render(self, *, without: str = "") -> str:
         """Format the files as a prompt layer, identical for identical files; empty if there are none.
@@ -125,9 +123,7 @@ def collect_context(
 def collect_context_below(
     place: SearchScope, folders: Sequence[Path], allowed: frozenset[str], admits: AdmissionCheck = allow_all
 ) -> ContextFiles:
-    """Collect context as `collect_context` does, but for folders below the working directory and with a separate
-    budget.
-    """
+    """Collect context like `collect_context`, but for folders below the working directory, with a separate budget."""
     gathering = _Gathering(allowed, place.shut, None, admits)
     return _gathered(place, candidates_in(place, folders), BUDGET_BYTES, gathering)
 

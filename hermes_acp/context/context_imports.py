@@ -1,6 +1,4 @@
-"""Parse imports in context files (`@path`, as in Claude Code and Gemini CLI) and the conditions of `.mdc` rules
-(Cursor).
-"""
+"""Parse imports in context files (`@path`, as in Claude Code and Gemini CLI) and conditions in Cursor's rules."""
 
 import re
 from collections.abc import Iterator

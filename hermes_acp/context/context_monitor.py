@@ -59,8 +59,9 @@ class ContextMonitor(Protocol):
         ...
 
     async def remember(self, record: Record, question: ContextQuestion, *, is_used: bool) -> None:
-        """Store whether later sessions in the folder may use this content or must first ask about it. Raises
-        StorageError.
+        """Store whether later sessions in the folder may use this content or must first ask about it.
+
+        Raises StorageError.
         """
         ...
 

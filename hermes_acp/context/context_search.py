@@ -72,8 +72,7 @@ def main_root(place: SearchScope) -> Path:
 
 
 def candidates(place: SearchScope) -> Iterator[ContextCandidate]:
-    """Yield the files to check, the farthest first: the user's own, those of additional folders, then those down the
-    path.
+    """Yield the files to check, the farthest first: the user's own, those of additional folders, those on the path.
 
     Of the user's own files, those written for other agents come before those for this one.
     """
@@ -103,9 +102,7 @@ def candidates_in(place: SearchScope, folders: Sequence[Path]) -> Iterator[Conte
 
 
 def folders_below(place: SearchScope, folders: Iterable[str]) -> list[Path]:
-    """Return the folders on the paths to the given folders, within the roots, except those above the
-    working directory.
-    """
+    """Return the folders on the paths to the given ones, within the roots and not above the working directory."""
     ends = tuple(_ends(place))
     above = {each for end, _ in ends for each in (end, *end.parents)}
     roots = {root for _, root in ends}

@@ -49,8 +49,7 @@ class ContextUpdate(Struct, frozen=True):
 
 
 class WithheldFile(Struct, frozen=True):
-    """A file that is not used until the user approves it: `file` is its path on disk, `text` is everything that would
-    be used.
+    """A file that is not used until the user approves it: its path on disk (`file`) and all of its `text`.
 
     `old_block` is the form in which the model was last shown it, or None if it was not.
     """
@@ -85,9 +84,7 @@ class ContextUpdates:
         """The imports of the files in use: each file's real path with the name of the importer."""
 
     def begin(self, place: SearchScope, shown: Mapping[str, str]) -> None:
-        """Treat the current files as known: the model has been `shown` them, and the user knows which ones are not
-        used.
-        """
+        """Treat the current files as known: the model has been `shown` them, and the user knows which are unused."""
         self._known = frozenset(shown)
         self._mark = self._look_at(place)
         self._at_first = frozenset(self._mark)
@@ -99,9 +96,7 @@ class ContextUpdates:
             self.forget()
 
     def forget(self) -> None:
-        """Compare everything again, for example because the conversation no longer contains what the model
-        was shown.
-        """
+        """Compare everything again, for example because the conversation lost what the model was shown."""
         self._mark = None
 
     def set_aside(self, digest: str) -> None:

@@ -192,9 +192,7 @@ class InternalError(HermesError):
 
 
 def exit_code_of(code: str) -> int:
-    """Return the exit code for the stable code of an error, such as one that an agent reports; 1 if the code is
-    unknown.
-    """
+    """Return the exit code for an error's stable code, such as one reported by an agent; 1 if the code is unknown."""
     return next((each.exit_code for each in _families(HermesError) if each.code == code), ExitCode.FAILED)
 
 

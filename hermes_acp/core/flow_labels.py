@@ -12,8 +12,9 @@ from msgspec import Struct
 from hermes_acp.core.event_types import Mode
 
 Label = Literal["untrusted", "private", "secret"]
-"""`untrusted`: text written neither by the user nor by their workspace. `private`: notes and earlier sessions of this
-folder. `secret`: protected files and sessions of other folders.
+"""`untrusted`: text written neither by the user nor by their workspace.
+
+`private`: notes and earlier sessions of this folder. `secret`: protected files and sessions of other folders.
 """
 MAX_NAMED: Final = 2
 MAX_LISTED: Final = 10

@@ -9,9 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 MAX_COMPARED_LINES: Final = 3_000
-"""The maximum number of lines to compare; a larger change is a single hunk, because nobody reviews it piece
-by piece.
-"""
+"""The maximum number of lines to compare; a larger change is one hunk, because nobody reviews it piece by piece."""
 SHOWN_LINES: Final = 12
 
 

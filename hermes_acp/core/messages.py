@@ -156,8 +156,9 @@ class Usage(Struct, frozen=True, gc=False):
 
 FinishReason = Literal["stop", "tool_calls", "length", "refusal"]
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-"""How much a model reasons before it answers, from least to most. No model has all levels; see
-`models.model_catalog`.
+"""How much a model reasons before it answers, from least to most.
+
+No model has all levels; see `models.model_catalog`.
 """
 
 
@@ -181,11 +182,10 @@ H = TypeVar("H", bound=EncodedHistory)
 
 
 class HistoryEncoding:
-    """A provider's encoding of the history in a session's last request, so that the next request encodes only new
-    messages.
+    """A provider's encoding of the history in a session's last request, so that the next one encodes only new messages.
 
     Messages are immutable, so the encoding stays valid as long as the history starts with the same messages and
-    `variant`, which covers everything else the encoding depends on, is unchanged.
+    `variant`, which covers everything else that the encoding depends on, is unchanged.
     """
 
     def __init__(self) -> None:

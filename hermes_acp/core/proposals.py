@@ -44,8 +44,9 @@ class Deletes(Struct, frozen=True):
 
 
 class Reaches(Struct, frozen=True):
-    """Connects to a host (lower case, without a port) for `url`. `is_all_sent` means that nothing but a request for
-    exactly that URL is sent.
+    """Connects to a host (lower case, without a port) for `url`.
+
+    `is_all_sent` means that nothing but a request for exactly that URL is sent.
     """
 
     host: str
@@ -207,10 +208,10 @@ class Progress(Protocol):
 
 
 class Result(Struct, frozen=True):
-    """The result of an action. `text` is what the model reads; `is_error` marks a failure that the model should know
-    about.
+    """The result of an action.
 
-    `advice` is shown to the model and nobody else.
+    `text` is what the model reads; `is_error` marks a failure that the model should know about. `advice` is shown to
+    the model and nobody else.
 
     `parts`, such as images, accompany the text. `seen` contains the current versions of files whose whole content the
     model knows.

@@ -1,6 +1,4 @@
-"""Export the changes on a branch as a patch, from its worktree (uncommitted changes included) or from the
-branch alone.
-"""
+"""Export the changes on a branch as a patch, from its worktree (with uncommitted changes) or from the branch alone."""
 
 import os
 import re
@@ -16,10 +14,10 @@ DIFF: Final = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--find-r
 
 
 def patch_of(variables: Mapping[str, str], worktree: str, source: str, base: str, branch: str) -> str:
-    """Return the changes since `base` as a patch. Blocks. Raises WorkspaceError if the branch or its repository is
-    gone.
+    """Return the changes since `base` as a patch. Blocks.
 
-    If the folder `worktree` is gone, the branch is looked up in the repository at `source`.
+    Raises WorkspaceError if the branch or its repository is gone. If the folder `worktree` is gone, the branch is
+    looked up in the repository at `source`.
     """
     if not COMMIT.fullmatch(base):
         raise WorkspaceError(f"It is not known where the branch {branch} started.")

@@ -60,9 +60,7 @@ def modules(repository: str) -> Iterator[str]:
 
 
 def unexpected_entries(directory: str) -> list[str]:
-    """Return the paths in a git directory that are not plain data: settings, hooks, instructions, pointers
-    and links.
-    """
+    """Return the paths in a git directory that are not plain data: settings, hooks, instructions, pointers, links."""
     found: list[str] = []
     for name, is_link in entries(directory):
         path = f"{directory}/{name}"

@@ -31,9 +31,7 @@ class IndexEntry(Struct, frozen=True):
 
 
 class RawEntry(Struct, frozen=True):
-    """An index entry: its path relative to the top folder, its flags, and the 60 bytes that contain the file's state
-    and object name.
-    """
+    """An index entry: its path relative to the top folder, its flags, and 60 bytes with file state and object name."""
 
     path: bytes
     raw: bytes
@@ -41,9 +39,7 @@ class RawEntry(Struct, frozen=True):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the entry is neither in conflict nor marked as assumed unchanged, skipped or merely intended to be
-        added.
-        """
+        """Whether the entry is not in conflict, assumed unchanged, skipped, or merely intended to be added."""
         return not self.flags & ~_NAME_LENGTH
 
     @property

@@ -31,8 +31,9 @@ class ObjectExchange:
     """Sends and fetches commits through one address. Everything except the constructor blocks."""
 
     def __init__(self, program: GitProgram, folder: Path, address: str) -> None:
-        """Store the arguments; nothing is created yet. `folder` will contain the empty repository. Raises ConfigError
-        for an invalid address.
+        """Store the arguments; nothing is created yet. `folder` will contain the empty repository.
+
+        Raises ConfigError for an invalid address.
         """
         if not ADDRESS.fullmatch(address):
             raise ConfigError(

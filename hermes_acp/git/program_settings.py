@@ -76,9 +76,7 @@ COMMAND_SETTINGS: Final = (
     ("safe.bareRepository", "explicit"),
     ("protocol.ext.allow", "never"),
 )
-"""Settings for the user's own commands: hooks, filters and aliases stay active, because approving `git commit` includes
-them.
-"""
+"""Settings for the user's own commands; hooks, filters and aliases stay: approving `git commit` includes them."""
 FOREGROUND_SETTINGS: Final = (("gc.autoDetach", "false"), ("maintenance.autoDetach", "false"))
 """Settings that make git finish its garbage collection before it exits."""
 DISPLAY_SETTINGS: Final = (

@@ -65,9 +65,7 @@ class GitFailed(WorkspaceError):
 
 
 class WorkingCopy(Struct, frozen=True):
-    """A work tree: its top folder, its own git directory, and the git directory shared by all work trees of the
-    repository.
-    """
+    """A work tree: its top folder, its own git directory, and the git directory that all work trees share."""
 
     top: str
     git_dir: str

@@ -76,9 +76,7 @@ def _hazard_in(directory: str, repository: str) -> str:
 
 
 def hazard_of_entry(path: str, repository: str) -> str:
-    """Describe what is wrong with an entry in a git directory that is not plain data; empty if git itself creates it
-    that way.
-    """
+    """Describe what is wrong with a git directory entry that is not plain data; empty if git itself creates it so."""
     name = os.path.basename(path)
     if os.path.islink(path):
         return f"its {name} is a link"

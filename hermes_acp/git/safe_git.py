@@ -1,6 +1,4 @@
-"""Run git in a known environment: with chosen variables, and with settings that no file in a repository can
-override.
-"""
+"""Run git in a known environment: with chosen variables, and with settings that no repository file can override."""
 
 import subprocess
 from collections.abc import Mapping, Sequence

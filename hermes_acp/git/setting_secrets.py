@@ -72,9 +72,7 @@ def included_files(text: str, path: str, home: str) -> Iterator[str]:
 
 
 def without_key_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return variables whose settings for git (`GIT_CONFIG_*`) contain no secret keys; the other settings keep their
-    numbers.
-    """
+    """Return variables whose git settings (`GIT_CONFIG_*`) contain no secret keys; others keep their numbers."""
     kept = dict(environment)
     for name, value in environment.items():
         if found := _VALUE_VARIABLE.fullmatch(name):

@@ -12,9 +12,7 @@ from hermes_acp.workspaces.configured_commands import CommandSurroundings, open_
 from hermes_acp.workspaces.local_commands import LocalCommands, PipedResult
 
 HOOK_VARIABLE: Final = "HERMES_ACP_HOOK"
-"""Set in the environment of hooks' commands: an agent that a hook starts runs no hooks, so that no hook can start
-itself.
-"""
+"""Set for the commands of hooks: an agent that a hook starts runs no hooks, so that no hook can start itself."""
 
 
 class HookCommands:
@@ -29,8 +27,9 @@ class HookCommands:
         self._opening = anyio.Lock()
 
     async def run(self, hook: Hook, given: bytes) -> PipedResult:
-        """Run a hook's command to completion. Raises WorkspaceError if it cannot start, or cannot be confined as
-        required.
+        """Run a hook's command to completion.
+
+        Raises WorkspaceError if it cannot start, or cannot be confined as required.
         """
         confinement = "must" if hook.entry else "never"
         command = Command(hook.command, self._cwd, hook.timeout_s, confinement, is_quiet=True)

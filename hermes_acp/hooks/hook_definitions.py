@@ -66,8 +66,9 @@ class Hook:
         return tuple(map(Glob, self._settings.paths))
 
     def applies_to(self, subject: CallSubject | None, roots: Sequence[str]) -> bool:
-        """Return whether the hook runs for a call, or for an event without one. Raises BadRequest for an
-        invalid glob.
+        """Return whether the hook runs for a call, or for an event without one.
+
+        Raises BadRequest for an invalid glob.
         """
         if subject is None:
             return True

@@ -37,8 +37,9 @@ UNREADABLE: Final = "{file} cannot be read as {kind}."
 
 
 class FoundHook(Struct, frozen=True):
-    """A hook of another agent. `fault` says why it cannot be used here; `is_known` means that the settings already
-    contain it.
+    """A hook of another agent.
+
+    `fault` says why it cannot be used here; `is_known` means that the settings already contain it.
     """
 
     name: str

@@ -34,9 +34,7 @@ Whose = Literal["all", "user", "workspace"]
 
 
 class Background(Struct, frozen=True):
-    """How hooks run alongside turns: `start` starts a task; `is_attended` says whether a person attends the
-    sessions.
-    """
+    """How hooks run alongside turns: `start` starts a task; `is_attended` says whether a person is present."""
 
     start: StartTask
     is_attended: Callable[[], bool]
@@ -98,10 +96,10 @@ class SessionHooks:
         return bool(self._waiting_for(event, whose))
 
     async def run(self, occasion: HookTrigger, clean: Clean, whose: Whose = "all") -> Verdict:
-        """Run an event's hooks one after another until one refuses; `clean` masks secrets, both in what they read and
-        in what they write.
+        """Run an event's hooks one after another until one refuses.
 
-        `whose` limits them to those of the `user` or of the `workspace`.
+        `clean` masks secrets, both in what they read and in what they write. `whose` limits them to those of the `user`
+        or of the `workspace`.
         """
         texts: list[str] = []
         speakers: list[Hook] = []
@@ -125,9 +123,7 @@ class SessionHooks:
         return Verdict("", tuple(texts), tuple(speakers), has_run=has_run)
 
     async def notify(self, occasion: HookTrigger, clean: Clean) -> None:
-        """Run an event's hooks; wait for them if nobody attends the session, because the process is then
-        about to end.
-        """
+        """Run an event's hooks; wait for them if nobody attends the session, because it is then about to end."""
         if self._background.is_attended():
             self.notify_soon(occasion, clean)
         else:
@@ -212,8 +208,9 @@ class SessionHooks:
 
 
 def _is_unchanged(hook: Hook, cwd: str) -> bool:
-    """Return whether a workspace's hook, including the files it depends on, is unchanged since it was
-    trusted. Blocks.
+    """Return whether a workspace's hook, including the files it depends on, is unchanged since it was trusted.
+
+    Blocks.
     """
     entry = hook.entry
     return entry is None or hook_digest(cwd, entry.settings) == entry.item.digest

@@ -30,8 +30,8 @@ ServerRequest = Callable[["Client"], Awaitable[T]]
 
 
 class RequestFailed(Exception):
-    """A server did not answer, or answered with an error; `words` describes the failure, with text from the server in a
-    fence.
+    """A server did not answer, or answered with an error; `words` describes the failure, with foreign text
+    in a fence.
     """
 
     def __init__(self, words: str) -> None:

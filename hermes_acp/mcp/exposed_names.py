@@ -11,9 +11,7 @@ DIGEST_CHARACTERS: Final = 8
 
 
 def tool_names(slug: str, tools: Iterable[str]) -> dict[str, str]:
-    """Return `mcp__SLUG__TOOL` for each of a server's tools, limited to characters and a length that every vendor
-    accepts.
-    """
+    """Return `mcp__SLUG__TOOL` for each of a server's tools, in characters and a length that every vendor accepts."""
     return _names(f"mcp__{slug}__", tools)
 
 

@@ -64,9 +64,7 @@ class ServerConnection:
         timeouts: ServerTimeouts,
         on_change: Callable[[], None],
     ) -> None:
-        """Create the connection without connecting; `on_change` is called whenever the server's tools, prompts or
-        resources change.
-        """
+        """Do not connect yet; `on_change` is called whenever the tools, prompts or resources change."""
         self.slug = slug
         self.tools: Mapping[str, ServerTool] = {}
         self.prompts: Mapping[str, ServerPrompt] = {}
@@ -104,9 +102,7 @@ class ServerConnection:
 
     @property
     def news(self) -> list[str]:
-        """Return notices about the server's state (late, disconnected or requiring sign-in) and about
-        removed content.
-        """
+        """Return notices about the server's state (late, disconnected, sign-in required) and removed content."""
         late = [] if self.settled.is_set() else [SLOW_NOTICE.format(name=plain(self.name))]
         away = [self._away] if self._away else []
         login = self.server_login
@@ -118,9 +114,7 @@ class ServerConnection:
         self._wanted.set()
 
     async def keep(self) -> None:
-        """Stay connected, retrying after increasing waits; once all retries have failed, wait until a tool
-        is called.
-        """
+        """Stay connected, retrying after increasing waits; when all retries have failed, wait for a call."""
         with self._scope:
             failures = 0
             while not self._is_ending:
@@ -363,9 +357,7 @@ class ServerConnection:
         return await self._present_client() is not None
 
     async def _present_client(self) -> "Client | None":
-        """Return the connection, after one more attempt if there is none; a broken connection may have to be closed
-        first.
-        """
+        """Return the connection, after one more attempt if there is none; a broken one may have to close first."""
         with anyio.move_on_after(RECONNECT_TIMEOUT_S):
             for _ in range(2):
                 if self._client is None and not self._is_ending:

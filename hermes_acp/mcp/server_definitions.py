@@ -118,7 +118,7 @@ ServerSpec = StdioServer | HttpServer | SseServer | TunneledServer
 
 def identity_of(spec: ServerSpec) -> str:
     """Return a digest of how a server is started or reached, excluding secrets, which may change."""
-    import hashlib  # imported here, because editors' servers are read before the event loop exists, and OpenSSL is large
+    import hashlib  # OpenSSL is large, and editors' servers are read before the event loop starts
 
     match spec:
         case StdioServer():
@@ -139,9 +139,7 @@ class ServerTimeouts(Struct, frozen=True):
     steady_s: float = 60
 
     def wait_s(self, failures: int) -> float | None:
-        """Return how long to wait after this many consecutive failures, or None if there are no more
-        automatic retries.
-        """
+        """Return the wait after this many consecutive failures, or None if there are no more automatic retries."""
         return self.waits_s[failures - 1] if failures <= len(self.waits_s) else None
 
 

@@ -38,8 +38,9 @@ class ServerOffers(Struct, frozen=True):
 
 
 async def fetch_offers(client: "Client", spec: ServerSpec, slug: str, context: ServerContext) -> ServerOffers:
-    """Request everything that a server lists by name, limited to the selected tools. Raises whatever the
-    client raises.
+    """Request everything that a server lists by name, limited to the selected tools.
+
+    Raises whatever the client raises.
     """
     tools = await _list_tools(client, spec, slug, context)
     prompts = await _list_prompts(client, spec.name, context.clean)

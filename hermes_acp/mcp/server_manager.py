@@ -1,6 +1,4 @@
-"""Manage the MCP servers of this process: the user's own for all sessions, those of an editor or a
-workspace for one.
-"""
+"""Manage this process's MCP servers: the user's own for all sessions, those of an editor or workspace for one."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -43,11 +41,11 @@ class McpServerManager:
         variables: Callable[[], Mapping[str, str]],
         process_registry: "Callable[[], ServerProcessRegistry]",
     ) -> None:
-        """Create the manager. `on_change` is called whenever the tools, prompts or resources of the user's own servers
-        change.
+        """Create the manager.
 
-        `variables` returns the variables that servers may see; `process_registry` creates the registry that ends their
-        processes. Both are called when the first server is added.
+        `on_change` is called whenever the tools, prompts or resources of the user's own servers change. `variables`
+        returns the variables that servers may see; `process_registry` creates the registry that ends their processes.
+        Both are called when the first server is added.
         """
         self._environment = environment
         self._on_change = on_change
@@ -76,9 +74,7 @@ class McpServerManager:
         return tuple(each for each in named if isinstance(each, McpServerPool))
 
     def expect_questions(self) -> None:
-        """Allow the user's own servers to ask questions from now on, because there is a client that shows them to its
-        user.
-        """
+        """Let the user's own servers ask questions from now on, because a client can show them to its user."""
         before, self._can_ask = self._shared, True
         if before and not before.server_context.can_ask:
             self._shared = self._open_for_all(before.specs)

@@ -48,10 +48,10 @@ def load() -> None:
 async def open_streams(
     spec: ServerSpec, log_name: str, server_context: ServerContext, bearer_auth: "BearerAuth | None" = None
 ) -> AsyncGenerator[Streams]:
-    """Open the transport to a server; leaving the block closes it and ends a child process. Raises OSError,
-    httpx2.HTTPError.
+    """Open the transport to a server; leaving the block closes it and ends a child process.
 
-    With `bearer_auth`, requests to an HTTP server are authenticated on behalf of the user.
+    Raises OSError, httpx2.HTTPError. With `bearer_auth`, requests to an HTTP server are authenticated on behalf of the
+    user.
     """
     match spec:
         case StdioServer():

@@ -48,8 +48,9 @@ class ServerExited(OSError):
 async def stdio_streams(
     spec: StdioServer, server_context: ServerContext, log_name: str
 ) -> AsyncGenerator[Streams]:
-    """Start the server and yield its message streams. Raises OSError, or ServerExited if the server exits on
-    its own.
+    """Start the server and yield its message streams.
+
+    Raises OSError, or ServerExited if the server exits on its own.
     """
     log = _open_log(server_context.logs, log_name)
     try:
@@ -239,9 +240,7 @@ def _open_log(folder: Path, name: str) -> int:
 
 
 def _bounded_log(log: int, values: Iterable[str]) -> Callable[[bytes], None]:
-    """Return a function that writes to the log, without secrets, until the log is full; an empty chunk
-    marks the end.
-    """
+    """Return a function that writes to the log, without secrets, until it is full; an empty chunk marks the end."""
     room = MAX_LOG_BYTES
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     clean = Redactor(values).stream()

@@ -32,8 +32,9 @@ class ToolDescription(Struct, frozen=True):
     whole: str
 
     def cleaned(self, clean: Clean) -> "ToolDescription":
-        """Return the description without attempts to instruct the model, or the same object if there are
-        none. Blocks.
+        """Return the description without attempts to instruct the model, or the same object if there are none.
+
+        Blocks.
         """
         description = clean(self.description) if self.description else ""
         parameters = self._cleaned_parameters(clean)

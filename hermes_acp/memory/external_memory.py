@@ -50,8 +50,9 @@ class SessionMemory:
 
 
 class ExternalMemory:
-    """A memory service. `clean` removes secrets from what is sent; `scan` removes injected instructions from what is
-    returned.
+    """A memory service.
+
+    `clean` removes secrets from what is sent; `scan` removes injected instructions from what is returned.
     """
 
     def __init__(
@@ -65,9 +66,7 @@ class ExternalMemory:
         scan: Callable[[str], str],
         start: StartTask,
     ) -> None:
-        """Store the arguments without connecting; `names` contains the service's names for the workspace
-        and the user.
-        """
+        """Do not connect yet; `names` contains the service's names for the workspace and the user."""
         self._service = service
         self._base_url = base_url.rstrip("/")
         self._headers = {

@@ -22,9 +22,7 @@ class ConversationExchange(Struct, frozen=True):
 
 
 class MemoryRequest(Struct, frozen=True):
-    """A request to a path below the service's address, sent with a JSON `body` or, if that is None, as a
-    GET request.
-    """
+    """A request to a path below the service's address, with a JSON `body`; if that is None, a GET request."""
 
     path: str
     parameters: Mapping[str, str] = {}

@@ -1,5 +1,6 @@
-"""Provide the agent's notes to the rest of the program: the tool's port, the prompt layer and `/memory`. If notes are
-disabled, none of them exists.
+"""Provide the agent's notes to the rest of the program: the tool's port, the prompt layer and `/memory`.
+
+If notes are disabled, none of them exists.
 """
 
 import os

@@ -285,8 +285,9 @@ def find_blocking(text: str) -> "Finding | None":
 
 
 def sanitize_entry(entry: str) -> str:
-    """Return an entry in a form that is safe for a model. People can edit the file, and can be talked into adding
-    anything.
+    """Return an entry in a form that is safe for a model.
+
+    People can edit the file, and can be talked into adding anything.
     """
     return LEFT_OUT if find_blocking(entry) else entry
 

@@ -97,9 +97,7 @@ class NoteChanges:
     def revert(
         self, session_id: str, turns: Collection[str], by: str, at: float, make: Make
     ) -> RevertedNotes:
-        """Revert the notes written in certain turns, starting with the newest change, as part of the undo
-        named `by`.
-        """
+        """Revert the notes written in certain turns, the newest change first, as part of the undo named `by`."""
         meant = [each for each in self._of(session_id) if not each.undone_by and each.moment.turn_id in turns]
         wanted = [structs.replace(each, gone=each.come, come=each.gone) for each in reversed(meant)]
         self._mark(meant, by, at)

@@ -138,8 +138,7 @@ _VENDOR_PREFIX = re.compile(r"^(?:[a-z]+(?:-[a-z]+)*\.)?(?:anthropic|openai|deep
 
 
 def model_info_of(model: str, provider: str, own: "Mapping[str, ModelSettings] | None" = None) -> ModelInfo:
-    """Return what is known about a model: everything if its name matches (ignoring dates and tags), only the window if
-    its family does.
+    """Return what is known about a model: everything by name (ignoring dates and tags), only the window by family.
 
     `own` maps model names to the user's settings, which take precedence.
     """

@@ -145,8 +145,9 @@ class DeliveryLedger:
         retryable: bool = False,
         in_doubt: bool = False,
     ) -> None:
-        """Store how an attempt ended; after a retryable failure, the delivery becomes due again later. Raises
-        StorageError.
+        """Store how an attempt ended; after a retryable failure, the delivery becomes due again later.
+
+        Raises StorageError.
         """
         goes_on = bool(error) and retryable and delivery.attempts <= len(BACKOFF_S)
         state: DeliveryState = "pending" if goes_on else "failed" if error else "delivered"

@@ -53,9 +53,7 @@ class NotificationPlan(Struct, frozen=True):
 
 
 class NotificationTimes(Struct, frozen=True):
-    """The time limits for an attempt, in seconds: when it is aborted, and when other processes treat it as
-    abandoned.
-    """
+    """Time limits for an attempt, in seconds: when it is aborted, and when other processes treat it as abandoned."""
 
     send_timeout_s: float = SEND_TIMEOUT_S
     lease_s: float = LEASE_S

@@ -86,9 +86,7 @@ def confinement_note(grants: Sequence[Grant]) -> str:
 
 
 def can_be_kept(grants: Sequence[Grant]) -> bool:
-    """Return whether an answer may also apply to later sessions: permission to connect to a host ends with
-    its session.
-    """
+    """Return whether an answer may apply to later sessions: permission to connect to a host ends with its session."""
     return not any(grant.kind == "reach" for grant in grants)
 
 

@@ -57,8 +57,10 @@ class Policy:
         imports: Callable[[str], Mapping[str, str]] | None = None,
         foreign: Sequence[DeniedPath] = (),
     ) -> None:
-        """Store what applies to all calls. `imports` returns the files imported by a workspace's context files, with
-        the names of the importers. `foreign` lists the homes of other profiles.
+        """Store what applies to all calls.
+
+        `imports` returns the files imported by a workspace's context files, with the names of the importers. `foreign`
+        lists the homes of other profiles.
         """
         self._foreign = tuple(foreign)
         self._home = home
@@ -158,9 +160,7 @@ class Policy:
         return (*self._foreign, *by_rules)
 
     def imports(self, place: str) -> Mapping[str, str]:
-        """Return the files imported by a workspace's context files, as a map from real path to the name of the
-        importer.
-        """
+        """Return the files that a workspace's context files import: real path to importer name."""
         return self._imports(place) if self._imports and place else {}
 
     def remember(self, place: str, grants: Sequence[Grant]) -> None:
@@ -175,9 +175,7 @@ class Policy:
         return tuple(judged.step for judged in check_run(effect, case).steps)
 
     def _is_warned_about(self, effects: Sequence[Effect], place: str) -> bool:
-        """Return whether the user is warned about a call; opening a page is exempt, because the answer already names
-        the host.
-        """
+        """Return whether the user is warned about a call, unless it opens a page: that answer names the host."""
         others = [effect for effect in effects if not isinstance(effect, Reaches)]
         return is_warned_about(self.summarize(others, "", place).effects)
 

@@ -67,7 +67,7 @@ class RuleSet:
         return _first(rule for rule in self._rules_of(tool) if rule.command and _fits_step(rule, step))
 
     def named_in(self, text: str, tool: str) -> Rule | None:
-        """Return a rule that denies a program whose name appears anywhere in a string."""
+        """Return a rule that denies a program whose name appears anywhere in a text."""
         return next(
             (
                 rule

@@ -177,9 +177,7 @@ _OF_REPOSITORY: Final = re.compile(r"(?:^|/)\.git/(?:.+/)?config(?:\.worktree)?$
 
 
 def _spelled_in_index(glob: str) -> bytes:
-    """Return the longest part of a glob in the form in which it appears in a git index, where a path ends
-    with a NUL.
-    """
+    """Return the longest part of a glob as it appears in a git index, where a path ends with a NUL."""
     parts = f"{glob}{'' if glob.endswith('*') else chr(0)}".split("*")
     return max(parts, key=len).encode()
 
@@ -238,9 +236,7 @@ def secret_name_matching(pattern: str) -> str:
 
 
 def is_sensitive(path: str) -> bool:
-    """Return whether reading a path may reveal keys: by its name, its folder, or because it is a repository's
-    configuration.
-    """
+    """Return whether reading a path may reveal keys: by its name, its folder, or as a repository's configuration."""
     parts: Sequence[str] = [_plain(part) for part in path.split("/")]
     if not SECRET_FOLDERS.isdisjoint(parts):
         return True

@@ -49,9 +49,7 @@ KINDS: Final[Mapping[TrustKind, str]] = MappingProxyType(
 )
 """Display names for those kinds of items whose display name differs from the kind."""
 TRUST_CARD_PARENT: Final = "welcome"
-"""The call ID of a trust question, which belongs to none of the model's calls, because the model does not see the
-question.
-"""
+"""The call ID of a trust question, which is not one of the model's calls: the model does not see the question."""
 TRUST_SCOPE: Final = "what is listed, until it changes,"
 Marks = tuple[tuple[int, int, int], ...]
 
@@ -62,10 +60,10 @@ class WorkspaceTrust:
     """One user's decisions for every workspace; implements both `WorkspacePolicyStore` and `Trust`."""
 
     def __init__(self, environment: Environment, ids: Ids, brings: TrustItemsOf = lambda _: ()) -> None:
-        """Store the arguments; nothing is read until first use. `brings` returns what else a trusted workspace
-        provides, such as its skills.
+        """Store the arguments; nothing is read until first use.
 
-        The user is not asked about those in advance. `brings` blocks on disk access.
+        `brings` returns what else a trusted workspace provides, such as its skills. The user is not asked about those
+        in advance. `brings` blocks on disk access.
         """
         self._trust_items = brings
         home = environment.home
@@ -151,9 +149,7 @@ class WorkspaceTrust:
         self._trusted_by_process.setdefault(place, set()).update(found)
 
     def set_editor_trust(self, place: str, *, is_trusted: bool) -> None:
-        """Record whether the editor trusts a workspace; if it does not, nothing is trusted, whatever the user decided
-        before.
-        """
+        """Record whether the editor trusts a workspace; if not, nothing is trusted, whatever the user decided."""
         (self._distrusted.discard if is_trusted else self._distrusted.add)(os.path.realpath(place))
 
     def revoke(self, place: str) -> None:
@@ -265,8 +261,7 @@ NOTHING: Final = (0, 0, 0)
 
 
 def carry_over(trust: WorkspaceTrust, source: str, place: str) -> None:
-    """Trust the items in a copy of a folder that are trusted in the folder itself, as long as their content is the
-    same.
+    """Trust the items in a copy of a folder that are trusted in the folder itself, while their content is the same.
 
     An empty `source` removes everything stored about the copy. Raises StorageError.
     """
@@ -296,9 +291,7 @@ FILES: Final = (
     ".codex/hooks.json",
     ".codex/config.toml",
 )
-"""A test keeps these the same as the files that `config.workspace` reads, which is imported only if one of
-them exists.
-"""
+"""A test keeps these equal to the files that `config.workspace` reads, which is imported only if one of them exists."""
 
 
 def _mark(path: str) -> tuple[int, int, int]:

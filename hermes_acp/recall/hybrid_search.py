@@ -100,9 +100,7 @@ class HybridSearch:
 
 
 def fuse_rankings(rankings: Iterable[Sequence[SearchHit]], limit: int) -> tuple[SearchHit, ...]:
-    """Merge several rankings into one; a high rank in any of them counts, and a high rank in all of them
-    counts most.
-    """
+    """Merge several rankings into one; a high rank in any of them counts, and in all of them counts most."""
     scores: dict[Place, float] = {}
     finds: dict[Place, SearchHit] = {}
     for ranking in rankings:

@@ -42,10 +42,10 @@ class RecallService:
         choose_embedder: "ChooseEmbedder",
         index_texts: "IndexTexts",
     ) -> None:
-        """Store the arguments; nothing is read until first use. `choose_embedder` returns the configured model or None;
-        it blocks and raises HermesError.
+        """Store the arguments; nothing is read until first use.
 
-        `index_texts` embeds the texts with which other texts are compared.
+        `choose_embedder` returns the configured model or None; it blocks and raises HermesError. `index_texts` embeds
+        the texts with which other texts are compared.
         """
         self._choose_embedder = choose_embedder
         self._index_texts = index_texts
@@ -70,6 +70,7 @@ class RecallService:
 
     def equip(self, settings: "Settings", variables: Mapping[str, str], choice: "ModelChoice | None") -> None:
         """Use the configured model from now on; if something is unavailable, report that and continue without it.
+
         Blocks.
         """
         made_of = (settings.recall, choice if settings.recall.embeddings == "provider" else None)

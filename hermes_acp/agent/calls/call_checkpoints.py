@@ -39,9 +39,7 @@ async def checkpoint_before(turn: Turn, effects: Sequence[Effect]) -> None:
 
 
 async def checkpoint_everything(turn: Turn) -> None:
-    """Checkpoint all workspace folders before another process changes them; the checkpoint belongs to the outermost
-    turn.
-    """
+    """Checkpoint all workspace folders, in the outermost turn's checkpoint, before another process changes them."""
     top = turn.outermost
     if top.calls.checkpoints is not None:
         describe = partial(_checkpoint_context, top)

@@ -33,8 +33,9 @@ class CallProgress:
     def __init__(
         self, turn: Turn, call_id: str, deadline: Deadline, confinement: Confinement = "usual"
     ) -> None:
-        """Create the progress reporter. `deadline` is the call's time limit; `confinement` is how policy confines its
-        commands.
+        """Create the progress reporter.
+
+        `deadline` is the call's time limit; `confinement` is how policy confines its commands.
         """
         self.confinement: Confinement = confinement
         self._turn = turn

@@ -18,9 +18,7 @@ _SEPARATORS: Final = re.compile(r"[;\s]+")
 
 
 def result_with(note: str, messages: Sequence[Message]) -> str:
-    """Return a description of the call whose result shares the most words with a note, or an empty string if none
-    matches.
-    """
+    """Return a description of the call whose result shares the most words with a note; empty if none matches."""
     words = stems(note)
     calls = {
         call.id: call

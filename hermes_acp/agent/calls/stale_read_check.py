@@ -10,9 +10,7 @@ from hermes_acp.core.visible_text import escape_invisible
 
 
 def stale_read_reason(proposal: Proposal, record: Record) -> CallNote | None:
-    """Return why a proposal is stale because the model has not read the current content of a file it replaces, else
-    None.
-    """
+    """Return the reason if the model has not read the current content of a file that a proposal replaces, else None."""
     for version in proposal.replaces:
         known = record.seen.get(version.path)
         if known is None:

@@ -100,8 +100,9 @@ class Delegation:
         return outcomes
 
     def _runner_for(self, turn: Turn) -> "RunChild":
-        """Return the function that runs a turn's children. A separate process is possible only if the files are on this
-        machine.
+        """Return the function that runs a turn's children.
+
+        A separate process is possible only if the files are on this machine.
         """
         if self._processes is None or turn.workspace.is_remote or isinstance(turn.workspace, DraftWorkspace):
             return run_child
@@ -137,8 +138,7 @@ def child_tools(turn: Turn, wanted: Sequence[str] | None) -> Toolbox:
 
 
 def child_limits(turn: Turn, children: int, most_steps: int) -> TurnLimits:
-    """Return the limits for each child: an equal share of the remaining budget, with the turn itself counted as one
-    sharer.
+    """Return the limits for each child: an equal share of the remaining budget, counting the turn itself as one.
 
     Time passes for all at once, so it is not divided: children end before the time reserved for the turn's final
     answer.

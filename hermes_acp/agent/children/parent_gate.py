@@ -56,9 +56,7 @@ class ParentCards:
 
 
 class ParentGate:
-    """The gate of a child turn: the parent's user answers permission questions, one at a time; other questions go
-    unanswered.
-    """
+    """The gate of a child turn: the parent's user answers permission questions one at a time; nobody answers others."""
 
     def __init__(self, parent: Turn, cards: ParentCards) -> None:
         self._parent = parent

@@ -1,6 +1,4 @@
-"""Decide whether an answer without tool calls ends the turn: it does unless it is empty or a new message
-has come in.
-"""
+"""Decide whether an answer without tool calls ends the turn: not if it is empty or a new message has arrived."""
 
 from typing import Final
 

@@ -235,9 +235,7 @@ def _dispatch_fragment(words: StreamedText, drafts: DraftStream, fragment: Fragm
 async def stream_reply(
     turn: Turn, request: ModelRequest, hear: OnFragment, *frames: Callable[[], Coroutine[Any, Any, None]]
 ) -> ModelReply:
-    """Make one request over the turn's current route; `hear` receives each fragment, and the `frames` tasks
-    show them.
-    """
+    """Make one request over the turn's current route; `hear` gets each fragment, and the `frames` tasks show them."""
     reply: ModelReply | None = None
     provider = await _connect(turn)
     quiet, pace, timer = SilenceNotice(turn), ReadThrottle(turn), RequestTimer(turn.deps.clock)

@@ -36,9 +36,7 @@ SETUP_HINT = (
 
 
 class LoadedConfiguration(Struct, frozen=True):
-    """The loaded settings, and how to reach the model in use and its fallbacks; `changes` is the revision of the
-    configuration.
-    """
+    """The loaded settings, and how to reach the model in use and its fallbacks; `changes` is the revision number."""
 
     settings: "Settings"
     choices: "tuple[ModelChoice, ...]"
@@ -58,11 +56,10 @@ class Configuration:
         connect: "Connect | None",
         on_models: Callable[[], None],
     ) -> None:
-        """Store the arguments; nothing is built until first use. `on_models` is called whenever the available models
-        become known.
+        """Store the arguments; nothing is built until first use.
 
-        `make` builds the dependencies of turns from settings, model connections and a notice about how the model was
-        found. It blocks.
+        `on_models` is called whenever the available models become known. `make` builds the dependencies of turns from
+        settings, model connections and a notice about how the model was found. It blocks.
         """
         self.access = access
         self.is_signed_out = False
@@ -83,10 +80,9 @@ class Configuration:
         self._connections: list[ModelConnections] = []
 
     async def require_model(self) -> None:
-        """Raise AuthRequired unless a model is configured or answers on this machine; raise ConfigError for invalid
-        settings.
+        """Raise AuthRequired unless a model is configured or answers on this machine.
 
-        Very cheap if there is no settings file.
+        Raises ConfigError for invalid settings. Very cheap if there is no settings file.
         """
         is_likely = self._environment.mentions_a_model() and not self.access.is_changed
         if self.is_signed_out or not (self._deps or is_likely):

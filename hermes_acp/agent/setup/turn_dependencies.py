@@ -125,10 +125,9 @@ class TurnDependenciesFactory:
         return self._services.mcp_manager.is_attended
 
     def make(self, settings: "Settings", connections: "ModelConnections", news: str) -> "TurnDependencies":
-        """Return the dependencies of turns that use these connections; `news` is a notice about how the model was
-        found.
+        """Return the dependencies of turns that use these connections. Blocks.
 
-        Blocks.
+        `news` is a notice about how the model was found.
         """
         from hermes_acp.agent.turn.turn import CompactionShares, ModelUse, TurnDependencies
         from hermes_acp.config.settings import load_variables
@@ -307,9 +306,7 @@ class TurnDependenciesFactory:
 
 
 def _child_processes(children: ChildServices, isolation: str) -> "ChildProcesses | None":
-    """Return the runner for child agents in processes, or None unless the settings ask for it and this process supports
-    it.
-    """
+    """Return the runner for child processes, or None unless the settings ask for it and this process supports it."""
     return None if isolation == "none" else children.processes(isolation == "worktree")
 
 

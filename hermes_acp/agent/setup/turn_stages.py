@@ -47,10 +47,11 @@ def turn_stages(
     closings: tuple[PostflightStage, ...] = (),
     more: Sequence[TurnStages] = (),
 ) -> TurnStages:
-    """Return the stages; `titles` determines how sessions are named, `checks` and `closings` are the learning stages,
-    and `more` contains those for recall, memory and the scanner.
+    """Return the stages of a turn.
 
-    The title comes first, because it is shown; budget and window come last, because they may ask the model.
+    `titles` determines how sessions are named; `checks` and `closings` are the learning stages; `more` contains those
+    for recall, memory and the scanner. The title comes first, because it is shown; budget and window come last, because
+    they may ask the model.
     """
     closing: tuple[PostflightStage, ...] = (close_checkpoint, show_ending, *closings)
     closing += tuple(stage for each in more for stage in each.postflight)

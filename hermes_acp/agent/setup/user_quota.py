@@ -51,8 +51,9 @@ class QuotaStages:
         self._running.discard(turn.id)
 
     def _report(self, turn: Turn) -> None:
-        """Report what a turn has used since the last report. A delegated turn's usage counts towards the turn that
-        delegated it.
+        """Report what a turn has used since the last report.
+
+        A delegated turn's usage counts towards the turn that delegated it.
         """
         if turn.origin.delegator:
             return

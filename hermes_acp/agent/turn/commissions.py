@@ -49,8 +49,9 @@ UNCOMMISSIONED: Final = Commission()
 
 
 def close_suspended_calls(ledger: Ledger) -> None:
-    """Close the calls of a suspended turn with an outcome: the conversation continues without them. Raises
-    StorageError.
+    """Close the calls of a suspended turn with an outcome: the conversation continues without them.
+
+    Raises StorageError.
     """
     for call in ledger.record.calls.suspended():
         ledger.emit(CallEnded(call.id, call.name, "cancelled", NOT_ANSWERED, advice=NEW_MESSAGE))

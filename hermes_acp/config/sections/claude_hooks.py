@@ -61,9 +61,7 @@ _EVENTS: Final[Mapping[str, HookEvent]] = MappingProxyType(
 _OURS: Final = MappingProxyType({name: tool for tool, name in TOOL_NAMES.items()} | _ALIASES)
 _SERVER_TOOL: Final = re.compile(r"mcp__[\w-]*(?:\.\*)?")
 _PROJECT: Final = re.compile(r"""(["']?)(?:\$CLAUDE_PROJECT_DIR\b|\$\{CLAUDE_PROJECT_DIR\})\1""")
-"""Matches references to the project's folder, where hooks run anyway, so that the scripts a command names can be
-identified.
-"""
+"""Matches references to the project's folder, where hooks run anyway, so that the scripts in a command are found."""
 _ALL: Final = ("", "*", ".*")
 
 

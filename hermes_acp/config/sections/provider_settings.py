@@ -36,9 +36,7 @@ class ProviderKeySettings(Section):
 
     @property
     def key_variables(self) -> tuple[str, ...]:
-        """The variables configured for keys, in the order in which they are used; empty if the default variable is
-        used.
-        """
+        """The variables configured for keys, in order of use; empty if the default variable is used."""
         named = (self.api_key_variable,) if self.api_key_variable else self.api_key_variables
         if self.keys_by == "cheapest":
             return tuple(sorted(named, key=lambda name: self.key_prices.get(name, 0.0)))

@@ -1,3 +1,1 @@
-"""The program's ports: interfaces to the outside world, one module per family, with the values that they take and
-return.
-"""
+"""The program's interfaces to the outside world, one module per family, with the values that they take and return."""

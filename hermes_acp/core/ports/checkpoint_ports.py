@@ -53,9 +53,7 @@ class CheckpointEntry(Struct, frozen=True):
 
 
 class FileTexts(Struct, frozen=True):
-    """The text of a file (absolute path) before and after, None if the file did not exist; `is_binary` if either is not
-    text.
-    """
+    """A file's text (absolute path) before and after, None if it did not exist; `is_binary` if either is not text."""
 
     path: str
     old_text: str | None = None

@@ -60,9 +60,7 @@ class ChildRecords(Protocol):
         ...
 
     async def read_from(self, child_id: str, start: int) -> tuple[Sequence[Event], int]:
-        """Return the events that another process has recorded after the first `start` bytes, and the offset where they
-        end.
-        """
+        """Return the events that another process has recorded from offset `start` on, and the offset where they end."""
         ...
 
     async def close_killed(self, child_id: str) -> None:
@@ -89,9 +87,7 @@ class InheritedRights(Struct, frozen=True):
 
 
 class ParentAgent(Gate, Protocol):
-    """The parent of a child agent in another process: its user answers questions, and its permissions apply to the
-    child.
-    """
+    """The parent of a child agent in another process, whose user answers questions and whose permissions apply."""
 
     def follow(self, changed: Callable[[InheritedRights], None]) -> AbstractContextManager[None]:
         """Report the parent's permissions now, if known, and whenever they change, until the block ends.

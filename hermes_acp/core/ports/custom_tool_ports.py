@@ -26,8 +26,9 @@ class ToolChange(Struct, frozen=True):
 
 
 class ToolPreview(Struct, frozen=True):
-    """A preview of a tool's file after a change; `state` is its current state, and `abilities` describes to people what
-    it can do.
+    """A preview of a tool's file after a change.
+
+    `state` is its current state, and `abilities` describes to people what it can do.
     """
 
     scope: ToolScope

@@ -38,8 +38,9 @@ class PermissionScope(Struct, frozen=True):
 
 
 class AnswerAwaited(Exception):
-    """Raised by a gate instead of returning an answer: the question stays open in the record, and the turn is
-    suspended. Raised only for the model's own calls, because no other caller can be resumed.
+    """Raised by a gate instead of an answer: the question stays open in the record, and the turn is suspended.
+
+    Raised only for the model's own calls, because no other caller can be resumed.
     """
 
 
@@ -59,7 +60,5 @@ class Gate(Protocol):
         ...
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
-        """Ask a person a question on behalf of a call and wait without a time limit; return None if nobody is
-        available.
-        """
+        """Ask a person a call's question and wait without a time limit; return None if nobody is available."""
         ...

@@ -37,9 +37,7 @@ class OutgoingMessage(Struct, frozen=True):
 
 
 class Destination(Struct, frozen=True):
-    """The destination of a message: a secret address or a configured place, and the home folder from which
-    it is sent.
-    """
+    """The destination of a message: a secret address or configured place, and the home folder that sends it."""
 
     home: Path
     address: str = ""

@@ -10,9 +10,7 @@ Period = Literal["day", "month"]
 
 
 class Allowance(Struct, frozen=True):
-    """A limit: how much may be used per day or month, how much has been used, and when it resets (seconds since the
-    epoch).
-    """
+    """A limit: how much may be used per day or month, how much has been used, and when it resets (epoch seconds)."""
 
     measure: Measure
     period: Period
@@ -31,8 +29,9 @@ class Allowance(Struct, frozen=True):
 
 
 class UserQuota(Protocol):
-    """The quota of a process's user. Each `refuse_…` method returns a refusal addressed to that user, or an empty
-    string to allow the request.
+    """The quota of a process's user.
+
+    Each `refuse_…` method returns a refusal addressed to that user, or an empty string to allow the request.
     """
 
     def refuse_step(self) -> str:

@@ -95,8 +95,7 @@ class SharedRecords(Protocol):
         ...
 
     def follow(self, session_id: str, path: Path) -> AsyncGenerator[tuple[Event, ...]]:
-        """Append whatever the record's holder appends to a locked local copy, and yield it, until the record is
-        released.
+        """Append whatever the holder appends to a locked local copy, and yield it, until the record is released.
 
         Raises StorageError.
         """

@@ -14,8 +14,10 @@ from hermes_acp.core.event_types import PermissionAnswer
 RunState = Literal["queued", "running", "input_required", "done", "failed", "stopped", "parked"]
 """`parked` runs wait for a person to look at them: their process was killed too often while it worked on them."""
 FailureKind = Literal["model", "storage", "budget", "usage", "agent", "stalled", "busy"]
-"""Why an attempt failed. An engine retries an attempt that was `busy` (the session is open elsewhere) and, for about a
-minute, one that failed with `storage`; all other failures end the run.
+"""Why an attempt failed.
+
+An engine retries an attempt that was `busy` (the session is open elsewhere) and, for about a minute, one that failed
+with `storage`; all other failures end the run.
 """
 ENDED: Final[tuple[RunState, ...]] = ("done", "failed", "stopped")
 MIN_PRIORITY: Final = 5
@@ -84,9 +86,7 @@ class Done(Struct, frozen=True, tag="done"):
 
 
 class InputRequired(Struct, frozen=True, tag="input_required"):
-    """The run is suspended until a person answers the questions about these calls, which are in the
-    session's record.
-    """
+    """The run is suspended until a person answers the questions about these calls, which are in the record."""
 
     call_ids: tuple[str, ...]
     sentence: str = ""
@@ -104,18 +104,14 @@ class Fenced(Struct, frozen=True, tag="fenced"):
 
 
 class Crashed(Struct, frozen=True, tag="crashed"):
-    """The process that worked on the run was killed, but its worker is alive: the run continues, unless this happens
-    repeatedly.
-    """
+    """The run's process was killed, but its worker is alive: the run continues, unless this happens repeatedly."""
 
 
 DriveOutcome = Done | InputRequired | Failed | Fenced | Crashed
 
 
 class Attempts(Struct, frozen=True):
-    """How often a run was claimed (`epoch`), crashed (`crashes`), or was taken over after its lease expired
-    (`lapses`).
-    """
+    """How often a run was claimed (`epoch`), crashed (`crashes`), or lost its lease (`lapses`)."""
 
     epoch: int = 0
     crashes: int = 0
@@ -200,9 +196,9 @@ def never() -> bool:
 
 
 class WorkScope(Struct, frozen=True):
-    """Which runs a worker handles, `seats` at a time: those of its places or, with `only`, a single one regardless of
-    its place. Once `is_draining` returns True, no more runs are started, and the worker stops when the current ones
-    have ended.
+    """Which runs a worker handles, `seats` at a time: those of its places or, with `only`, one regardless of its place.
+
+    Once `is_draining` returns True, no more runs are started, and the worker stops when the current ones have ended.
     """
 
     only: str = ""
@@ -247,8 +243,9 @@ class Runs(Protocol):
         ...
 
     async def prune(self, before: float) -> int:
-        """Delete runs that ended before a time, in seconds since the epoch; return how many. Their sessions
-        are kept.
+        """Delete runs that ended before a time, in seconds since the epoch; return how many.
+
+        Their sessions are kept.
         """
         ...
 
@@ -257,8 +254,9 @@ class Runs(Protocol):
         ...
 
     async def work(self, driver: Driver, scope: WorkScope) -> None:
-        """Work on runs as they become due, until cancelled or drained. On cancellation, the current runs return to the
-        queue.
+        """Work on runs as they become due, until cancelled or drained.
+
+        On cancellation, the current runs return to the queue.
         """
         ...
 

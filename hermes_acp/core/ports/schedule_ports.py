@@ -8,9 +8,7 @@ from msgspec import Struct
 from hermes_acp.core.ports.run_ports import DEFAULT_PRIORITY, RunBudget, Runs, RunView
 
 LatePolicy = Literal["once", "skip", "within"]
-"""The policy for due times that passed while nothing was running: start one run, start none, or start one if it is not
-too late.
-"""
+"""The policy for due times that were missed: start one run, start none, or start one if it is not too late."""
 Overlap = Literal["skip", "queue", "cancel"]
 """The policy if the previous run has not ended: start no run, queue one, or cancel the previous run and start one."""
 Fate = Literal["started", "missed", "skipped", "paused"]
@@ -18,9 +16,7 @@ Fate = Literal["started", "missed", "skipped", "paused"]
 
 
 class Timing(Struct, frozen=True, omit_defaults=True):
-    """When a schedule is due: according to a cron expression in a time zone, or once, at a time in seconds since the
-    epoch.
-    """
+    """When a schedule is due: by a cron expression in a time zone, or once, at a time in seconds since the epoch."""
 
     cron: str = ""
     at: float = 0.0
@@ -73,8 +69,9 @@ class Occurrence(Struct, frozen=True):
 
 
 class Schedules(Protocol):
-    """The schedules of an engine. Each due time results in a run, or in a history entry that says why there
-    was none.
+    """The schedules of an engine.
+
+    Each due time results in a run, or in a history entry that says why there was none.
     """
 
     async def add(self, schedule: Schedule) -> ScheduleView:
@@ -114,10 +111,9 @@ class Prompts(Protocol):
     """The prompts of runs, each named after its content; only the names are stored in an engine's queues."""
 
     async def put(self, text: str, sources: Sequence[str] = ()) -> str:
-        """Store a prompt with secrets masked, and return its name; `sources` lists where the parts not written by the
-        user come from.
+        """Store a prompt with secrets masked, and return its name.
 
-        Raises StorageError.
+        `sources` lists where the parts not written by the user come from. Raises StorageError.
         """
         ...
 

@@ -74,9 +74,7 @@ class MovableSession(Protocol):
 
 
 class SourceSlots(Protocol):
-    """A session's sources of additional tools, one per kind of owner; the service that sets `skills` also runs that
-    source.
-    """
+    """A session's sources of additional tools, one per kind of owner; the service that sets `skills` also runs it."""
 
     own: ToolSource | None
     workspace: ToolSource | None

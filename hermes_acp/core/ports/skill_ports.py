@@ -10,8 +10,7 @@ from hermes_acp.core.ports.workspace_ports import Workspace
 
 
 class SkillContent(Struct, frozen=True):
-    """A skill's text, or another of its files; `place` is its location, and `cut_out` is the text that the scanner
-    removed.
+    """A skill's text, or another of its files; `place` is its location, `cut_out` the text that the scanner removed.
 
     `files` lists the other files in its `folder` (an absolute path), by relative path.
     """
@@ -62,9 +61,7 @@ class Skills(Protocol):
     """The available skills, looked up by working directory."""
 
     def place(self, workspace: Workspace) -> str:
-        """Return the folder on this machine whose skills apply to a workspace, which may itself be on
-        another machine.
-        """
+        """Return the folder on this machine whose skills apply to a workspace, which may be on another machine."""
         ...
 
     async def names(self, cwd: str) -> tuple[str, ...]:
@@ -108,8 +105,9 @@ class SkillWriter(Protocol):
 
 
 class SkillSuggestion(Struct, frozen=True):
-    """A skill that seems to match the user's prompt. If it is likely to be the right one, it is also shown
-    to the user.
+    """A skill that seems to match the user's prompt.
+
+    If it is likely to be the right one, it is also shown to the user.
     """
 
     name: str
@@ -125,9 +123,7 @@ class SkillSuggester(Protocol):
         ...
 
     async def fitting(self, session_id: str, max_wait_s: float) -> Sequence[SkillSuggestion]:
-        """Return the skills that were found and have not been suggested in this session yet, after waiting at most
-        `max_wait_s`.
-        """
+        """Return skills that were found and not yet suggested in this session, after waiting at most `max_wait_s`."""
         ...
 
     def forget(self, session_id: str) -> None:

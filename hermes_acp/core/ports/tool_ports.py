@@ -32,8 +32,9 @@ class Tool(Protocol):
         ...
 
     async def propose(self, arguments: Any, workspace: Workspace) -> Proposal:
-        """Turn a call into a proposal without any side effects. Raises WorkspaceError or BadRequest if that is
-        impossible.
+        """Turn a call into a proposal without any side effects.
+
+        Raises WorkspaceError or BadRequest if that is impossible.
         """
         ...
 
@@ -91,9 +92,7 @@ class ToolSource(Protocol):
         ...
 
     def news(self) -> Sequence[str]:
-        """Return notices for the user about the current state; a session shows each one once for as long as
-        it applies.
-        """
+        """Return notices about the current state for the user; a session shows each once for as long as it applies."""
         ...
 
     async def settled(self) -> None:

@@ -31,9 +31,7 @@ class TrustItem(Struct, frozen=True):
 
 
 class TrustedItem(Struct, frozen=True):
-    """An item that a user has trusted, with exactly this content or, if its kind is REJECTED, one that the user has
-    rejected.
-    """
+    """An item that a user has trusted with exactly this content or, if its kind is REJECTED, has rejected."""
 
     kind: str
     name: str

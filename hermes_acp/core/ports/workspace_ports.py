@@ -167,8 +167,7 @@ class Files(Protocol):
         ...
 
     async def differs_from_disk(self, path: str, first: int, lines: Sequence[str]) -> bool:
-        """Return whether `read` may return something other than the stored file, given its `lines` starting at line
-        `first`.
+        """Return whether `read` may differ from the stored file, given the file's `lines` starting at line `first`.
 
         This is cheap for a file of any size: an editor is asked only for these lines.
         """

@@ -32,9 +32,7 @@ def apply_compaction(messages: Sequence[Message], event: HistoryCompacted) -> li
 
 
 def shifted_position(place: int, event: HistoryCompacted) -> int:
-    """Return the index of a position after a compaction; the position of a removed message moves to the next message
-    that was kept.
-    """
+    """Return the index of a position after a compaction, or of the next kept message if its own was removed."""
     if not event.summary:
         return place
     if place < event.replaced:

@@ -30,8 +30,9 @@ REVIEWED: Final = (CallProposed, PermissionAsked, PermissionAnswered, CallEnded,
 
 
 class Review(Struct, frozen=True):
-    """The review of one file; a text of None means that there is no file. `call_ids` are the calls whose edits are open
-    in it.
+    """The review of one file; a text of None means that there is no file.
+
+    `call_ids` are the calls whose edits are open in it.
     """
 
     path: str
@@ -190,9 +191,7 @@ class Reviews:
 def judgement(
     review: Review, verdict: str, numbers: Iterable[int] | None
 ) -> tuple[tuple[Hunk, ...], tuple[str, ...]]:
-    """Return the chosen hunks (all if no numbers are given), with message parts that report the rejected ones to the
-    model.
-    """
+    """Return the chosen hunks (by default all), and message parts that report rejected ones to the model."""
     hunks = review.hunks
     chosen = hunks if numbers is None else tuple(hunks[number] for number in sorted(set(numbers)))
     return chosen, tuple(describe_hunk(hunk) for hunk in chosen) if verdict == "rejected" else ()

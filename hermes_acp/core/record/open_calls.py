@@ -61,9 +61,7 @@ class OpenCalls:
             del self._children[child.child_id]
 
     def ended_before(self, call_id: str) -> int | None:
-        """Return how many earlier calls of the same step already have an outcome, or None if the call belongs to no
-        step.
-        """
+        """Return how many earlier calls of the same step have an outcome, or None if the call belongs to no step."""
         if call_id not in self._step:
             return None
         before = self._step[: self._step.index(call_id)]

@@ -245,9 +245,7 @@ class Record:
             self.used_at[provider] = self.used_at.get(provider, Usage()) + usage
 
     def _end_call(self, event: CallEnded) -> None:
-        """Insert a call's outcome at its position: the calls of a step end in any order, but the history keeps the
-        model's order.
-        """
+        """Insert a call's outcome at its position: calls end in any order, but the history keeps the model's order."""
         self.calls.end(event.call_id)
         self.seen.update({version.path: version.digest for version in event.seen})
         if event.within:

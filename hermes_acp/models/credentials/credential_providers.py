@@ -104,8 +104,9 @@ def google_signer(credential_source: Mapping[str, str]) -> RequestSigner:
 
 
 def _google_credentials(auth: Any, file: str) -> Any:
-    """Return the credentials in a named file, or else those that the package finds. Raises the package's errors and
-    ValueError.
+    """Return the credentials in a named file, or else those that the package finds.
+
+    Raises the package's errors and ValueError.
     """
     if file:
         info = msgspec.json.decode(Path(file).expanduser().read_bytes(), type=dict[str, Any])

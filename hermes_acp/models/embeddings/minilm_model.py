@@ -31,8 +31,9 @@ IDEOGRAPHS: Final = (
 
 
 class MiniLM:
-    """The model; `folder` contains its weights and its vocabulary. Raises OSError, or ValueError for unexpected
-    weights.
+    """The model; `folder` contains its weights and its vocabulary.
+
+    Raises OSError, or ValueError for unexpected weights.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -113,8 +113,9 @@ class StopReasons(Struct, frozen=True):
 
 
 class ReplyAssembly(ABC):
-    """The base class for assembling one stream of a vendor. `vendor` marks reasoning that only this vendor
-    understands.
+    """The base class for assembling one stream of a vendor.
+
+    `vendor` marks reasoning that only this vendor understands.
     """
 
     vendor: ClassVar[str] = ""
@@ -132,8 +133,9 @@ class ReplyAssembly(ABC):
 
     @abstractmethod
     def take(self, data: bytes) -> None:
-        """Process one event. Raises ModelError for an error that it reports, and msgspec.DecodeError for an invalid
-        event.
+        """Process one event.
+
+        Raises ModelError for an error that it reports, and msgspec.DecodeError for an invalid event.
         """
 
     def drain(self) -> list[Fragment]:

@@ -31,8 +31,7 @@ _URL: Final = re.compile(r"https?://[^\s]+")
 
 
 class SetupAnswers(Struct, frozen=True):
-    """The answers; an empty `base_url` means the provider's own, and an empty `key` means none, or to keep the current
-    one.
+    """The answers; an empty `base_url` means the provider's own, and an empty `key` none, or to keep the current one.
 
     `key_variable` is the variable for the key; it is empty if the provider takes none.
     """

@@ -44,9 +44,7 @@ class _CacheMark(Struct, frozen=True, tag_field="type", tag="ephemeral"):
 
 
 def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset()) -> bytes:
-    """Encode the body with at most four cache marks: after the tools, the stable layers, all layers, and
-    the history.
-    """
+    """Encode the body with at most four cache marks: after the tools, stable layers, all layers, and the history."""
     limit = (
         request.max_output_tokens or model_info_of(request.model, _VENDOR).max_output_tokens or _MAX_TOKENS
     )
@@ -85,8 +83,9 @@ def _tool(tool: ToolSchema) -> ContentBlock:
 
 
 def _found_tools(request: ModelRequest, omitted: frozenset[str]) -> list[ContentBlock]:
-    """Encode the deferred tools that the model has found. They may change: the vendor expands them where they were
-    found.
+    """Encode the deferred tools that the model has found.
+
+    They may change: the vendor expands them where they were found.
     """
     if not request.deferred or "deferred" in omitted:
         return []

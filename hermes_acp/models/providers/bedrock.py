@@ -268,9 +268,7 @@ class Bedrock(WireFormat):
         return WireConnection(self, endpoint, sign=sign, listing_url=listing_url if is_own else "")
 
     def headers(self, key: str) -> dict[str, str]:
-        """Return the header for a bearer key, if there is one; with an ID and a secret, each request is
-        signed instead.
-        """
+        """Return the header for a bearer key, if any; with an ID and a secret, each request is signed instead."""
         return {} if _KEY_PAIR.match(key) else bearer(key)
 
     def chat_path(self, model: str) -> str:

@@ -53,9 +53,7 @@ _UNSUPPORTED_PARAMETERS = (
 def encode_request(
     request: ModelRequest, host: str, omitted: frozenset[str], quirks: Quirks | None = None, name: str = ""
 ) -> bytes:
-    """Encode the body for `host`, with its preset's quirks and without the `omitted` fields; `name` is the preset's
-    name.
-    """
+    """Encode the body for `host`, with its preset's quirks and without `omitted` fields; `name` is the preset's."""
     quirks = quirks or Quirks()
     system = "\n\n".join(layer for layer in request.system if layer)
     messages: list[ContentBlock | msgspec.Raw] = [{"role": "system", "content": system}] if system else []

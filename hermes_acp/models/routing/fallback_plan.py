@@ -48,8 +48,7 @@ class RetryPolicy(Struct, frozen=True):
     quiet_s: float = 20.0
 
     def wait_s(self, tries: int, retry_after_s: float | None, random_fraction: float) -> float:
-        """Return the wait after `tries` tries: doubled each time up to the limit, but never less than the endpoint
-        requested.
+        """Return the wait after `tries` tries: doubled each time up to a limit, but at least what the endpoint asks.
 
         `random_fraction` is in [0, 1).
         """
@@ -97,9 +96,7 @@ class GiveUp(Struct, frozen=True, tag="stop"):
 
 
 class Shorten(Struct, frozen=True, tag="shorten"):
-    """Shorten the conversation and try the same route again; this takes precedence over any other decision, if
-    possible.
-    """
+    """Shorten the conversation and try the same route again; if possible, this precedes any other decision."""
 
 
 RetryDecision = Retry | NextKey | FallBack | GiveUp
@@ -186,9 +183,7 @@ class Cooldowns:
         self._turns: Counter[str] = Counter()
 
     def cool_down_route(self, route: str, first_s: float) -> None:
-        """Start a route's cooldown: `first_s` seconds at first, doubling with each subsequent failure until the route
-        works.
-        """
+        """Start a route's cooldown: `first_s` seconds at first, doubling with each failure until the route works."""
         before = self._routes.get(route)
         failures = before.failures + 1 if before else 1
         rest_s = min(first_s * 2.0 ** min(failures - 1, 30), MAX_COOLDOWN_S)

@@ -156,9 +156,7 @@ class TagParser:
             self._mode = "over"
 
     def _say(self, end: int) -> None:
-        """Emit text; trailing spaces are held back until more text follows, and are dropped before a tag and at the
-        end.
-        """
+        """Emit text; trailing spaces wait for more text, and are dropped before a tag and at the end."""
         words, self._waiting = self._waiting[:end], self._waiting[end:]
         self._line = f"{self._line}{words}".rpartition("\n")[2][-_LINE_KEPT:]
         if self._is_behind_mark and self._mode == "words":

@@ -38,8 +38,9 @@ class VoiceService:
     def __init__(
         self, environment: Environment, read: "Callable[[], tuple[Settings, ModelChoice | None]]"
     ) -> None:
-        """Store the arguments; nothing is loaded yet. `read` blocks and returns the settings and the model that answers
-        the user.
+        """Store the arguments; nothing is loaded yet.
+
+        `read` blocks and returns the settings and the model that answers the user.
         """
         self._environment = environment
         self._read = read

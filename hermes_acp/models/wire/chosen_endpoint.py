@@ -1,6 +1,4 @@
-"""Choose the endpoint for embeddings or transcriptions: that of a named provider, or of the model that answers the
-user.
-"""
+"""Choose the endpoint for embeddings or transcriptions: that of a named provider, or of the model in use."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final

@@ -266,9 +266,7 @@ class EndpointClient:
         )
 
     def _broken(self, error: Exception) -> ModelError:
-        """Return the error for a broken connection; the library's message is cleaned, because it may contain header
-        values.
-        """
+        """Return the error for a broken connection, with the library's message cleaned of possible header values."""
         import httpx2
 
         reason = clean(str(error), self.endpoint)

@@ -72,9 +72,7 @@ async def _ask_first_model(port: int) -> str | None:
 
 
 def read_first_model(answer: bytes) -> str | None:
-    """Return the name of the first model in an HTTP response, or None if the response is incomplete or
-    something else.
-    """
+    """Return the name of the first model in an HTTP response, or None if it is incomplete or something else."""
     head, _, body = answer.partition(b"\r\n\r\n")
     status, *fields = head.split(b"\r\n")
     if not status.startswith((b"HTTP/1.1 200", b"HTTP/1.0 200")):

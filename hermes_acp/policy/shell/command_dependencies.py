@@ -24,9 +24,7 @@ MAX_FILES: Final = 8
 
 
 def dependencies_of(command: Command, environment: ShellEnvironment) -> tuple[str, ...]:
-    """Return the program that a command starts and the files that define what it does, as `program:PATH` and
-    `file:PATH`.
-    """
+    """Return the program that a command starts and the files that define it, as `program:PATH` and `file:PATH`."""
     name = command.name.text if command.name else None
     if not name or not command.cwds:
         return ()

@@ -142,9 +142,7 @@ def broadened(pattern: str) -> str:
 
 
 def _fits_above(pattern: str) -> bool:
-    """Return whether a shell may expand a pattern such as `.*` to include the parent folder; some shells do, others do
-    not.
-    """
+    """Return whether a shell may expand a pattern such as `.*` to the parent folder; only some shells do."""
     return pattern.startswith(".") and pattern != ".." and fnmatchcase("..", pattern)
 
 

@@ -170,9 +170,7 @@ def load_tables() -> ProgramTables:
 
 @cache
 def flags_of(spec: str) -> Mapping[str, Takes]:
-    """Return the kind of argument that each flag in a table line takes, according to the mark at the end of
-    the flag.
-    """
+    """Return the kind of argument that each flag in a table line takes, according to the mark at its end."""
     flags: dict[str, Takes] = {}
     for token in spec.split():
         takes = MARKS.get(token[-1]) if token[0] == "-" and len(token) > 1 else None

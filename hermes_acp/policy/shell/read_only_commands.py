@@ -210,9 +210,7 @@ def _texts_of(program_spec: ProgramSpec, found: ParsedArguments) -> list[str]:
 
 
 def _cluster_of(letters: str, program_spec: ProgramSpec) -> str:
-    """Parse flags written without a dash as a cluster, in which the flag with a value is last; empty if a flag is
-    unknown.
-    """
+    """Parse flags without a dash as a cluster whose last flag takes a value; empty if a flag is unknown."""
     flags = flags_of(program_spec.flags)
     valued = [letter for letter in letters if flags.get(f"-{letter}") != "nothing"]
     plain = [letter for letter in letters if letter not in valued]

@@ -19,9 +19,7 @@ def _sed_pattern(mark: str, in_brackets: str = "") -> str:
 
 
 def _sed_substitution(mark: str) -> str:
-    """Return a regular expression for `s`, excluding what some versions of sed would read as a flag that
-    opens a file.
-    """
+    """Return a regular expression for `s`, excluding what some seds would read as a flag that opens a file."""
     marked = rf"{_sed_pattern(mark, f'{mark}?')}{mark}(?![gpiIeMm0-9]*w)"
     put_in = rf"(?:[^{mark}\\\n]|\\[^\n])*"
     return rf"s{mark}(?:{_sed_pattern(mark)}{mark}|{marked}){put_in}{mark}[gpiI0-9]*"
@@ -113,8 +111,7 @@ def _only_asks(script: str) -> bool:
 
 
 def _without_comparisons(script: str) -> str:
-    """Return an awk script without the comparisons that cannot be redirections, which only follow `print` outside
-    brackets.
+    """Return an awk script without comparisons, which are no redirections: those only follow `print` outside brackets.
 
     Quotes and brackets are unreliable wherever a slash may start a regular expression.
     """

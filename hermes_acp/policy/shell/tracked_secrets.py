@@ -12,10 +12,10 @@ _ABRIDGED: Final = b"\0\0\0\4"
 
 
 def tracked_secret_files(cwd: str, *, only_touched: bool = False) -> tuple[str, ...]:
-    """Return the secret files tracked by the repository around a folder; with `only_touched`, only those that git would
-    read again.
+    """Return the secret files tracked by the repository around a folder.
 
-    The paths are absolute. If the index cannot be read, the result is empty.
+    With `only_touched`, only those that git would read again are returned. The paths are absolute. If the index cannot
+    be read, the result is empty.
     """
     index = read_index(cwd)
     if index is None or not any(map(_may_name_secrets, index.contents)):

@@ -1,4 +1,4 @@
-"""Texts about merges: short ones for people, detailed ones for agents."""
+"""Messages about merges: short ones for people, detailed ones for agents."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -71,13 +71,13 @@ RACING: Final = "The branch {target} keeps changing."
 
 
 def names_of(files: Sequence[str]) -> str:
-    """Name the first few files and the number of the others."""
+    """Name the first few files, and say how many more there are."""
     more = len(files) - MAX_NAMED
     return ", ".join(files[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def conflict_words(target: str, kinds: Mapping[str, str], hunks: str, tip: str) -> str:
-    """Describe conflicts for the agent that has to resolve them; `kinds` are git's two letters for each file."""
+    """Describe conflicts to the agent that has to resolve them; `kinds` contains git's two letters for each file."""
     listed = "\n".join(
         f"- {path}: {KINDS.get(letters, 'conflict').format(target=target)}" for path, letters in kinds.items()
     )

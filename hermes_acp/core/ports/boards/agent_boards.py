@@ -8,8 +8,9 @@ from hermes_acp.core.ports.boards.card_actions import CardAction
 
 
 class AgentBoards(Protocol):
-    """The boards of a home folder, for the tools of its sessions. An empty board name means the board of the session's
-    card.
+    """The boards of a home folder, for the tools of its sessions.
+
+    An empty board name means the board of the session's card.
     """
 
     @property

@@ -19,10 +19,10 @@ class BoardLog(Protocol):
         ...
 
     async def append(self, drafts: Sequence[Draft], *, expected: int, at: float) -> Sequence[LogEntry] | None:
-        """Append entries durably, all or none, provided that `expected` is the number of the last entry. Raises
-        StorageError.
+        """Append entries durably, all or none, provided that `expected` is the number of the last entry.
 
-        Returns None without writing anything if it is not: the caller must read the new entries and decide again.
+        Raises StorageError. Returns None without writing anything if it is not: the caller must read the new entries
+        and decide again.
         """
         ...
 
@@ -56,8 +56,9 @@ class BoardLogs(Protocol):
         ...
 
     async def wait(self, known: Mapping[str, int], ignored: Collection[str] = ()) -> None:
-        """Wait until a board may have an entry after its number in `known`, or was added or removed. Raises
-        StorageError.
+        """Wait until a board may have an entry after its number in `known`, or was added or removed.
+
+        Raises StorageError.
         """
         ...
 
@@ -82,8 +83,9 @@ class Boards(Protocol):
         ...
 
     async def act(self, name: str, action: CardAction, by: Actor) -> BoardChanges:
-        """Carry out an action and return the changes, starting with the action's own card. Raises BadRequest or
-        StorageError.
+        """Carry out an action and return the changes, starting with the action's own card.
+
+        Raises BadRequest or StorageError.
         """
         ...
 
@@ -94,6 +96,7 @@ class Boards(Protocol):
 
 class CardWorktree(Struct, frozen=True):
     """The worktree of a card: its folder and, in a repository, its branch and the commit from which the branch started.
+
     `has_lost_work` means that it was created without the changes in the card's last worktree.
     """
 

@@ -9,8 +9,9 @@ from hermes_acp.core.ports.boards.cards import BoardSettings, CardState, CardWor
 
 
 class AddCard(Struct, frozen=True, tag="add"):
-    """Add a card; a `ready` one is started as soon as nothing blocks it. If the text is empty, the title is
-    the prompt.
+    """Add a card; a `ready` one is started as soon as nothing blocks it.
+
+    If the text is empty, the title is the prompt.
     """
 
     title: str

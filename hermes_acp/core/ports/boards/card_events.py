@@ -89,9 +89,7 @@ class AttemptNoted(Struct, frozen=True, omit_defaults=True, tag="attempt_noted")
 
 
 class BranchNoted(Struct, frozen=True, omit_defaults=True, tag="branch_noted"):
-    """The folder and branch of a card's attempt became known, along with its machine if several machines share the
-    board.
-    """
+    """The folder and branch of a card's attempt became known, and its machine if several machines share the board."""
 
     card_id: str
     folder: str

@@ -15,9 +15,7 @@ OUTPUT_VARIABLE: Final = re.compile(r"(\"?)\$(?:(\w+)|\{(\w+)\})\1")
 
 
 class StatementContext(Struct, frozen=True):
-    """The folders in which a statement may run, known variables, those set from a command's output (`told`), and its
-    input.
-    """
+    """The folders in which a statement may run, known variables, those set from output (`told`), and its input."""
 
     cwds: tuple[str, ...]
     scope: Scope
