@@ -89,10 +89,7 @@ class App:
         observers: tuple[SessionObserver, ...] = (),
         quota: UserQuota | None = None,
     ) -> None:
-        """Store the arguments without touching the disk or the network.
-
-        `overrides` are settings from flags; `connect` connects to a model.
-        """
+        """Touch neither disk nor network. `overrides` are settings from flags; `connect` connects to a model."""
         self.ids, self._quota, clock = ids or RandomIds(), quota or NoQuota(), clock or SystemClock()
         self._environment, self._clock, self._bugs = environment, clock, BugLog(environment.home)
         self.offers_unstable, self.offers_draft_v2 = environment.offers_unstable, environment.offers_draft_v2

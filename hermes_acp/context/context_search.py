@@ -16,7 +16,7 @@ from hermes_acp.git.work_tree import find_root
 
 MAX_MATCHES = 100
 USUAL_HOME = ".hermes"
-"""The name of a home folder inside the user's home directory; a home folder with any other name stands on its own."""
+"""The usual name of a home folder, which is then inside the user's home directory."""
 
 
 class ContextFileKind(Struct, frozen=True):

@@ -145,7 +145,7 @@ def _find(command: str, path: str, server_context: ServerContext) -> str:
         if not os.path.isfile(path):
             raise FileNotFoundError(2, "the program does not exist", command)
         if not os.access(path, os.X_OK):
-            raise PermissionError(13, "the program may not be started", command)
+            raise PermissionError(13, "permission to start the program was denied", command)
         return command
     inside = tuple(root.rstrip("/") + "/" for root in server_context.roots)
     kept = [

@@ -1,7 +1,4 @@
-"""Provide the agent's notes to the rest of the program: the tool's port, the prompt layer and `/memory`.
-
-If notes are disabled, none of them exists.
-"""
+"""Provide the agent's notes: the tool's port, the prompt layer and `/memory`; nothing if notes are disabled."""
 
 import os
 import shlex

@@ -60,7 +60,7 @@ BYPASS_HINT: Final = "Set `allow_bypass` in config.yaml, or choose another mode.
 
 
 class SessionDriver:
-    """Drives runs in the sessions of this process."""
+    """Carries out runs in the sessions of this process."""
 
     def __init__(
         self,

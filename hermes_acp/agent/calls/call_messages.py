@@ -69,7 +69,7 @@ REPEATED: Final = CallNote(
     "The outcome of that call is the outcome of this one.",
 )
 TOO_MANY: Final = CallNote(
-    "Not run: a step may contain {most} calls of {name}, and this is one more.",
+    "Not run: a step may contain at most {most} calls of {name}.",
     "Make this call in a later step.",
 )
 
@@ -81,7 +81,7 @@ CANCELLED: Final = CallNote(
     "The turn continues: check the current state, and do not simply make this call again.",
 )
 CRASHED: Final = CallNote(
-    "The tool failed unexpectedly ({kind}). It is not known what it had done by then.",
+    "The tool failed unexpectedly ({kind}). What it had done by then is unknown.",
     "Try another approach.",
 )
 BEYOND_CAPABILITIES: Final = CallNote(

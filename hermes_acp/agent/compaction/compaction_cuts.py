@@ -68,7 +68,7 @@ def find_cut(messages: Sequence[Message], room: HistoryBudget) -> HistoryCut | N
 
 
 def _tail_start(messages: Sequence[Message], fresh_from: int, kept: int) -> int:
-    """Return the index from which the rest of the history fits the budget."""
+    """Return the index from which on the history fits the budget."""
     place, weight = fresh_from, estimate_tokens(messages[fresh_from:])
     for number in range(fresh_from - 1, -1, -1):
         weight += estimate_tokens(messages[number : number + 1])

@@ -184,7 +184,7 @@ class Driver(Protocol):
     async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
         """Work on a run until it ends or is suspended; cancelled if the lease is lost or the run is stopped.
 
-        A run may be driven again after any interruption, so this method first determines what earlier attempts have
+        A run may be attempted again after any interruption, so this method first determines what earlier attempts have
         done.
         """
         ...

@@ -19,7 +19,7 @@ def check_read(path: str, case: PolicyContext, secret: str = "") -> Verdict:
     if case.mode != "bypass" and is_sensitive(path) and not _is_harmless_folder(path, case):
         verdict = Verdict("ask", f"{path} usually contains secrets")
     elif secret and case.mode != "bypass":
-        verdict = Verdict("ask", f"{path} holds {secret}")
+        verdict = Verdict("ask", f"{path} contains {secret}")
     return _apply_rule(verdict, path, "read", case, has_secret=bool(secret))
 
 
@@ -44,7 +44,7 @@ def check_write(path: str, case: PolicyContext, *, is_whole: bool = True, secret
     elif is_sensitive(path):
         verdict = Verdict("ask", f"{path} usually contains secrets")
     elif secret:
-        verdict = Verdict("ask", f"{path} holds {secret}")
+        verdict = Verdict("ask", f"{path} contains {secret}")
     elif not is_granted and not case.is_remote and (mode := write_protection(path)) is not None:
         verdict = Verdict("ask", f"{path} is read-only (mode {mode:04o})")
     elif case.mode in ("accept_edits", "auto") or is_granted:

@@ -21,11 +21,13 @@ SEND_BACK_WORDS: Final = "Say what to change."
 NO_TITLE: Final = "A card needs a title of one line."
 NOT_WANTED: Final = "Somebody else has moved or changed the card in the meantime."
 NO_FOLDER: Final = "The card does not name the folder to work in."
-APPROVAL_BY_AGENT: Final = "An agent cannot decide that checks approve a card; a person does that."
+APPROVAL_BY_AGENT: Final = "Only a person can decide that checks approve a card."
 APPROVAL_NEEDS_CHECKS: Final = "Checks can only approve a card that has at least one check."
 LONG_TITLE: Final = "A title has at most {limit} characters. Put the rest into the text."
 PEOPLE_ONLY: Final = "Only a person can do this."
-NO_WORKER: Final = "No process works on ready cards. Start `hermes-acp worker`, or `hermes-acp daemon start`."
+NO_WORKER: Final = (
+    "No process is working on ready cards. Start `hermes-acp worker`, or `hermes-acp daemon start`."
+)
 HOW_TO: Final[Mapping[CardState, str]] = MappingProxyType(
     {
         "running": "Move it to ready; it starts when a worker is free.",

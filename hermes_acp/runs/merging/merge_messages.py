@@ -64,8 +64,10 @@ TARGET_BUSY: Final = "A git operation in {folder} was started but not finished (
 TARGET_BUSY_HINT: Final = "Finish it; the merge is tried again."
 WOULD_OVERWRITE: Final = "{folder} has uncommitted changes in files that the merge also changes: {files}."
 WOULD_OVERWRITE_HINT: Final = "Commit or stash them; the merge is tried again."
-NOT_FORWARDED: Final = "The branch {target} in {folder} could not be moved forward: {error}"
-FILTERED: Final = "The merge changes files that git passes through a program, such as Git LFS: {files}."
+NOT_FORWARDED: Final = "The branch {target} in {folder} could not be fast-forwarded: {error}"
+FILTERED: Final = (
+    "The merge changes files that git passes through a filter program, such as Git LFS: {files}."
+)
 FILTERED_HINT: Final = "Merge it yourself: git merge --ff-only {branch}"
 RACING: Final = "The branch {target} keeps changing."
 
