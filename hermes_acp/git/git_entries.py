@@ -1,7 +1,7 @@
-"""Find entries of a git directory that a command may not create without approval: everything but plain data.
+"""Find entries in a git directory that a command must not create without approval: everything other than plain data.
 
-Checks block. Source: gitrepository-layout(5), and path.c and the builtins of git for the names of its state
-files. `hermes-acp-merge` is the lock of merges (`runs/worktrees/worktree_records.py`), which git never reads.
+Checks block. Sources: gitrepository-layout(5), and git's path.c and builtins for the names of its state files.
+`hermes-acp-merge` is the lock for merges (`runs/worktrees/worktree_records.py`), which git never reads.
 """
 
 import os
@@ -23,8 +23,9 @@ DATA_ENTRIES: Final = LazyPattern(
 INFO_ENTRIES: Final = LazyPattern(r"refs(?:_\w+)?|(?:exclude|sparse-checkout|grafts|shallow)(?:\.lock)?")
 OBJECTS_ENTRIES: Final = LazyPattern(r"packs(?:_\w+)?|commit-graphs?(?:\.lock)?|tmp_\w+")
 STALE_NAMES: Final = LazyPattern(r"shallow|(?:HEAD|[A-Z]+_HEAD|packed-refs|shallow)\.lock")
-"""Git's short-lived files that later block git or cut off its history, except `index.lock`, which may be held for
-long while someone writes a commit message."""
+"""Git's short-lived files that, left behind, would block git or cut off its history; `index.lock` is excluded because
+it may be held for a long time while someone writes a commit message.
+"""
 POINTERS: Final = frozenset({"commondir", "gitdir", "locked"})
 
 
@@ -36,7 +37,7 @@ def entries(folder: str) -> list[tuple[str, bool]]:
 
 
 def directories(repository: str) -> Iterator[str]:
-    """Yield a git directory, and those of its submodules and linked work trees."""
+    """Yield a git directory and the git directories of its submodules and linked work trees."""
     yield repository
     yield from modules(repository)
     for name, is_link in entries(f"{repository}/worktrees")[:MAX_NESTED]:
@@ -89,7 +90,7 @@ def _unexpected_objects(info: str) -> list[str]:
 
 
 def stale_entries(directory: str) -> list[str]:
-    """Return the paths in a git directory that are useless once no command is running."""
+    """Return the paths in a git directory that serve no purpose once no command is running."""
     return [
         f"{directory}/{name}"
         for name, is_link in entries(directory)
@@ -98,7 +99,7 @@ def stale_entries(directory: str) -> list[str]:
 
 
 def _links(logs: str) -> list[str]:
-    """Return the links among the logs: git appends branch names to their targets."""
+    """Return the links among the log files: git appends branch names to their targets."""
     found: list[str] = []
     seen = 0
     for at, folders, names in _walk(logs):

@@ -1,6 +1,7 @@
-"""Find the keys in git's settings (git-config(1)), and return the settings without them.
+"""Find secret keys in git's settings (git-config(1)), and return the settings without them.
 
-Git needs most of its settings to work at all, so a file with keys is shown with those values masked rather than hidden.
+Git needs most of its settings to work at all, so a file that contains keys is shown with those values masked rather
+than hidden.
 """
 
 import os
@@ -13,7 +14,7 @@ from hermes_acp.telemetry.secret_scan import KnownSecrets, scan
 
 MASK: Final = "***"
 HIDDEN_SETTING: Final = "hermes-acp.hidden"
-"""The name of a setting that means nothing to git and takes the place of one with a key."""
+"""A setting name without meaning to git, which replaces a setting that contains a key."""
 _SECRET_NAME: Final = LazyPattern(
     r"extraheader|passw|passphrase|^smtppass$|^pass$|token|secret|oauth|api-?key|authorization|cookie$",
     re.IGNORECASE,
@@ -36,7 +37,7 @@ _VALUE_VARIABLE: Final = LazyPattern(r"GIT_CONFIG_VALUE_(\d+)")
 
 
 def masked_settings(text: str) -> str:
-    """Return a configuration with its keys masked; it is unchanged if there are none."""
+    """Return a configuration with its secret keys masked; it is unchanged if there are none."""
     masked = _ASSIGNMENT.compiled.sub(_masked_assignment, text)
     masked = _IN_ADDRESS.compiled.sub(_masked_address, masked)
     for start, end, _ in reversed(scan(masked, 0, KnownSecrets(), is_final=True).spans):
@@ -55,14 +56,14 @@ def _masked_assignment(found: re.Match[str]) -> str:
 
 
 def _masked_address(found: re.Match[str]) -> str:
-    """Mask the secrets in a URL. An ssh user name is not a secret; over HTTP, it may be a token."""
+    """Mask the secrets in a URL. An SSH user name is not a secret; over HTTP, the user name may be a token."""
     is_web = found["scheme"].lower().startswith(("http", "ftp"))
     who = found["who"]
     return found[0] if not is_web and _PLAIN_USER.compiled.fullmatch(who) else f"{found['scheme']}{MASK}@"
 
 
 def included_files(text: str, path: str, home: str) -> Iterator[str]:
-    """Yield the files that a configuration at `path` includes, absolute; conditions count as met."""
+    """Yield the absolute paths of the files that a configuration at `path` includes; conditions count as met."""
     for section in _INCLUDED.compiled.finditer(text):
         for found in _PATH.compiled.finditer(section["body"]):
             named = found["path"].strip()
@@ -72,7 +73,7 @@ def included_files(text: str, path: str, home: str) -> Iterator[str]:
 
 
 def without_key_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return variables whose settings for git (`GIT_CONFIG_*`) contain no keys; others keep their numbers."""
+    """Return variables whose git settings (`GIT_CONFIG_*`) contain no secret keys; others keep their numbers."""
     kept = dict(environment)
     for name, value in environment.items():
         if found := _VALUE_VARIABLE.compiled.fullmatch(name):

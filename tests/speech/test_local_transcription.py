@@ -187,7 +187,7 @@ def test_a_folder_without_a_file_of_a_model_is_refused(whisper: Path, tmp_path: 
     voice = VoiceSettings(transcription="faster_whisper", model=str(folder))
     assert speech_model(tmp_path, voice) == folder
     (folder / missing).unlink()
-    with pytest.raises(ConfigError, match=f"where there is no {missing}"):
+    with pytest.raises(ConfigError, match=f"which does not contain {missing}"):
         speech_model(tmp_path, voice)
 
 

@@ -1,4 +1,4 @@
-"""The settings for semantic search. By default, no text leaves the machine for it."""
+"""The settings for semantic search. By default, no text leaves the machine."""
 
 from typing import Annotated, Final, Literal, Self
 

@@ -1,4 +1,4 @@
-"""Parse an endpoint's refusal and turn it into a readable error."""
+"""Parse an endpoint's refusal, and convert it to a readable error."""
 
 import re
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ _USED_UP = LazyPattern(
 
 
 class EndpointRefusal(Struct, frozen=True):
-    """An error reported by an endpoint; `status` is 0 if it came inside a stream.
+    """An error reported by an endpoint; `status` is 0 if it arrived inside a stream.
 
     `kind` and `code` are the vendor's own, or empty if it sent none.
     """
@@ -87,13 +87,13 @@ class _ErrorDocument(Struct, frozen=True):
 
 
 def read_refusal(status: int, headers: Mapping[str, str], body: bytes, now: float) -> EndpointRefusal:
-    """Parse an error response; a body in no known form becomes the message. `now` is in seconds since the epoch."""
+    """Parse an error response; a body in an unknown form becomes the message. `now` is in seconds since the epoch."""
     retry_after_s = _read_retry_after(headers, now)
     try:
         # Google's gateways wrap the single error in a list.
         read = msgspec.json.decode(body, type=_ErrorDocument | list[_ErrorDocument])
     except (msgspec.DecodeError, UnicodeDecodeError):
-        # HTML or plain text, usually from a gateway: only plain text can be shown.
+        # HTML or plain text, usually from a gateway; only plain text can be shown.
         text = "" if body.lstrip().startswith(b"<") else body.decode("utf-8", "replace")
         return EndpointRefusal(status, message=text, retry_after_s=retry_after_s)
     document = read if isinstance(read, _ErrorDocument) else next(iter(read), _ErrorDocument())
@@ -115,7 +115,7 @@ def read_error(status: int, error: ErrorBody) -> EndpointRefusal:
 
 
 def _read_google(found: EndpointRefusal, error: ErrorBody) -> EndpointRefusal:
-    """Add Google's error details; a quota per minute is a rate limit, not a used-up quota."""
+    """Add Google's error details; an exceeded per-minute quota is a rate limit, not a used-up quota."""
     try:
         details = msgspec.json.decode(error.details, type=list[_Detail])
     except msgspec.DecodeError:
@@ -131,7 +131,7 @@ def _read_google(found: EndpointRefusal, error: ErrorBody) -> EndpointRefusal:
 
 
 def to_error(refusal: EndpointRefusal, *, place: str, model: str, endpoint: Endpoint) -> ModelError:
-    """Return the error for a refusal; `place` is host and port."""
+    """Return the error for a refusal; `place` is the host and port."""
     said = clean(refusal.message, endpoint)
     told = f" It said: {said}{'' if said[-1] in '.!?…' else '.'}" if said else ""
     status = refusal.status or _status_of(refusal)
@@ -189,13 +189,13 @@ def to_error(refusal: EndpointRefusal, *, place: str, model: str, endpoint: Endp
 
 
 def _is_used_up(refusal: EndpointRefusal) -> bool:
-    """Return whether a quota is used up rather than a rate limit reached; Google mentions billing in both cases."""
+    """Return whether a quota is used up, rather than a rate limit exceeded; Google mentions billing in both cases."""
     is_google = refusal.kind == "RESOURCE_EXHAUSTED"
     return refusal.code == "insufficient_quota" if is_google else refusal.matches(_USED_UP.compiled)
 
 
 def clean(text: str, endpoint: Endpoint) -> str:
-    """Return a vendor's text fit for display: without secrets, on one line, at most 300 characters."""
+    """Return a vendor's text in a form fit for display: without secrets, on one line, at most 300 characters."""
     for secret in endpoint.secrets():
         text = text.replace(secret, "[hidden]")
         if len(secret) >= 12:
@@ -207,7 +207,7 @@ def clean(text: str, endpoint: Endpoint) -> str:
 
 
 def _status_of(refusal: EndpointRefusal) -> int:
-    """Return the status the vendor pairs with an error sent inside a stream."""
+    """Return the status that the vendor associates with an error sent inside a stream."""
     if refusal.code.isdecimal() and 400 <= int(refusal.code) < 600:
         return int(refusal.code)
     match refusal.kind or refusal.code:
@@ -230,12 +230,12 @@ def _status_of(refusal: EndpointRefusal) -> int:
         case "invalid_prompt" | "bio_policy" | "misalignment_policy_violation" | "data_residency_mismatch":
             return 400
         case _:
-            # Overload, internal errors and future kinds: the stream broke, so trying again may help.
+            # Overload, internal errors and unknown kinds: the stream broke, so trying again may help.
             return 529
 
 
 def _read_retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the requested delay in seconds, sent in milliseconds, in seconds or as an HTTP date."""
+    """Return the requested delay in seconds, which may be sent in milliseconds, in seconds or as an HTTP date."""
     delay = _number(headers.get("retry-after-ms", ""))
     if delay is not None:
         return delay / 1000

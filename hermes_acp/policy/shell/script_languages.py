@@ -12,9 +12,8 @@ from hermes_acp.lazy_pattern import LazyPattern
 def _sed_pattern(mark: str, in_brackets: str = "") -> str:
     """Return a regular expression for a sed pattern up to its delimiter, given as a character class.
 
-    Inside brackets, some versions of sed treat the delimiter as a plain character, others as the end. It
-    may appear there only as the last character, so that the latter find the bracket open and reject the
-    script.
+    Inside brackets, some versions of sed treat the delimiter as a plain character, others as the end. It may appear
+    there only as the last character, so that the latter versions find the bracket open and reject the script.
     """
     named = "" if mark == ":" else r"\[:[a-z]+:\]|"
     inside = rf"(?:{named}\\[^\]\[\n]|[^\]\[\\\n{mark}])"
@@ -75,7 +74,7 @@ MAX_SCRIPT_CHARS: Final = 1_000
 
 
 def is_harmless(script: str, language: str) -> bool:
-    """Return whether a script only prints what its program reads; if it is a number, it must be bounded."""
+    """Return whether a script only prints what its program reads; a numeric script must be within a limit."""
     if len(script) > MAX_SCRIPT_CHARS:
         return False
     match language:
@@ -118,7 +117,7 @@ def _only_asks(script: str) -> bool:
 
 
 def _without_comparisons(script: str) -> str:
-    """Return an awk script without what cannot be a redirection: those follow only `print`, outside brackets.
+    """Return an awk script without comparisons, which are no redirections: those only follow `print` outside brackets.
 
     Quotes and brackets are unreliable wherever a slash may start a regular expression.
     """

@@ -263,7 +263,7 @@ async def test_an_address_that_cannot_work_fails_at_once(place: Place, address: 
     await service.notify(WAITING)
     await service.send_all()
     assert place.states() == ["web failed 1"]
-    assert "is not a URL that Apprise knows" in place.deliveries()[0].error
+    assert "is not a URL that Apprise supports" in place.deliveries()[0].error
 
 
 def test_what_the_agent_said_keeps_its_lines_but_no_secret_control_or_mention() -> None:
