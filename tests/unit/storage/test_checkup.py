@@ -50,7 +50,7 @@ async def test_a_sound_home_is_fine(home: Path) -> None:
     assert reported(home, "problem") == reported(home, "note") == []
     assert reported(home, "fine") == [
         f"{home} is writable.",
-        "Only you can read what is stored.",
+        "Only you can read the stored files.",
         "2 of 2 session records are intact.",
         "The list of sessions agrees with all 2 records.",
         "The search index holds all 4 passages.",
