@@ -4,7 +4,8 @@
 
 This uses the local model, at the current threshold and around it, and the plain measure of letters for comparison. The
 prompts do not include the everyday prompts that calibrate the measure
-(`hermes_acp/skills/suggestions/generic_prompts.py`). Run: python -m bench.recall
+(`hermes_acp/skills/suggestions/generic_prompts.py`).
+Run: python -m bench.recall
 """
 
 import random

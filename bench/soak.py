@@ -2,8 +2,8 @@
 
 The process is measured from outside: open descriptors and memory after each session, compared with those after the
 first few sessions (when everything has been loaded); the maximum response time of a trivial request, repeated
-throughout (the lag of the event loop and the pipe); and the processes that are left at the end. Run: python -m
-bench.soak [CALLS [SESSIONS]]
+throughout (the lag of the event loop and the pipe); and the processes that are left at the end.
+Run: python -m bench.soak [CALLS [SESSIONS]]
 """
 
 import math

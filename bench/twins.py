@@ -1,8 +1,8 @@
 """Measure how many duplicate skills are detected at the current threshold and around it, and how many false positives.
 
 Sixteen skills are each described twice in different words: the two descriptions of one skill should be reported as
-similar, and all other pairs should not. The local model is compared with the plain measure of letters. Run: python -m
-bench.twins
+similar, and all other pairs should not. The local model is compared with the plain measure of letters.
+Run: python -m bench.twins
 """
 
 from itertools import combinations

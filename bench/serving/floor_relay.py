@@ -1,7 +1,8 @@
 """A floor for a streaming server: an asyncio relay from a model's stream to a WebSocket, without any record.
 
 It handles only the upgrade, initialize, session/new and session/prompt, without limits, authentication or files. It
-prints its port and exits when its standard input is closed. Usage: floor_relay.py MODEL_PORT
+prints its port and exits when its standard input is closed.
+Usage: floor_relay.py MODEL_PORT
 """
 
 import asyncio

@@ -1,10 +1,11 @@
 """Many WebSocket clients in a separate process: each opens a session, and prompts when told to.
 
 It implements only the part of RFC 6455 that a load generator needs. Commands are read from standard input, one per
-line; each is answered with one JSON object on standard output. Usage: socket_clients.py PORT TOKEN FOLDER. The commands
-are `open N`, `prompt` (responds once every answer has started), `late N` (opens more sessions that send prompts one
-after another, and reports their times to the first word), `count` (the deltas so far) and `finish` (responds once every
-turn has ended).
+line; each is answered with one JSON object on standard output.
+Usage: socket_clients.py PORT TOKEN FOLDER.
+The commands are `open N`, `prompt` (responds once every answer has started), `late N` (opens more sessions that send
+prompts one after another, and reports their times to the first word), `count` (the deltas so far) and `finish`
+(responds once every turn has ended).
 """
 
 import asyncio

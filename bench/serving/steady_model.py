@@ -3,7 +3,8 @@
 One timer serves all streams, to keep its own cost low. The deltas of different streams are spread over the interval.
 Each answer starts with one delta at once; the others follow after the command `go` on standard input, until the command
 `wait`, so that many streams run together regardless of how long their turns took to start. It prints its port and exits
-when its standard input is closed. Usage: steady_model.py DELTAS INTERVAL_S
+when its standard input is closed.
+Usage: steady_model.py DELTAS INTERVAL_S
 """
 
 import asyncio
