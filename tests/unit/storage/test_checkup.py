@@ -94,7 +94,7 @@ async def test_a_torn_tail_is_a_note_and_none_while_somebody_writes(home: Path) 
         stream.write(b'{"crc":1,"ev')
     assert not any("torn bytes" in note for note in reported(home, "note"))
     transcript.close()
-    assert any("moved aside earlier" in note for note in reported(home, "note"))
+    assert any("set aside earlier" in note for note in reported(home, "note"))
 
 
 async def test_damage_in_the_middle_an_empty_record_and_a_wrong_name_are_problems(home: Path) -> None:
