@@ -195,8 +195,7 @@ class SessionManager:
         already open keeps its working directory; one that became read-only is reopened. Whatever a killed process left
         open is closed, except for a turn that waits for its user if `keeps_questions` is set. `watch` is called exactly
         where the history ends, so a watcher that starts there misses nothing and sees nothing twice. With `may_follow`,
-        a session that runs on another machine is followed. Raises SessionNotFound, Busy, BadRequest, ConfigError or
-        StorageError.
+        follow a session of another machine. Raises SessionNotFound, Busy, BadRequest, ConfigError or StorageError.
         """
         if (session := self._open.get(session_id)) and session.is_stuck and session_id not in self._followed:
             await self.close(session_id)  # the problem may have been solved by now

@@ -205,9 +205,7 @@ class CheckpointStore:
     def _whole_after(self, note_id: str, place: FolderSnapshot, touched: Sequence[bytes]) -> FolderSnapshot:
         shadow = self.shadow(place.root)
         modes = shadow.modes()  # the modes in the state before; the next snapshot overwrites them
-        modes |= dict(
-            place.modes_before
-        )  # the modes of files that were changed before the whole folder was stored
+        modes |= dict(place.modes_before)  # those of files changed before the whole folder was stored
         snapshot = shadow.take(touched)
         shadow.gc_refs.add_ref(note_id, "after", snapshot.tree)
         differing = (each.path for each in shadow.differences(place.before, snapshot.tree)) if modes else ()

@@ -289,7 +289,7 @@ def write_script(folder: str, name: str, data: bytes, *, ends: bool) -> str:
 
 
 def kill_script(mark: str, leader: int = 0) -> str:
-    """Return the script that kills the processes with a mark and those of a session leader, and then prints `struck`."""
+    """Return the script that kills the processes with a mark and those of a session leader, then prints `struck`."""
     wanted = quote(f"{MARK}={mark}")
     return _KILL.substitute(mark=wanted, leader=leader, sights=_OUTPUT.substitute(mark=wanted))
 
