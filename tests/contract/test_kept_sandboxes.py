@@ -147,7 +147,7 @@ async def test_a_sandbox_that_is_gone_is_reported_and_replaced(rented: Rented) -
     await first.close()
     rented.end_all()
     again = rented.host()
-    with pytest.raises(WorkspaceError, match="is gone, with the files in it"):
+    with pytest.raises(WorkspaceError, match="no longer exists, so its files are lost"):
         await again.call("true")
     assert rented.kept.all() == []
     assert (await again.call("exit 9")).code == 9

@@ -26,7 +26,7 @@ STOP_WORDS: Final = LazyPattern(
 
 
 class SimilarSkills(Struct, frozen=True):
-    """The names of two similar skills, and a description of the measure that found them."""
+    """The names of two similar skills, and a phrase that describes the measure that found them."""
 
     one: str
     other: str
@@ -37,11 +37,11 @@ class SkillSimilarityMeasure(Protocol):
     """A measure of the similarity of skills."""
 
     async def pairs(self, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
-        """Return the similar pairs among some skills, most similar first."""
+        """Return the similar pairs among the skills, most similar first."""
         ...
 
     async def near(self, name: str, description: str, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
-        """Return the skills similar to one that is not written yet, most similar first."""
+        """Return the skills similar to one that has not been written yet, most similar first."""
         ...
 
 
@@ -68,7 +68,7 @@ def _share(degree: float) -> str:
 
 
 def lexical_similarities(text: str, others: Sequence[str]) -> Sequence[float]:
-    """Return the share of n-grams in common with each of the others. Rare n-grams count more."""
+    """Return the share of n-grams that a text has in common with each of the others. Rare n-grams count more."""
     first, *rest = _vectors([text, *others])
     return [sum(weight * vector.get(group, 0.0) for group, weight in first.items()) for vector in rest]
 
@@ -100,7 +100,7 @@ def _vectors(texts: Sequence[str]) -> list[dict[str, float]]:
 
 
 def _bag(text: str) -> Counter[str]:
-    """Count the words and the n-grams in them, so that word endings have little weight."""
+    """Count the words and their n-grams, so that word endings have little weight."""
     groups: Counter[str] = Counter()
     for word in WORD.compiled.findall(text.casefold()):
         if STOP_WORDS.compiled.fullmatch(word):

@@ -1,8 +1,8 @@
 """Parse search queries: words, "phrases", prefix*, OR; also for scripts without spaces.
 
-User input is always quoted, so no query is a syntax error. Every word must match, with or without AND between
-them, in one passage or at least in one session; OR between two words accepts either. Source: the FTS5
-documentation, "Full-text Query Syntax" and the unicode61 tokenizer.
+User input is always quoted, so no query can be a syntax error. All words must match, with or without AND between them,
+in one passage or at least in one session; OR between two words accepts either. Source: the FTS5 documentation,
+"Full-text Query Syntax" and the unicode61 tokenizer.
 """
 
 import re
@@ -50,7 +50,7 @@ class Term(Struct, frozen=True):
         return "".join(pieces)
 
     def compiled(self) -> re.Pattern[str]:
-        """Return the pattern compiled."""
+        """Return the compiled pattern."""
         return re.compile(self.pattern())
 
 
@@ -60,7 +60,7 @@ class SearchExpression(Struct, frozen=True):
     groups: tuple[tuple[Term, ...], ...]
 
     def expression(self) -> str:
-        """Return the query as an FTS5 expression."""
+        """Return the whole query as an FTS5 expression."""
         return " AND ".join(self.group_expressions())
 
     def group_expressions(self) -> tuple[str, ...]:
@@ -150,7 +150,7 @@ def excerpt(text: str) -> str:
 
 
 def _window(text: str, finds: list[tuple[int, int]]) -> tuple[int, int]:
-    """Return the span with the most matches, starting at a word boundary slightly before the first one."""
+    """Return the span with the most matches, which starts at a word boundary slightly before the first match."""
     best, most = 0, 0
     right = 0
     for left, (first, _) in enumerate(finds):

@@ -1,4 +1,4 @@
-"""The machine's processes: from /proc on Linux (proc(5)), otherwise from psutil.
+"""List the machine's processes, from /proc on Linux (proc(5)) or otherwise with psutil.
 
 All functions block.
 """
@@ -15,7 +15,7 @@ MAX_READINGS = 8
 
 
 class ProcessInfo(Struct, frozen=True):
-    """One process as listed by the system; `started` distinguishes reused process IDs.
+    """One process as listed by the system; `started` distinguishes processes that reuse an ID.
 
     `started` is in clock ticks on Linux, in microseconds elsewhere.
     """
@@ -28,7 +28,7 @@ class ProcessInfo(Struct, frozen=True):
     is_dead: bool
 
     def identity(self) -> Identity:
-        """Return a key that no later process will share."""
+        """Return a key that no other process will ever have."""
         return self.pid, self.started
 
 
@@ -106,7 +106,7 @@ def _list_from_psutil() -> dict[int, ProcessInfo]:
     processes: dict[int, ProcessInfo] = {}
     for process in psutil.process_iter(("ppid", "create_time", "status")):
         known = process.info
-        with suppress(OSError):  # it may have ended, or belong to another user
+        with suppress(OSError):  # it may have ended or belong to another user
             group, session = os.getpgid(process.pid), os.getsid(process.pid)
             started = round((known["create_time"] or 0) * 1_000_000)
             is_dead = known["status"] in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)

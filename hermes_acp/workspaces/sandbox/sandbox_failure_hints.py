@@ -18,7 +18,7 @@ EXCHANGED: Final = "bwrap: Race condition binding"
 
 
 def explain_failure(output: str, allowed: str) -> str:
-    """Return a note about a sandbox that `allowed` this much, if it may be why a command failed."""
+    """Return a note about a sandbox with the limits `allowed`, if they may be why a command failed."""
     if EXCHANGED in output:
         return "\n[Not run: a folder of the workspace was replaced while the sandbox was being set up.]"
     if not LIKELY_CAUSES.compiled.search(output):

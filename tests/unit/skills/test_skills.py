@@ -287,7 +287,7 @@ async def test_of_many_that_are_not_used_a_few_are_reported(machine: Machine) ->
     await source.renew()
     news = source.news()
     assert len(news) == 11
-    assert news[-1] == "30 more skills are not used: `/skills` says why."
+    assert news[-1] == "30 more skills are not used: `/skills` shows the reasons."
 
 
 def test_every_folder_that_may_come_to_hold_skills_is_known(machine: Machine) -> None:

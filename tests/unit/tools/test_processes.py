@@ -136,7 +136,7 @@ async def test_a_process_there_is_not_is_answered_with_those_there_are() -> None
     workspace.processes["p1"] = ScriptedProcess("p1", "x")
     with pytest.raises(BadRequest) as refused:
         await tell(workspace, action="kill", name="p7")
-    assert "There are: p1." in refused.value.sentence()
+    assert "Known processes: p1." in refused.value.sentence()
 
 
 def test_what_is_fed_cannot_end_itself() -> None:
