@@ -113,7 +113,7 @@ def session_line(session_id: str, state: str, title: str, cwd: str, clients: str
 
 def works_alone(reason: str) -> str:
     """Say why the resident process does not serve this client."""
-    return f"This process works on its own, without the resident process. {reason}"
+    return f"This process runs on its own, without the resident process. {reason}"
 
 
 def other_version(own: str, other: str) -> str:
