@@ -8,7 +8,7 @@ DESCRIPTION_HINT: Final = (
     "Pass `description`, or write a docstring: the model uses it to decide when to call the tool."
 )
 SIGNATURE_HINT: Final = (
-    "A model passes arguments by name, as JSON: annotate each parameter with a type that pydantic can describe."
+    "A model passes arguments by name, as JSON: annotate each parameter with a type that pydantic supports."
 )
 RUN_FROM_TOOL_HINT: Final = "Let the tool return before you run the next prompt, or use another agent."
 CLOSED_HINT: Final = "Create a new one with the same name: it continues where this one stopped."
