@@ -1,4 +1,4 @@
-"""_hermes/usage/list: what sessions have used, by a group and by session."""
+"""_hermes/usage/list: the usage of sessions, by a group and by session."""
 
 from datetime import datetime, timedelta
 from typing import Final

@@ -1,4 +1,4 @@
-"""mcp/message: a notification from an MCP server that the client carries, during a request."""
+"""mcp/message: a notification, during a request, from an MCP server that the client provides."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method

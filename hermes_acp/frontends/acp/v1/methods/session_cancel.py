@@ -6,7 +6,7 @@ from hermes_protocol import v1
 
 
 def cancel(client: ClientConnection, params: v1.CancelNotification) -> None:
-    """Stop the turn; do nothing if none runs."""
+    """Stop the turn; do nothing if none is running."""
     if session := client.app.sessions.get(params.session_id):
         session.cancel()
 

@@ -6,7 +6,7 @@ from hermes_protocol import v2
 
 
 def cancel(client: ClientConnection, params: v2.CancelSessionNotification) -> None:
-    """Stop the turn, if one runs; the session's state shows its end."""
+    """Stop the running turn, if any; the session's state shows its end."""
     if session := client.app.sessions.get(params.session_id):
         session.cancel()
 
