@@ -75,7 +75,7 @@ class EditorConnection:
     async def app(self) -> "App":
         """Wait for the app."""
         await self._has_app.wait()
-        assert self._app, "the app is told of when it is there"
+        assert self._app, "set_app wakes the waiters after it has set the app"
         return self._app
 
     def folders(self) -> tuple[str, ...]:
