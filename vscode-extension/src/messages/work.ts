@@ -14,7 +14,9 @@ export const NOT_DRIVEN = "No process is working on runs. Start `hermes-acp daem
 export const ALL_RUNS = "All runs";
 export const WAITING = "Waiting for your answer";
 export const waitingCount = (count: number) =>
-  count === 1 ? "1 run or session is waiting for your answer" : `${count} runs and sessions are waiting for your answer`;
+  count === 1
+    ? "1 run or session is waiting for your answer"
+    : `${count} runs and sessions are waiting for your answer`;
 export const RUN_STATES = {
   queued: "queued",
   running: "running",
