@@ -93,7 +93,7 @@ def running(pid: int, version: str, since: str) -> str:
 
 def open_questions(number: int) -> str:
     """Count the questions that wait for an answer."""
-    return f"{number} questions wait for you." if number > 1 else "1 question waits for you."
+    return f"{number} questions are waiting for you." if number > 1 else "1 question is waiting for you."
 
 
 def serving_at(address: str) -> str:

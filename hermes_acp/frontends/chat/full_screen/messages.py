@@ -67,7 +67,7 @@ BUSY: Final = "Stop the turn first (Esc)."
 
 ACTIVITY_TITLE: Final = "Running now"
 QUEUE_TITLE: Final = "Messages in the queue"
-WAITING_QUESTION: Final = "A question waits for you (F2)"
+WAITING_QUESTION: Final = "A question is waiting for you (F2)"
 MODEL_WORKS: Final = "The model is working."
 NOTHING_RUNS: Final = "Nothing is running."
 

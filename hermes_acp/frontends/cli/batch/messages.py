@@ -133,7 +133,7 @@ def state(*, is_running: bool, is_interrupted: bool) -> str:
 
 def waiting_run(run: str) -> str:
     """Return the line for a run with a question."""
-    return f"  waits for you: hermes-acp runs show {run}"
+    return f"  waiting for you: hermes-acp runs show {run}"
 
 
 def _lines(number: int) -> str:

@@ -86,7 +86,7 @@ STATES: Final[Mapping[CardState, str]] = MappingProxyType(
         "inbox": "inbox",
         "ready": "ready",
         "running": "running",
-        "input_required": "waits for you",
+        "input_required": "waiting for you",
         "review": "review",
         "merging": "merging",
         "done": "done",

@@ -52,8 +52,8 @@ def not_embedded(reason: str) -> str:
 def embedded_later(number: int) -> str:
     """Return the note about sessions that will be embedded later."""
     return (
-        f"{counted(number, 'session')} will be indexed by meaning later: recall.most_texts limits how many texts "
-        "are embedded at a time."
+        f"{counted(number, 'session')} will be added to the semantic index later: recall.most_texts limits how many "
+        "texts are embedded at a time."
     )
 
 

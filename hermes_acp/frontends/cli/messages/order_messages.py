@@ -9,7 +9,7 @@ from hermes_acp.core.ports.run_ports import RunState
 START_HELP: Final = "start a run, which continues without a client"
 PEOPLE_ONLY: Final = "Only a person can do this, and this command was started by an agent."
 LIST_HELP: Final = "list runs, newest first; with --all, also those that have ended"
-SHOW_HELP: Final = "show a run, with the full question if it waits for you"
+SHOW_HELP: Final = "show a run, with the full question if it is waiting for you"
 WATCH_HELP: Final = "print each change of a run, or of all runs, as it happens"
 ANSWER_HELP: Final = "answer a run's question; the run then continues"
 STOP_HELP: Final = "end a run"
@@ -61,7 +61,7 @@ STATES: Final[Mapping[RunState, str]] = MappingProxyType(
     {
         "queued": "queued",
         "running": "running",
-        "input_required": "waits for you",
+        "input_required": "waiting for you",
         "done": "done",
         "failed": "failed",
         "stopped": "stopped",

@@ -61,7 +61,7 @@ def sessions_unread(number: int) -> str:
 
 def sessions_not_embedded(number: int) -> str:
     """Return the note about sessions that the semantic search does not cover yet."""
-    return f"{counted(number, 'session')} not indexed by meaning yet. Search again to include more."
+    return f"{counted(number, 'session')} not in the semantic index yet. Search again to include more."
 
 
 def more_results(shown: int, total: int, *, is_exact: bool) -> str:
