@@ -22,7 +22,7 @@ LEEWAY_S: Final = 300
 RELOAD_S: Final = 60.0
 """The minimum interval between two downloads of Microsoft's keys, no matter which keys requests name."""
 RENEW_S: Final = 300.0
-"""How long before its expiry our own token is renewed."""
+"""The time before its expiry at which our own token is renewed."""
 RETRY_AFTER_S: Final = 5.0
 
 

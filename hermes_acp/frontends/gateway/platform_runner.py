@@ -24,7 +24,7 @@ from hermes_acp.storage.gateway.gateway_database import GatewayDatabase
 
 BACKOFF_S: Final = (1.0, 2.0, 5.0, 15.0, 60.0, 300.0)
 STABLE_S: Final = 60.0
-"""How long a connection must last for the reconnection delay to be reset."""
+"""The time after which a stable connection resets the reconnection delay."""
 
 
 class FactCursor:

@@ -42,7 +42,7 @@ class _Context(Struct):
 
 
 class _Upload(Struct, rename="camel"):
-    """Where to upload a file, and where Teams stores it."""
+    """The addresses of a file at Teams: for the upload, and after it."""
 
     upload_url: str = ""
     content_url: str = ""

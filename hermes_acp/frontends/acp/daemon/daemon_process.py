@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 CLOSING_S: Final = 1.0
 CONTINUING_S: Final = 1.0
-"""How long startup waits for interrupted turns to continue: less than clients wait for a response."""
+"""The time that startup waits for interrupted turns to continue; it is less than clients wait for a response."""
 DAY_S: Final = 86_400.0
 RUNS_RETRY_S: Final = 5.0
 

@@ -13,7 +13,7 @@ from hermes_acp.notifications.notification_service import NotificationService
 
 MAX_POLL_INTERVAL_S: Final = 30.0
 POLLS_PER_IDLE_TIME: Final = 10
-"""How often a process checks for activity within the idle time."""
+"""The number of checks for activity within the idle time."""
 
 
 class IdleEnd:

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     import socket
 
 SUCCESSOR_S: Final = 5.0
-"""How long a client waits for the next resident process after one ended unexpectedly."""
+"""The time that a client waits for the next resident process after one has ended unexpectedly."""
 POLL_INTERVAL_S: Final = 0.05
 CONFIG_FILE: Final = "config.yaml"
 MAX_SETTINGS_BYTES: Final = 1 << 20
-"""How many bytes of the settings are searched for `daemon: auto`."""
+"""The number of bytes of the settings file that are searched for `daemon: auto`."""
 
 
 class ResidentLookup:

@@ -41,7 +41,7 @@ BACKLOG: Final = 1024
 SEND_BUFFER_BYTES: Final = 1 << 18
 DEAD_PEER_S: Final = 60
 IDLE_S: Final = 15.0
-"""How long a connection may be silent between two requests, and before all headers of a request have arrived."""
+"""The timeout for an idle connection, between two requests and until all headers of a request have arrived."""
 ENDING_S: Final = 1.2
 CLOSING_S: Final = 0.3
 CONNECTIONS_ENDING_S: Final = 1.0

@@ -19,13 +19,13 @@ from hermes_acp.frontends.acp.messages import serving
 from hermes_acp.storage.descriptor_limit import soft_limit
 
 MAX_SILENT: Final = 1024
-"""How many clients may reconnect at the same time, for example after a restart."""
+"""The number of clients that may reconnect at the same time, for example after a restart."""
 MAX_CLIENTS: Final = 4096
 DESCRIPTORS_PER_CLIENT: Final = 4
 MAX_CLOSING: Final = 16
 MIN_CONNECTIONS: Final = 16
 MAX_CONSIDERED: Final = 64
-"""How many of the oldest silent connections are checked for unread data before the oldest is closed anyway."""
+"""The number of oldest silent connections to check for unread data before the oldest is closed anyway."""
 REFUSAL: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\n"
     b"content-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\n\r\n%b"

@@ -40,7 +40,7 @@ class BufferAccount:
 
     @property
     def kept_bytes_a_stream(self) -> int:
-        """How many bytes of sent data each stream may retain."""
+        """The number of bytes of sent data that each stream may retain."""
         return self._kept_limit_bytes // max(1, self.streams)
 
     def change(self, size_bytes: int) -> None:

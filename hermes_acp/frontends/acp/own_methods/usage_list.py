@@ -63,4 +63,4 @@ def _session(row: SessionRow, used: UsageTotal) -> own.UsageListSession:
 
 
 EXTENSION = Method(own.UsageListParams, list_usage, access="any")
-"""What sessions have used, and an index of it."""
+"""The method's specification: any client may call it."""

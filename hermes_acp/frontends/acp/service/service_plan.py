@@ -18,7 +18,7 @@ from hermes_acp.frontends.acp.messages import service
 
 PROGRAM: Final = "hermes-acp"
 STOP_RESERVE_S: Final = 15.0
-"""How long the service may take to stop, in addition to the time that running turns get."""
+"""The time that the service may take to stop, in addition to the time that running turns get."""
 HIDDEN_FOLDERS: Final = ("/home", "/root", "/run/user")
 """Folders that are hidden from a system service, except for what is mounted explicitly (systemd's ProtectHome=)."""
 UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -34,7 +34,7 @@ class OsUser(Struct, frozen=True):
 
 
 class ServicePlan(Struct, frozen=True):
-    """What a service runs, and how. A system service has an `account`; a user service runs as its installer."""
+    """The plan of a service. A system service has an `account`; a user service runs as its installer."""
 
     profile: str
     command: Sequence[str]

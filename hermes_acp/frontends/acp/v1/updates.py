@@ -51,7 +51,7 @@ Compaction = CompactionStarted | SummarySaid | HistoryCompacted | CompactionFail
 
 
 class UpdateView(Struct, frozen=True):
-    """How to convert an event for a client: replayed or live, and which kinds of updates the client accepts.
+    """The circumstances of a conversion: whether it is a replay, and which kinds of updates the client accepts.
 
     Three fields describe a call that ends: `has_filled_card` is whether its card already has content; `rejection` is
     the comment with which the user rejected it, or None if they did not; `has_diffs` is whether a question has shown

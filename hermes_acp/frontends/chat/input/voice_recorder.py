@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MIME_TYPE: Final = "audio/wav"
 MAX_S: Final = 300.0
 TAIL_S: Final = 0.2
-"""How long to record after the stop, because programs record with a delay: the last word would be cut off."""
+"""The time to record after the stop, because programs record with a delay: the last word would be cut off."""
 ENDING_TIMEOUT_S: Final = 3.0
 HEADER_BYTES: Final = 44
 MAX_BYTES: Final = 20 << 20

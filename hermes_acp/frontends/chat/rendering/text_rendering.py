@@ -22,7 +22,7 @@ MAX_WIDTH: Final = 100
 MIN_WIDTH: Final = 20
 OUTPUT_BAR: Final = "│"
 _LEAD: Final = re.compile(rf"  {OUTPUT_BAR} |\S |  ")
-"""What precedes the words of a line: the bar beside an output, a mark, or an indentation."""
+"""The start of a line before its words: the bar beside an output, a mark, or an indentation."""
 
 
 class TerminalStyle(Struct, frozen=True):

@@ -36,9 +36,9 @@ from hermes_acp.frontends.chat.screens.terminal_input import TerminalInput
 from hermes_acp.frontends.chat.screens.terminal_style import colour_depth
 
 TYPING_PAUSE_S: Final = 1.0
-"""How long a question ignores keys after a key press in the input line."""
+"""The time that a question ignores keys after a key press in the input line."""
 NOTICE_S: Final = 0.5
-"""How long a question ignores keys after it was shown."""
+"""The time that a question ignores keys after it was shown."""
 
 
 class LiveScreen:

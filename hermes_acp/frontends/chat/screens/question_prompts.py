@@ -22,9 +22,9 @@ LONE_KEY_S: Final = 0.4
 SERIES_KEY_S: Final = 0.15
 """The same time in a series of questions, which people answer quickly; at 80 words a minute, a key follows sooner."""
 SETTLED_S: Final = 0.3
-"""How long keys are still taken for the input line after Tab has moved to a question."""
+"""The time after Tab has moved to a question in which keys still go to the input line."""
 SELECTION_S: Final = 0.3
-"""How long a choice must be selected before Enter accepts it: a quick Up and Enter is meant to repeat a prompt."""
+"""The time that a choice must be selected before Enter accepts it: a quick Up and Enter means to repeat a prompt."""
 
 
 class Typed(Struct, frozen=True):

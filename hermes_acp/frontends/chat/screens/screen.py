@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Gesture(Enum):
-    """What a read returned instead of input: the person left or interrupted, or the chat cancelled the read.
+    """The result of a read without input: the person left or interrupted, or the chat cancelled the read.
 
     READY is used only inside a screen: the person is ready to answer the waiting question.
     """

@@ -21,7 +21,7 @@ ESCAPE: Final = "\x1b"
 LONE_ESCAPE: Final = KeyPress(Keys.Escape, "lone")
 """The Escape key itself. For Alt with another key, terminals send an escape and the key at once."""
 CODE_STARTS: Final = ("[", "O", ESCAPE)
-"""What follows an escape in a key code; a slow connection may deliver the code in two parts."""
+"""The characters that follow an escape in a key code; a slow connection may deliver the code in two parts."""
 
 
 @Condition

@@ -22,7 +22,7 @@ from hermes_acp.frontends.cli.messages import run_messages
 
 PIECE_BYTES: Final = 65_536
 MAX_CONTEXT_BYTES: Final = 256 * 1024
-"""How much of a piped text the model sees: about half of a usual context window."""
+"""The amount of piped text that the model sees: about half of a usual context window."""
 MAX_READ_BYTES: Final = 64 * 1024 * 1024
 CONTEXT_WAIT_S: Final = 3.0
 """Long enough for a command to start its output, but short if nobody writes to the pipe."""

@@ -68,7 +68,7 @@ async def show_session(store: SessionStore, options: argparse.Namespace) -> int:
 
 
 class _TurnEnd(Struct, frozen=True):
-    """How a turn ended, and its times if they were recorded."""
+    """The end of a turn, with its times if they were recorded."""
 
     event: TurnEnded
     times: TurnTimes | None

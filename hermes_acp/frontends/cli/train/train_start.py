@@ -22,7 +22,7 @@ from hermes_acp.training.training_plan import SHOWN_DIGITS, PlanFile, confirmed_
 from hermes_acp.training.training_start import check_resume, job_of, start_process
 
 RANDOM_LETTERS: Final = 4
-"""How many random letters a person must type, so that a program would have to read the terminal first."""
+"""The number of random letters that a person must type, so that a program would have to read the terminal."""
 
 
 class _Offer(Struct, frozen=True):

@@ -20,7 +20,7 @@ CODE_CHARACTERS: Final = 5
 MAX_WRONG_CODES: Final = 5
 """The number of wrong codes after which a person can no longer answer a question."""
 CLOSED_S: Final = 3_600.0
-"""How long the code of a closed question is still recognised."""
+"""The time for which the code of a closed question is still recognised."""
 Consent = Literal["asker_and_approver", "approver", "asker"]
 Outcome = Literal["answered", "noted", "unknown", "not_allowed", "expired"]
 

@@ -28,7 +28,7 @@ ASKED_WITHIN_S: Final = 30.0
 """If a session asks nothing within this time after attaching, its question is no longer open."""
 DETACH_TIMEOUT_S: Final = 10.0
 SETTLING_S: Final = 1.0
-"""How long to stay attached to a session after an answer, so that the answer arrives."""
+"""The time to stay attached to a session after an answer, so that the answer arrives."""
 
 
 class RunQuestion:

@@ -25,7 +25,7 @@ from hermes_protocol import own
 MAX_FILES: Final = 5
 MAX_NAME: Final = 120
 MAX_LOSSES: Final = 5
-"""How many times the agent may exit while a file is being fetched."""
+"""The number of times that the agent may exit while a file is being fetched."""
 ABILITY: Final = "fileFetching"
 _CODE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)|(`+)(?!`).*?\2", re.MULTILINE | re.DOTALL)
 _SHOWN: Final = re.compile(

@@ -21,7 +21,7 @@ class TurnState(Struct, frozen=True):
 
 
 class PastTurn(Struct, frozen=True):
-    """What a session's replay contains about one prompt."""
+    """The part of a session's replay that belongs to one prompt."""
 
     is_recorded: bool
     end: TurnState | None = None

@@ -43,7 +43,7 @@ LIMITS: Final = Limits(
 CONNECT_TIMEOUT_S: Final = 60.0
 REPLY_TIMEOUT_S: Final = 20.0
 QUIET_S: Final = 120.0
-"""How long the server may be silent before a ping is sent."""
+"""The time of silence from the server after which a ping is sent."""
 END_GRACE_S: Final = 2.0
 MAX_BACKLOG_S: Final = 50.0
 """The maximum backlog; a message that would exceed it waits until others have been sent."""

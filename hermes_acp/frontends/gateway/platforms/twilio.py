@@ -44,7 +44,7 @@ MAX_REQUEST_BYTES: Final = 256 * 1024
 TIMEOUT_S: Final = 30.0
 RETRY_AFTER_S: Final = 1.0
 MARGIN: Final = timedelta(minutes=5)
-"""How long before the last message the list starts, because Twilio dates messages by when it received them."""
+"""The list of messages starts this long before the last one, because Twilio dates messages by their arrival."""
 MAX_MISSED: Final = 200
 MAX_MEDIA: Final = 10
 MEDIA_HOSTS: Final = ("twiliocdn.com", "s3-external-1.amazonaws.com")
@@ -71,7 +71,7 @@ LIMITS: Final = Limits(
 
 
 class SendingTimes(Struct, frozen=True):
-    """How long Twilio can fetch a file that is being sent, and how often to check whether the message was sent."""
+    """The time for which Twilio can fetch an outgoing file, and the interval for checking whether it was sent."""
 
     file_wait_s: float = 30.0
     status_interval_s: float = 1.0

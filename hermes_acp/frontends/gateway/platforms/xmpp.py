@@ -54,7 +54,7 @@ QUIET_S: Final = 60.0
 """The interval for pinging the server and for retrying to join rooms."""
 END_GRACE_S: Final = 2.0
 REASON_S: Final = 0.1
-"""How long to wait for the reason why a connection ended, which the library may report only afterwards."""
+"""The time to wait for the reason why a connection ended, which the library may report only afterwards."""
 MAX_HEARD: Final = 1_000
 MAX_REFUSALS: Final = 200
 EME: Final = "{urn:xmpp:eme:0}encryption"

@@ -14,7 +14,7 @@ MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 Unit = Literal["characters", "utf16", "bytes", "escaped"]
-"""How lengths are counted; `escaped` counts characters after escaping `&`, `<` and `>` as in HTML."""
+"""The unit of lengths; `escaped` counts characters after escaping `&`, `<` and `>` as in HTML."""
 
 
 class Limits(Struct, frozen=True):
@@ -159,7 +159,7 @@ async def report_no_rooms(rooms: Mapping[str, str]) -> None:
 
 
 class PlatformContext(Struct, frozen=True):
-    """What a platform is given: its settings, its secrets by name, and the function that receives its events."""
+    """The context of a platform: its settings, its secrets by name, and the function that receives its events."""
 
     settings: Any
     secrets: Mapping[str, str]

@@ -23,7 +23,7 @@ Read = Callable[[str], Awaitable[bytes | None]]
 
 
 class Unapplied(Struct, frozen=True):
-    """Why a proposed change was not applied, in one text for the user and one for the model."""
+    """The reason why a proposed change was not applied, in one text for the user and one for the model."""
 
     for_user: str
     for_model: str
