@@ -87,7 +87,7 @@ class SessionJoiner(Protocol):
         ...
 
     def join(self, client: ClientConnection, session: Session, role: Role) -> None:
-        """Attach the client; open questions reach it after the answer."""
+        """Attach the client, which is sent open questions after the response."""
         ...
 
     def workspace_opener(self, client: ClientConnection) -> OpenWorkspace:

@@ -54,7 +54,7 @@ class Connections:
     def __init__(self, bounds: ConnectionLimits) -> None:
         self._bounds = bounds
         self.closing = 0
-        """The number of evicted connections to be closed in the next round of the event loop."""
+        """The number of evicted connections to be closed in the next iteration of the event loop."""
         self.lingering = 0
         """The number of evicted connections that are no longer read, but close only at the idle timeout."""
         self.is_ending = False

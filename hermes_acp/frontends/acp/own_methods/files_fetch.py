@@ -1,4 +1,4 @@
-"""_hermes/files/fetch: a whole file in a session's folders, of any kind, for a client that passes it on to its user."""
+"""_hermes/files/fetch: a complete file from a session's folders, for a client that passes it on to its user."""
 
 from base64 import b64encode
 from mimetypes import guess_type

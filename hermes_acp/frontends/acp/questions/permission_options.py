@@ -65,7 +65,7 @@ def answer_options(permission_scope: PermissionScope) -> tuple[AnswerOption, ...
 
 
 def reason_for(call: CallProposed) -> str:
-    """Return why a call needs permission, or an empty string if unknown."""
+    """Return the reason why a call needs permission, or an empty string if it is unknown."""
     warned = [
         conversation.effect_reason(effect.kind, effect.targets)
         for effect in call.effects

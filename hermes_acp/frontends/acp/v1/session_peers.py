@@ -47,7 +47,7 @@ class SessionJoiner:
         return PeerAudience(client, session)
 
     def join(self, client: ClientConnection, session: Session, role: Role) -> None:
-        """Attach the client; open questions reach it after the answer."""
+        """Attach the client, which is sent open questions after the response."""
         audience = self.audience(client, session)
         departures = audience.peers.report_departure
         attach(client, session, audience, editor_gate(client, session.id), role, departures)

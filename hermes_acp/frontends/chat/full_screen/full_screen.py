@@ -76,7 +76,7 @@ class FullScreen:
             self._changed()
 
     def put_back(self, text: str) -> None:
-        """Put unused text back into the input area, before its current text."""
+        """Insert unused text before the current text of the input area."""
         self._prompt.put_back(text)
 
     def insert(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""session/cancel: stop the running turn; handled at once, in reading order."""
+"""session/cancel: stop the running turn; handled before the next message is read."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method

@@ -6,7 +6,7 @@ from hermes_protocol import v2
 
 
 def hear(client: ClientConnection, params: v2.MessageMcpNotification) -> None:
-    """Pass the notification on to the request, in reading order."""
+    """Pass the notification on to its request, before the next message is read."""
     client.mcp_tunnel.hear(params.server_id, params.request_id, params.method, params.params or None)
 
 
