@@ -91,7 +91,7 @@ class CompactionSettings(Section):
     """When a long conversation is compacted."""
 
     at: Annotated[float, Field(gt=0.1, le=1)] | None = 0.8
-    """Share of the context window at which the conversation is compacted. `null`: only when the endpoint reports a
+    """Fraction of the context window at which the conversation is compacted. `null`: only when the endpoint reports a
     full window.
     """
     keep: Annotated[float, Field(ge=0, le=0.5)] = 0.2

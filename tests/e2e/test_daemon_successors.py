@@ -161,7 +161,7 @@ async def test_a_process_that_cannot_be_started_on_demand_leaves_the_editor_alon
             await alone.prompt(session_id, "go")
             assert alone.said() == "Alone."
             assert str(tmp_path / ".hermes" / "logs") in alone.errors
-            assert "This process works on its own" in alone.errors
+            assert "This process runs on its own" in alone.errors
 
 
 async def test_a_chat_goes_on_in_the_next_process(place: Place) -> None:

@@ -86,7 +86,7 @@ async def test_hooks_of_other_agents_are_copied_once_and_then_run(home: Path, wo
 
     refused = await imported()
     assert refused.code == 2
-    assert "Nobody can be asked" in refused.errors
+    assert "there is no terminal to ask in" in refused.errors
     done = await imported("--yes")
     assert done.code == 0, done.errors
     assert "PreCompact-1 (" in done.output

@@ -27,7 +27,7 @@ SENTENCES: Final[Mapping[ExitReason, str]] = MappingProxyType(
         "out_of_money": "The turn reached its cost limit.",
         "out_of_time": "The turn reached its time limit.",
         "cancelled": "The turn was stopped.",
-        "denied": "A tool call needed approval, and nobody was available to give it.",
+        "denied": "A tool call needed approval, but nobody is available to give it.",
         "bad_calls": "Stopped because the model's tool calls could not be understood for several steps in a row.",
         "looping": "Stopped because the model repeated the same call without making progress.",
         "empty": "Stopped because the model gave no answer several times in a row.",

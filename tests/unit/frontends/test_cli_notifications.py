@@ -91,7 +91,7 @@ def test_without_targets_it_says_how_to_add_one(run: Run) -> None:
     code, out, _ = run()
     assert (code, "config.yaml" in out) == (0, True)
     code, _, err = run("test")
-    assert (code, "No targets are set." in err) == (2, True)
+    assert (code, "No notification targets are configured." in err) == (2, True)
     code, _, err = run("test", "phone", settings=DESK)
     assert (code, "There is no target 'phone'." in err) == (2, True)
 

@@ -1,4 +1,4 @@
-"""Tool output as Markdown, without control characters."""
+"""Format tool output as Markdown without control characters."""
 
 import re
 from typing import Final
@@ -14,7 +14,7 @@ CONTROL_CHARACTERS: Final = LazyPattern(
 
 
 def inert(text: str) -> str:
-    """Remove colours, and escape characters that move a cursor, set a title or change the text's direction."""
+    """Remove colours, and escape characters that move the cursor, set a title or change the text direction."""
     if text.isascii() and text.isprintable():
         return text
     return CONTROL_CHARACTERS.compiled.sub(_sign, COLOURS.compiled.sub("", text.replace("\r\n", "\n")))
@@ -28,7 +28,7 @@ def _sign(found: re.Match[str]) -> str:
 
 
 def fenced(text: str) -> str:
-    """Return output for a card: inert, and several lines in a fence longer than any they contain."""
+    """Format output for a card: inert; several lines go into a code fence that they cannot close."""
     text = inert(text)
     if "\n" not in text.rstrip("\n"):
         return text
