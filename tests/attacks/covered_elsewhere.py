@@ -14,16 +14,16 @@ WORKSPACES = "tests/contract/test_workspaces.py"
 ELSEWHERE: Final = MappingProxyType(
     {
         "B21 B22 containers: asked about as this machine is, and widened by nothing in a repository": (
-            "tests/unit/workspaces/test_container_isolation.py::test_a_mounted_container_is_asked_about_as_this_machine_is",
-            "tests/unit/workspaces/test_container_isolation.py::test_nothing_of_a_workspace_is_read_for_its_container",
-            "tests/unit/workspaces/test_container_isolation.py::test_settings_that_would_widen_a_container_are_refused",
-            "tests/contract/test_containers.py::test_there_is_no_network_no_capability_and_no_way_to_more",
+            "tests/unit/workspaces/test_container_isolation.py::test_a_mounted_container_needs_the_same_approvals_as_this_machine",
+            "tests/unit/workspaces/test_container_isolation.py::test_no_container_settings_are_read_from_a_workspace",
+            "tests/unit/workspaces/test_container_isolation.py::test_settings_that_would_weaken_the_isolation_are_rejected",
+            "tests/contract/test_containers.py::test_there_is_no_network_no_capability_and_no_privilege_escalation",
         ),
         "A05 a link swapped in between approval and write": (
             f"{WORKSPACES}::test_a_link_swapped_in_after_locate_is_not_followed",
-            "tests/contract/test_local_workspace.py::test_the_disk_itself_follows_no_link",
+            "tests/contract/test_local_workspace.py::test_the_local_disk_follows_no_link",
         ),
-        "A08 hard links": (f"{WORKSPACES}::test_write_refuses_a_hard_link_and_leaves_it",),
+        "A08 hard links": (f"{WORKSPACES}::test_writing_to_a_hard_link_is_refused",),
         "B15 B16 answers that are none, and those for another session": (
             "tests/attacks/test_editors_under_attack.py::test_e12_b15_an_approval_that_makes_no_sense_is_none",
             "tests/attacks/test_editors_under_attack.py::test_e12_answers_that_come_twice_or_for_another_session",
@@ -34,7 +34,7 @@ ELSEWHERE: Final = MappingProxyType(
         ),
         "B18 a policy that crashes or takes too long": (
             "tests/unit/agent/test_permission.py::test_a_policy_that_crashes_lets_nothing_run",
-            "tests/unit/agent/test_permission.py::test_a_huge_command_is_checked_beside_the_loop_and_asked_about",
+            "tests/unit/agent/test_permission.py::test_a_huge_command_is_checked_in_a_worker_and_needs_approval",
         ),
         "B20 a mode that changes while a question stands": (
             "tests/conversations/test_modes.py::test_the_mode_can_change_while_a_question_stands",

@@ -1,4 +1,4 @@
-"""MCP servers in child processes, and calls to their tools as a turn makes them."""
+"""MCP servers in child processes, and calls to their tools like those of a turn."""
 
 import subprocess
 import sys
@@ -82,7 +82,7 @@ class Playground:
 
 
 def python_server(code: str, name: str = "odd") -> StdioServer:
-    """Return a server made of a few lines of Python."""
+    """Return a server written in a few lines of Python."""
     return StdioServer(name, sys.executable, ("-c", code))
 
 

@@ -55,7 +55,7 @@ class Stage(ABC):
         """Return the engine of this home."""
 
     def open(self, settings: EngineSettings = QUICK) -> Engine:
-        """Return what a new process would see."""
+        """Return the engine as a new process sees it."""
         self._opened.append(self.connect(settings))
         return self._opened[-1]
 

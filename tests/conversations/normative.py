@@ -131,6 +131,6 @@ MUSTS = (
     met(
         "two peers never lose, double or wedge anything",
         PEER_PAIR,
-        "test_whatever_two_peers_do_to_each_other",
+        "test_two_peers_can_do_anything_to_each_other",
     ),
 )
