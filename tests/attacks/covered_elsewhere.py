@@ -29,7 +29,7 @@ ELSEWHERE: Final = MappingProxyType(
             "tests/attacks/test_editors_under_attack.py::test_e12_answers_that_come_twice_or_for_another_session",
         ),
         "B17 nobody to ask": (
-            "tests/conversations/test_permissions.py::test_an_editor_that_goes_away_while_asked_approves_nothing",
+            "tests/conversations/test_permissions.py::test_an_editor_that_disconnects_while_asked_approves_nothing",
             "tests/e2e/test_headless.py::test_a_mode_decides_what_runs_unasked",
         ),
         "B18 a policy that crashes or takes too long": (
@@ -37,8 +37,8 @@ ELSEWHERE: Final = MappingProxyType(
             "tests/unit/agent/test_permission.py::test_a_huge_command_is_checked_in_a_worker_and_needs_approval",
         ),
         "B20 a mode that changes while a question stands": (
-            "tests/conversations/test_modes.py::test_the_mode_can_change_while_a_question_stands",
-            "tests/conversations/test_modes.py::test_an_unknown_mode_is_refused_and_nothing_changes",
+            "tests/conversations/test_modes.py::test_the_mode_can_change_while_a_question_is_open",
+            "tests/conversations/test_modes.py::test_an_unknown_mode_is_rejected_and_nothing_changes",
         ),
         "E01 calls before initialize": (f"{BAD_INPUT}::test_requests_before_initialize",),
         "E02 frames and parameters that are none": (
@@ -51,8 +51,8 @@ ELSEWHERE: Final = MappingProxyType(
         ),
         "E05 nesting without end": (f"{BAD_INPUT}::test_deep_nesting_in_parameters",),
         "E07 a cancel at each moment of a turn": (
-            f"{CANCELLING}::test_while_a_failed_step_waits_for_its_next_try",
-            f"{CANCELLING}::test_a_cancel_right_behind_its_prompt_finds_it",
+            f"{CANCELLING}::test_cancelling_while_a_failed_step_waits_for_its_retry",
+            f"{CANCELLING}::test_a_cancel_sent_right_after_its_prompt_cancels_it",
         ),
         "E09 closed input, signals, a killed editor": (
             f"{ENDS}::test_closed_input_in_mid_stream_ends_at_once",
@@ -68,7 +68,7 @@ ELSEWHERE: Final = MappingProxyType(
         ),
         "E15 half surrogates and calls cut off": (
             f"{FAULTS}::test_half_a_surrogate_pair_from_the_model_breaks_nothing",
-            f"{FAULTS}::test_a_call_cut_off_with_the_answer_is_not_run",
+            f"{FAULTS}::test_a_call_truncated_with_the_answer_is_not_run",
         ),
         "G05 a disk that fills up": (f"{ENDS}::test_a_disk_that_fills_up_costs_the_turn_and_nothing_else",),
         "G08 one session in two processes": (
