@@ -8,7 +8,7 @@ from msgspec import Struct
 
 HERE: Final = Path(__file__).parent
 Call = tuple[str, str]
-"""A tool and its arguments in JSON, with marks for what only a world knows."""
+"""A tool and its arguments in JSON, with placeholders for what only a world knows."""
 
 
 class Carrier(Struct, frozen=True):

@@ -81,7 +81,12 @@ KIT = (
     met("prompt-001", TURNS, "test_a_full_turn_from_the_thought_to_the_end"),
     met("prompt-002", TURNS, "test_a_truncated_or_declined_answer_ends_with_its_own_reason"),
     met("prompt-003", TURNS, "test_nothing_about_a_session_is_sent_before_its_answer_or_after_its_turn"),
-    met("cancel-001", CANCELLING, "test_cancelling_while_the_model_streams_text", "test_cancelling_while_a_command_runs"),
+    met(
+        "cancel-001",
+        CANCELLING,
+        "test_cancelling_while_the_model_streams_text",
+        "test_cancelling_while_a_command_runs",
+    ),
     met(
         "cancel-002",
         CANCELLING,
