@@ -243,9 +243,7 @@ async def test_exceptions_in_a_function_are_outcomes(tmp_path: Path) -> None:
     assert "the agent that is waiting for this tool" in (errors[2] or "")
 
 
-async def test_a_plain_function_that_times_out_may_still_run_and_an_async_one_does_not(
-    tmp_path: Path,
-) -> None:
+async def test_after_a_timeout_only_a_plain_function_may_still_run(tmp_path: Path) -> None:
     may_end = threading.Event()
     ended: list[str] = []
 
