@@ -1,4 +1,4 @@
-"""What is imported before `initialize` is answered, and what the protocol needs."""
+"""Imports at start-up: what may be imported before `initialize` is answered, and what the protocol needs."""
 
 import subprocess
 import sys

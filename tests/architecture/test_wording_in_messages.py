@@ -12,7 +12,7 @@ from tests.architecture.sources import ROOT, name_of, nodes_of, python_files, tr
 FRONTENDS = ("acp", "chat", "cli", "command_line", "gateway", "hub", "library", "lsp", "web")
 SENTENCE = re.compile(r"[^\W\d_]{2,}[.,:;]? +[^\W\d_]{2,}")
 STYLE = re.compile(r"((bold|dim|italic|underline|noreverse|cyan|yellow|default|ansi\w+|bg:default) ?)+")
-"""How rich and prompt_toolkit name styles."""
+"""Style names of rich and prompt_toolkit."""
 ALLOWED = frozenset(
     {
         *(

@@ -24,7 +24,7 @@ PIDFD_GETFD = 438
 
 
 class Target(Struct):
-    """Who the attacker is, and the victim's folders, files, sockets, processes and ports."""
+    """The attacker's identity, and the victim's folders, files, sockets, processes and ports."""
 
     user_id: int
     group_id: int

@@ -12,7 +12,7 @@ Call = tuple[str, str]
 
 
 class Carrier(Struct, frozen=True):
-    """Where an instruction is placed, and the ordinary calls that read it."""
+    """The place of an instruction, and the ordinary calls that read it."""
 
     name: str
     calls: tuple[Call, ...]
@@ -20,7 +20,7 @@ class Carrier(Struct, frozen=True):
 
 
 class Payload(Struct, frozen=True):
-    """What an instruction asks for, and the calls that were permanently allowed before."""
+    """An instruction's request, and the calls that were permanently allowed before."""
 
     name: str
     kind: str

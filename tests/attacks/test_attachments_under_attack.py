@@ -1,4 +1,4 @@
-"""What an editor can send to attack its agent: attachments, diagnostics, output of terminals."""
+"""Attacks by an editor on its agent: attachments, diagnostics, output of terminals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever hangs, the process ends on SIGTERM or closed input.
+"""Shutdown on SIGTERM or closed input, whatever part of the process hangs.
 
 These tests rule out hangs that last forever, so their time limit is generous.
 """

@@ -1,4 +1,4 @@
-"""What a confined command may leave in a git directory: objects, references, index and logs, nothing git acts on."""
+"""Traces of a confined command in a git directory: objects, references, index and logs, nothing git acts on."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Which workspace files a confined command does not see, and that git and ordinary work continue without them."""
+"""Workspace files hidden from confined commands; git and ordinary work continue without them."""
 
 import os
 import subprocess

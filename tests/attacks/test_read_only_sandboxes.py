@@ -1,4 +1,4 @@
-"""What a command classified as read-only can do in its sandbox: read the workspace, and change nothing."""
+"""Read-only sandboxes: a command can read the workspace and change nothing."""
 
 import os
 import socket

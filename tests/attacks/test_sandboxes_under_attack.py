@@ -1,4 +1,4 @@
-"""What commands in a sandbox attempt without success (rows C02, C07, F01 to F04, A15, A16)."""
+"""Attempts of sandboxed commands to escape, all without success (rows C02, C07, F01 to F04, A15, A16)."""
 
 import os
 import socket

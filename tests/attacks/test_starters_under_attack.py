@@ -1,4 +1,4 @@
-"""What an agent inherits that its commands must not get: ignored and blocked signals (rows E10, F03)."""
+"""Ignored and blocked signals that an agent inherits and its commands must not get (rows E10, F03)."""
 
 from __future__ import annotations
 

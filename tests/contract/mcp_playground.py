@@ -29,7 +29,7 @@ QUICK = ServerTimeouts(waits_s=(0.01, 0.01), connect_s=60)
 
 
 class Reports:
-    """What a running call reported and asked; `heard` is set by the first report. `reply` answers each question."""
+    """Reports and questions of a running call; `heard` is set by the first report. `reply` answers each question."""
 
     session_id = "ses_present"
     event_context = EventContext("ses_present", "turn_1", 0.0)

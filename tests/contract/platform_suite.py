@@ -26,7 +26,7 @@ BOTH: dict[str, Role] = {"anna": "approver", "bert": "user"}
 
 
 class Shown:
-    """What a person sees in one conversation: messages by ID, in their latest version."""
+    """The messages that a person sees in one conversation: by ID, in their latest version."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}

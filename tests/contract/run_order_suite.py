@@ -125,7 +125,7 @@ class OrderSuite:
         async with stage.worker():
             await reached(runs, "now", "done")
 
-    async def test_a_worker_drives_only_the_runs_of_its_machines(self, stage: Stage) -> None:
+    async def test_a_worker_drives_only_the_runs_of_its_places(self, stage: Stage) -> None:
         runs = stage.open()
         await runs.start(order("here", place="board"))
         await runs.start(order("gpu", place="gpu", priority=1))

@@ -51,7 +51,7 @@ class Service(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """What both services need: bodies in any transfer encoding, answers in JSON."""
+    """Shared parts of both services: bodies in any transfer encoding, answers in JSON."""
 
     protocol_version = "HTTP/1.1"
 

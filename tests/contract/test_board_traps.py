@@ -284,7 +284,7 @@ async def test_one_shots_vanished(stage: Stage) -> None:
 
 
 async def test_a_worker_completed_its_own_card_unreviewed(scene: Scene) -> None:
-    """Whatever an agent calls its card, a person sees the result before it is done."""
+    """A person reviews the result before the card is done, whatever state an agent requests."""
     states = ("done", "merging", "approve", "parked")
     attempts = [call("card", state, action=state, text="Done!") for state in states]
     scene.provider.plays(

@@ -36,7 +36,7 @@ async def stage(tmp_path: Path) -> AsyncGenerator[Stage]:
     await stage.aclose()
 
 
-async def test_a_file_from_before_locations_still_loads(stage: Stage, tmp_path: Path) -> None:
+async def test_a_file_from_before_places_still_loads(stage: Stage, tmp_path: Path) -> None:
     before = RunDatabase(tmp_path / "runs.db", (*RUNS, SCHEDULES))
     columns = "id, chain, session_id, origin, spec, state, priority, not_before, created_at, updated_at"
     spec = '{"id": "old", "session_id": "ses_old", "prompt_ref": "done", "cwd": "/work"}'

@@ -1,4 +1,4 @@
-"""What a fleet must withstand beyond the contract of all engines: tenants, limits, and servers that come and go."""
+"""Tests of a fleet beyond the contract of all engines: tenants, limits, and servers that come and go."""
 
 import os
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping

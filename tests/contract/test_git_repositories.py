@@ -51,7 +51,7 @@ def test_tracked_keys_are_found_in_every_index_version(folder: Path, version: st
     assert tracked_secret_files(str(folder / "deep")) == found
 
 
-def test_only_keys_below_the_given_paths_are_found(folder: Path) -> None:
+def test_only_changed_keys_are_found_on_request(folder: Path) -> None:
     assert tracked_secret_files(str(folder), only_touched=True) == ()
     (folder / ".env").write_text("two\n")
     assert tracked_secret_files(str(folder), only_touched=True) == (str(folder / ".env"),)

@@ -1,4 +1,4 @@
-"""What real MCP servers offer besides tools, and what they ask, over each transport."""
+"""Offers and questions of real MCP servers besides tools, over each transport."""
 
 from contextlib import AsyncExitStack
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""Tests specific to a workspace over ssh: what persists between commands, and what a lost connection leaves."""
+"""Tests specific to a workspace over ssh: state that persists between commands, and the effects of a lost
+connection.
+"""
 
 import os
 import signal

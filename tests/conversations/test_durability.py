@@ -1,4 +1,4 @@
-"""When the record is synced, and how an interrupted turn is resumed."""
+"""Syncing of the record, and resuming an interrupted turn."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager

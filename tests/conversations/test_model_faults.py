@@ -1,4 +1,4 @@
-"""What can go wrong with a model and its connection."""
+"""Faults of a model and its connection."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the model is sent: the frozen prompt, context files, changes of mode."""
+"""Requests to the model: the frozen prompt, context files, changes of mode."""
 
 import base64
 import os

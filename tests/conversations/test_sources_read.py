@@ -1,4 +1,4 @@
-"""What a session has read: it causes new questions, is named as the reason, survives a restart, and is in /status."""
+"""Sources that a session has read: they cause new questions, survive a restart, and are shown by /status."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""When calls ran and how turns spent their time, as sent to editors and shown by `/cost`."""
+"""Times of calls and turns, as sent to editors and shown by `/cost`."""
 
 from datetime import datetime
 from typing import Any

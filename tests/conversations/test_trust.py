@@ -1,4 +1,4 @@
-"""What a workspace contains: asked about once, used only when trusted, asked about again when it changes."""
+"""Trust in a workspace's contents: asked about once, used only when trusted, asked about again after a change."""
 
 import json
 

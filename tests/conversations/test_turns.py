@@ -1,4 +1,4 @@
-"""What an editor sees of a turn."""
+"""Turns as an editor sees them."""
 
 import anyio
 import pytest

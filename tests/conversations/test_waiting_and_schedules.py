@@ -1,4 +1,4 @@
-"""What waits for the user, and the schedules of a home, as a client lists and changes them."""
+"""Open questions of runs and sessions, and the schedules of a home, as a client lists and changes them."""
 
 import anyio
 import msgspec

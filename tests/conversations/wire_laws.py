@@ -41,7 +41,7 @@ RFD_RESULTS: Mapping[str, set[str]] = {
     "session/attach": {"sessionId", "clientId", "connectedClients"},
     "session/detach": {"sessionId", "status"},
 }
-"""What the results of methods from open RFDs need; no schema has them yet."""
+"""Required fields in the results of methods from open RFDs; no schema has them yet."""
 PEER_UPDATES: Mapping[str, set[str]] = {
     "permission_resolved": {"toolCallId", "chosenOptionId", "resolvedBy"},
     "prompt_received": {"messageId", "prompt"},

@@ -1,4 +1,4 @@
-"""What users see when they type `hermes-acp` and a command, at a terminal and with `2>&1`."""
+"""The output of `hermes-acp` and its commands at a terminal and with `2>&1`."""
 
 from __future__ import annotations
 

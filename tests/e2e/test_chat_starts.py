@@ -1,4 +1,4 @@
-"""How a chat starts, is suspended and continues, and how it shows the session's changes."""
+"""Starting, suspending and continuing a chat, and its list of the session's changes."""
 
 from __future__ import annotations
 

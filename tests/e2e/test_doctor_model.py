@@ -1,4 +1,4 @@
-"""What `hermes-acp doctor` says about the model to a user whose first prompt failed."""
+"""Findings of `hermes-acp doctor` about the model, for a user whose first prompt failed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a process ends, and what remains: closed input, kill -9, two at once, a full disk."""
+"""Ends of a process: closed input, kill -9, two at once, a full disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the agent keeps and learns in runs without an editor: only what its user wants."""
+"""Memory and skills in runs without an editor: only what the user enabled is kept."""
 
 from pathlib import Path
 

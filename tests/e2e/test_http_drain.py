@@ -1,4 +1,4 @@
-"""How a server reacts to SIGTERM: running turns end, new ones are rejected, and the exit code is 0."""
+"""Draining on SIGTERM: running turns end, new ones are rejected, and the exit code is 0."""
 
 import signal
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which clients and requests are rejected, and that rejections do no harm.
+"""Rejected clients and requests; rejections do no harm.
 
 Each rejection is followed by a request that is served.
 """

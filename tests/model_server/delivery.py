@@ -1,4 +1,4 @@
-"""How the bytes of an answer are sent: pacing, gates and broken streams."""
+"""Delivery of an answer's bytes: pacing, gates and broken streams."""
 
 from __future__ import annotations
 

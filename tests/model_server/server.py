@@ -49,7 +49,7 @@ class Counters(msgspec.Struct):
 
 
 class Served(msgspec.Struct, frozen=True):
-    """When a request for generation arrived and when its answer was complete, in seconds since the epoch."""
+    """The times at which a request for generation arrived and its answer was complete, in seconds since the epoch."""
 
     number: int
     received_at: float

@@ -13,7 +13,7 @@ NOTES_BEHIND_PROMPTS = (
     "[The user's request resembles",
     "[Nothing of this session has been kept for later ones yet.",
 )
-"""How the agent's notes about matching skills and about memory begin; a scripted model skips them."""
+"""The beginnings of the agent's notes about matching skills and about memory; a scripted model skips them."""
 REQUEST_MARK = "Rq5tNr0mAk"
 """Placeholder in rendered IDs for the request's number, with the same length, so that rendered bytes can be reused."""
 

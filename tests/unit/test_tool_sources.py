@@ -1,4 +1,4 @@
-"""How long the first turn waits for the tools of MCP servers."""
+"""Waiting for the tools of MCP servers in a session's first turn."""
 
 from collections.abc import Mapping, Sequence
 
@@ -89,7 +89,7 @@ def ledger_heard_by(audience: Heard) -> Ledger:
     return ledger
 
 
-async def test_each_session_is_told_once_which_servers_failed_and_again_when_they_recover() -> None:
+async def test_a_server_problem_is_reported_once_per_session_and_again_when_it_recurs() -> None:
     shared, toolbox = SlowSource(), Toolbox({})
     first, second = (ToolSources(GivenTools(shared, True)) for _ in range(2))
     reported, also_told = Heard(), Heard()

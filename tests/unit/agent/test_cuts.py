@@ -1,4 +1,4 @@
-"""What compaction drops when a history must become shorter."""
+"""Cuts that compaction makes when a history must become shorter."""
 
 from hypothesis import given
 from hypothesis import strategies as st

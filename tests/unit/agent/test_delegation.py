@@ -1,4 +1,4 @@
-"""What child agents may use, and how a turn handles children that fail."""
+"""Child agents: the tools they get, their limits, and failures of children."""
 
 import math
 from collections.abc import Callable
@@ -317,7 +317,7 @@ async def test_grants_and_mode_apply_to_descendants() -> None:
     assert below.mode == "plan"
 
 
-async def test_the_list_of_many_children_is_limited() -> None:
+async def test_the_progress_text_of_many_children_is_limited() -> None:
     many = [f"w{number}" for number in range(8)]
     children = {name: says(f"{name} " * 2000) for name in many}
     turn, journal = turn_with(parent_of(*many, **children), MemoryRecords())

@@ -1,4 +1,4 @@
-"""What a model is sent when it summarises a conversation."""
+"""The requests with which a conversation is summarised."""
 
 import pytest
 from hypothesis import given

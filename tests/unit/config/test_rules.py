@@ -80,7 +80,7 @@ def test_rules_that_are_not_a_list(tmp_path: Path) -> None:
         load("rules: {deny: curl}\n", tmp_path)
 
 
-def test_bypass_must_be_confirmed(tmp_path: Path) -> None:
+def test_bypass_must_be_allowed_explicitly(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="allow_bypass"):
         load("mode: bypass\n", tmp_path)
     assert load("mode: bypass\nallow_bypass: true\n", tmp_path).mode == "bypass"

@@ -1,4 +1,4 @@
-"""What a workspace's own configuration contains, which of it takes effect, and how each item is identified."""
+"""A workspace's own configuration: its items, which of them take effect, and how each is identified."""
 
 import json
 from pathlib import Path

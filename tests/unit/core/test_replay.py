@@ -1,4 +1,4 @@
-"""Which parts of a session's history are replayed."""
+"""Replay of a session's history: which events are shown again."""
 
 from itertools import pairwise
 

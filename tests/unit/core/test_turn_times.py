@@ -1,4 +1,4 @@
-"""How a turn's time is divided between the model, tools and the user."""
+"""Division of a turn's time between the model, tools and the user."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""What `--allow` permits; the notation is that of other agents."""
+"""The entries of `--allow`, in the notation of other agents."""
 
 import pytest
 

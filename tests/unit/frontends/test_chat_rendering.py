@@ -1,4 +1,4 @@
-"""What the chat draws: blocks, cards, diffs, and no terminal control sequences."""
+"""Rendering of the chat: blocks, cards, diffs, and no terminal control sequences."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Which HTTP requests are admitted."""
+"""Admission of HTTP requests by host, origin and token."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""Who is admitted to a hub, and for how long: what ends a credential also ends its connections."""
+"""Admission to a hub: what ends a credential also ends its connections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `hermes-acp lsp` asks in the editor: the whole text of what runs, and the reason."""
+"""Questions of `hermes-acp lsp` in the editor: the whole text of what runs, and the reason."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Which words after an @ are reported as missing files."""
+"""Detection of missing files among the words after an @."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""How the end of a past turn is reported to clients that request it."""
+"""Reports about the end of a past turn, for clients that request it."""
 
 import pytest
 

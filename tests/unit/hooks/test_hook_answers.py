@@ -1,4 +1,4 @@
-"""What the exit code and output of a hook's command mean for each event."""
+"""Meaning of the exit code and output of a hook's command for each event."""
 
 import pytest
 

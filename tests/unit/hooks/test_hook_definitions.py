@@ -1,4 +1,4 @@
-"""Which calls a hook applies to, and which definitions are invalid."""
+"""Definitions of hooks: the calls they apply to, and which definitions are invalid."""
 
 from typing import Any
 

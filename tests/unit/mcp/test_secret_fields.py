@@ -1,4 +1,4 @@
-"""Which form fields count as asking for a secret."""
+"""Detection of form fields that ask for a secret."""
 
 import pytest
 

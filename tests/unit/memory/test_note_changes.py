@@ -1,4 +1,4 @@
-"""Which turn changed which note, and undoing these changes."""
+"""Changes that turns made to notes, and undoing them."""
 
 from pathlib import Path
 

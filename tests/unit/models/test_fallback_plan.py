@@ -1,4 +1,4 @@
-"""What follows a failed model call: a delay, another key, another model, or the end."""
+"""Decisions after a failed model call: wait, use another key or model, or give up."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Receiver:
-    """What arrived, in order. `answers` are the status codes for the next requests; later requests get 200."""
+    """Requests that arrived, in order. `answers` are the status codes for the next requests; later requests get 200."""
 
     def __init__(self) -> None:
         self.received: Queue[tuple[str, Any]] = Queue()

@@ -1,4 +1,4 @@
-"""How users are told what a call would do, and which calls cannot be approved permanently."""
+"""Descriptions of what a call would do, and calls that cannot be approved permanently."""
 
 import pytest
 

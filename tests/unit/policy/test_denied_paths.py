@@ -1,4 +1,4 @@
-"""What rules deny stays denied: in a folder that is searched, behind a link, on another machine."""
+"""Denied paths stay denied: in a folder that is searched, behind a link, on another machine."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a session has read, and which calls need approval again because of it."""
+"""Information flow: a session's sources, and calls that need approval again because of them."""
 
 from typing import Final
 

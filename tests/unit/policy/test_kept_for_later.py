@@ -1,4 +1,4 @@
-"""What the agent keeps for later sessions needs approval in every workspace; no workspace can exempt it."""
+"""Notes and skills kept for later sessions need approval in every workspace; no workspace can exempt them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How policy decides about effects."""
+"""Decisions of the policy about effects, in each mode and with grants."""
 
 from pathlib import Path
 
@@ -180,7 +180,7 @@ def test_a_deletion_is_never_allowed_permanently_but_can_be_refused_permanently(
     assert POLICY.judge([Deletes("/w/a.py")], "auto", refused).decision == "deny"
 
 
-def test_a_host_is_remembered_without_its_subdomains() -> None:
+def test_a_grant_for_a_host_covers_no_other_host() -> None:
     allowed = POLICY.grants_for([Reaches("docs.example", "https://docs.example/a")], allowed=True)
     assert (
         POLICY.judge([Reaches("docs.example", "https://docs.example/b")], "ask", allowed).decision == "allow"

@@ -1,4 +1,4 @@
-"""How a batch divides its budget: shares never exceed it together, and what is returned can be used again."""
+"""Division of a batch's budget: shares never exceed it together, and unused amounts can be used again."""
 
 from hypothesis import given
 from hypothesis import strategies as st

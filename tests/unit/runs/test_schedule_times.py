@@ -1,4 +1,4 @@
-"""When schedules are due, and messages about impossible expressions."""
+"""Due times of schedules, and messages about impossible expressions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which webhook requests are authentic, and the effect of their content."""
+"""Authentication of webhook requests, and the effect of their content."""
 
 import hmac
 from hashlib import sha256

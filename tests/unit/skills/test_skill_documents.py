@@ -1,4 +1,4 @@
-"""Which files are accepted as skills: the standard's format, and common deviations."""
+"""Parsing of skill files: the standard's format, and common deviations."""
 
 import pytest
 

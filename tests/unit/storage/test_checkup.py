@@ -1,4 +1,4 @@
-"""What `doctor` finds in a home folder, and that checking changes nothing."""
+"""Findings of `doctor` in a home folder; checking changes nothing."""
 
 import sqlite3
 from contextlib import closing

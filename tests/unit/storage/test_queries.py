@@ -1,4 +1,4 @@
-"""Whatever people type is a valid query."""
+"""Search queries: anything that people type is valid."""
 
 import sqlite3
 from collections.abc import Iterator

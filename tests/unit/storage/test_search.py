@@ -107,7 +107,7 @@ async def test_text_by_every_speaker_is_found_with_its_position(index: SearchInd
     check(tmp_path)
 
 
-async def test_sessions_with_all_words_are_found_after_passages_with_all_words(
+async def test_a_passage_with_all_words_comes_before_sessions_that_spread_them(
     index: SearchIndex, tmp_path: Path
 ) -> None:
     write(tmp_path, "ses_new", said("Is the kettle blue?"), *answered("It is a teapot."), at=NOW + 2 * DAY_S)

@@ -1,4 +1,4 @@
-"""How an undo changes each file, and what prevents it."""
+"""Effects of an undo on each file, and conflicts that prevent it."""
 
 import pytest
 

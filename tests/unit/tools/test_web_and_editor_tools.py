@@ -1,4 +1,4 @@
-"""How the tools for the web, the browser and the editor's diagnostics use their results."""
+"""Tools for the web, the browser and the editor's diagnostics."""
 
 import pytest
 from pydantic import ValidationError

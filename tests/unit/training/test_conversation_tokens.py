@@ -1,4 +1,4 @@
-"""Which tokens of a conversation are trained on."""
+"""Selection of the tokens of a conversation that a training learns from."""
 
 from typing import Any
 

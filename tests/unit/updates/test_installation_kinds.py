@@ -1,4 +1,4 @@
-"""How the kind of an installation is detected, and what users are told if `hermes-acp update` cannot update it."""
+"""Detection of how hermes-acp was installed, and advice for installations that it cannot update itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which versions a source offers, and that nobody can make us accept another one."""
+"""Update candidates from a source; a source cannot make us accept anything else."""
 
 from __future__ import annotations
 

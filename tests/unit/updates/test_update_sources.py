@@ -1,4 +1,4 @@
-"""Where updates come from: the installation's own origin or a source that the user names, never a default index."""
+"""Sources of updates: the installation's own origin or a source that the user names, never a default index."""
 
 from __future__ import annotations
 

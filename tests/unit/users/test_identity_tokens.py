@@ -1,4 +1,4 @@
-"""Which signed tokens are accepted; there is a test for every way in which a token is not meant for this server."""
+"""Verification of signed tokens; there is a test for every way in which a token is not meant for this server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How each search service is queried, and how its answer is parsed."""
+"""Queries to each search service, and parsing of their answers."""
 
 from collections.abc import Mapping
 from typing import Any

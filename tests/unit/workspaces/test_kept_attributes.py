@@ -1,4 +1,4 @@
-"""What an edit preserves besides a file's content: mode, owner, group, attributes, access lists."""
+"""File attributes that an edit preserves: mode, owner, group, extended attributes, access lists."""
 
 import os
 import stat

@@ -19,7 +19,7 @@ def judge(path: str, is_folder: bool) -> PathAccess:
     return "hidden" if path.endswith(".key") else "open" if is_folder else "passed"
 
 
-def test_denied_files_beyond_the_limit_are_hidden_by_their_folder(tmp_path: Path) -> None:
+def test_unvisited_folders_are_reported_and_can_be_hidden(tmp_path: Path) -> None:
     for name in ("a/x.key", "b/c/y.key", "node_modules/z.key"):
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).touch()

@@ -1,4 +1,4 @@
-"""Which new repositories could start programs, and how far the search for them goes."""
+"""Detection of new repositories that could start programs, and the limits of the search for them."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a sandbox exposes, and its arguments and filters, without running any."""
+"""Arguments, mounts and filters of a sandbox, tested without running one."""
 
 import os
 import struct

@@ -1,4 +1,4 @@
-"""Who may move which cards on a board."""
+"""Rules about who may move which cards on a board."""
 
 import pytest
 
