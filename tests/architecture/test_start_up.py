@@ -141,7 +141,7 @@ print(" ".join(sorted(sys.modules)))
     }
 
 
-def test_the_protocol_depends_on_nothing_else() -> None:
+def test_the_protocol_package_imports_nothing_of_the_agent() -> None:
     code = """
 import sys
 sys.path[:] = ["protocol", *[p for p in sys.path if p]]

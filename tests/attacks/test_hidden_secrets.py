@@ -92,7 +92,7 @@ async def test_certificates_in_packages_are_readable(box: Sandboxed) -> None:
     assert (await box.run("cat node_modules/certs/ca.pem")).output == "public"
 
 
-async def test_files_with_the_same_content_in_git_stay_visible(box: Sandboxed) -> None:
+async def test_unmodified_committed_files_stay_visible(box: Sandboxed) -> None:
     write(box.folder, "fixtures/server.pem", "known to all")
     git(box.folder, "add", ".")
     git(box.folder, "commit", "-qm", "x")

@@ -89,7 +89,7 @@ async def test_redirects_in_a_circle_end(server: WebServer) -> None:
 
 
 @pytest.mark.parametrize("location", ["file:///etc/passwd", "http://u:p@b.test/", "gopher://b.test/"])
-async def test_a_redirect_to_something_else_is_rejected(server: WebServer, location: str) -> None:
+async def test_a_redirect_to_a_non_web_address_is_rejected(server: WebServer, location: str) -> None:
     server.serve("/a", "", f"location: {location}", status="302 Found")
     with pytest.raises(BadRequest):
         await PageFetcher(HERE, here).fetch(server.url("/a"), go)

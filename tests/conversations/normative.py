@@ -77,7 +77,7 @@ MUSTS = (
         "additionalDirectories is the complete list; absent or empty is none",
         FOLDERS,
         "test_the_named_folders_are_the_complete_list",
-        "test_an_empty_list_removes_all_folders",
+        "test_naming_no_folder_removes_all",
         "test_a_fork_has_the_requested_folders",
         "test_version_2_resumes_with_the_complete_list_too",
     ),

@@ -69,7 +69,7 @@ async def test_the_named_folders_are_the_complete_list(
 
 @pytest.mark.parametrize("named", [None, []])
 @pytest.mark.parametrize("is_open", [False, True])
-async def test_an_empty_list_removes_all_folders(
+async def test_naming_no_folder_removes_all(
     scene: Scene, folders: tuple[str, str], named: object, is_open: bool
 ) -> None:
     async with scene.editor() as editor:

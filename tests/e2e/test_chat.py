@@ -63,7 +63,7 @@ async def test_an_edit_is_rejected(place: Place) -> None:
     assert (place.project / "a.txt").read_text() == BEFORE
 
 
-async def test_a_rejection_gives_a_reason(place: Place) -> None:
+async def test_a_rejection_can_give_a_reason(place: Place) -> None:
     async with serve(EDITING) as server, place.chat(server) as terminal:
         terminal.type(f"change it{ENTER}")
         await terminal.see("Your answer:")

@@ -74,6 +74,6 @@ def test_without_an_open_question_the_turn_was_cut_off(behind: list[Event]) -> N
     assert record.last_end.reason == "cancelled"
 
 
-def test_without_support_a_question_is_closed() -> None:
+def test_by_default_an_open_question_is_closed() -> None:
     ends = fold_events([*step("write"), PermissionAsked("c0")]).closing_events()
     assert [type(end) for end in ends if isinstance(end, CallEnded | TurnEnded)] == [CallEnded, TurnEnded]

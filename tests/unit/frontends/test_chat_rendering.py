@@ -75,7 +75,7 @@ def test_markdown_cannot_smuggle_control_codes(text: str) -> None:
     assert "\x9b" not in written
 
 
-def test_an_entity_is_not_decoded_into_markup() -> None:
+def test_an_entity_is_not_decoded_into_a_control_character() -> None:
     written = renderer().render(renderer().markdown("a &#27;[31m b &#x202e; c [x](javascript:1) &#155;"))
     assert not set(written) & {"\x1b", "\u202e", "\x9b"}
 

@@ -139,7 +139,7 @@ def test_a_root_within_a_protected_folder_is_an_ordinary_root(tmp_path: Path) ->
     index.close()
 
 
-def test_the_number_of_watches_is_limited(tmp_path: Path) -> None:
+def test_the_number_of_folders_is_limited(tmp_path: Path) -> None:
     assert MAX_FOLDERS >= 10_000
     make(tmp_path, "a/.env", "b/c/.env", "b/d/.env", "node_modules/x/y")
     index = TreeIndex((str(tmp_path),), GUARDED, max_folders=3)
@@ -147,7 +147,7 @@ def test_the_number_of_watches_is_limited(tmp_path: Path) -> None:
     index.close()
 
 
-def test_enough_inotify_instances_are_left_for_others(tmp_path: Path) -> None:
+def test_enough_inotify_instances_are_left_for_other_programs(tmp_path: Path) -> None:
     watcher = blind()
     assert not watcher.watch(str(tmp_path))
     assert watcher.changes() == Changes()
