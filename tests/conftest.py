@@ -57,21 +57,23 @@ LONGEST_FIRST = (
     "test_tools_under_attack",
     "test_full_screen_chat",
 )
-"""Files that take longest, longest first (`pytest --durations`): one that starts last keeps all workers waiting."""
+"""The slowest test files, longest first (`pytest --durations`); a slow file that starts last keeps all workers
+waiting.
+"""
 
 ASKED_EXAMPLES = os.environ.get("HERMES_TEST_EXAMPLES")
 settings.register_profile(
     "hermes",
     max_examples=int(ASKED_EXAMPLES or "50"),
-    derandomize=not ASKED_EXAMPLES,  # a search gives a number; otherwise a run is like the previous one
+    derandomize=not ASKED_EXAMPLES,  # A number asks for a random search; otherwise every run is the same.
     deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],  # it measures the machine
+    suppress_health_check=[HealthCheck.too_slow],  # It measures the machine.
 )
 settings.load_profile("hermes")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let programs that tests start end on signals, even if the tests run under `nohup` or in the background."""
+    """Make programs that tests start end on signals, even if the tests run under `nohup` or in the background."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, _ignore)
@@ -88,7 +90,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="session")
 def require_all() -> bool:
-    """In CI, nothing may be skipped: what is not installed fails."""
+    """Fail instead of skipping if something is not installed, in CI."""
     return os.environ.get("HERMES_TEST_REQUIRE_ALL") == "1"
 
 

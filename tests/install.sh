@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# What the tests need beyond Python: foreign ACP clients and an MCP server from npm, and a few programs from the system.
-# With the argument `all` also what the slow tests need: a browser, editors, container engines.
-# With the argument `train` only the environment of the tests that train a model: 6 GB, because of torch.
-# Says plainly what it leaves out; with HERMES_TEST_REQUIRE_ALL=1 it fails instead. Safe to run again.
+# Installs what the tests need beyond Python: other projects' ACP clients and an MCP server from npm, and a few system programs.
+# With the argument `all`, also what the slow tests need: a browser, editors, container engines.
+# With the argument `train`, only the environment of the tests that train a model: 6 GB, because of torch.
+# Reports what it omits; with HERMES_TEST_REQUIRE_ALL=1 it fails instead. Safe to run again.
 set -uo pipefail
 cd "$(dirname "$0")/e2e/clients"
 
@@ -14,7 +14,7 @@ as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo -n "$@"; else return 1; fi
 }
 
-# program=package pairs; mount and umount make the tiny disks of the full-disk tests, chromium is for the browser tool.
+# program=package pairs; mount and umount create the small disks of the full-disk tests, chromium is for the browser tool.
 install_programs() {
   local missing=() packages=() pair
   for pair in "$@"; do
@@ -49,13 +49,13 @@ install_servers() (
   npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && cp package-lock.json node_modules/.installed-lock.json
 )
 
-# --- VS Code: a real one in a browser, and what builds and tests the extension ---
+# --- VS Code in a browser, and the tools that build and test the extension ---
 install_vscode() (
   cd ../vscode || exit
   if cmp -s package-lock.json node_modules/.installed-lock.json; then exit; fi
   local quiet=(--ignore-scripts --no-audit --no-fund --loglevel=error)
   npm ci "${quiet[@]}" || exit
-  # The editor's server comes with lists of what it needs itself.
+  # The editor's server contains lists of its own dependencies.
   for part in . extensions; do
     (cd "node_modules/code-server/lib/vscode/$part" && npm install --omit=dev "${quiet[@]}") || exit
   done
@@ -69,7 +69,7 @@ install_extension() (
 )
 # --- end of VS Code ---
 
-# Clients written in Python, in an environment of their own inside of that of the tests.
+# Clients written in Python, in their own environment inside that of the tests.
 install_python_clients() {
   local python=../../../.venv/bin/python
   [ -x "$python" ] || python=python3
@@ -83,8 +83,8 @@ install_python_clients() {
     && cp requirements.txt "$place/.installed"
 }
 
-# Harbor: its models of trajectories, and its runner for agents that speak ACP. Both need only what the tests have anyway;
-# its own dependencies are many, and it asks for Python 3.12, which these parts do not need.
+# Harbor: its models of trajectories, and its runner for agents that speak ACP. Both need only packages that the tests have anyway;
+# it has many dependencies of its own and requires Python 3.12, which these parts do not need.
 install_harbor() {
   local python=../../../.venv/bin/python version=0.26.0
   [ -x "$python" ] || python=python3
@@ -95,7 +95,7 @@ install_harbor() {
   "$python" -m pip install -q --disable-pip-version-check --no-deps --ignore-requires-python --target "$place" "harbor==$version"
 }
 
-# The API server of Atropos, which needs only what the tests have anyway.
+# The API server of Atropos, which needs only packages that the tests have anyway.
 install_atropos() {
   local python=../../../.venv/bin/python version=0.4.0
   [ -x "$python" ] || python=python3
@@ -106,7 +106,7 @@ install_atropos() {
   "$python" -m pip install -q --disable-pip-version-check --no-deps --target "$place" "atroposlib==$version"
 }
 
-# Frameworks of labs and a backend for traces, each in an environment of its own: they need a hundred packages, and
+# Frameworks of labs and a backend for traces, each in its own environment: they need a hundred packages, and
 # versions that the tests must not have.
 install_framework() {
   local name=$1 python=../../../.venv/bin/python
@@ -122,7 +122,7 @@ install_framework() {
     && echo "$*" > "$place/.installed"
 }
 
-# hermes-acp with its extras for training, in an environment of its own.
+# hermes-acp with its extras for training, in its own environment.
 install_training() {
   install_framework train -e '../../..[tinker,trl]'
 }
@@ -146,7 +146,7 @@ check_node() {
     2>/dev/null || lacks "acpx: it needs Node 22.13 or newer, and $node is none"
 }
 
-# Emacs comes with eglot from version 29 on; Neovim is a development dependency from PyPI.
+# Emacs contains eglot from version 29 on; Neovim is a development dependency from PyPI.
 install_eglot() {
   install_programs emacs=emacs-nox
   command -v emacs >/dev/null || return 0
@@ -160,7 +160,7 @@ if [ "${1:-}" = train ]; then
   exit
 fi
 
-# The first brings npm. What follows mostly waits for a network, so all of it runs at once; only one may use apt.
+# The first installs npm. The others mostly wait for the network, so they run concurrently; only one may use apt.
 install_programs bwrap=bubblewrap curl=curl git=git npm=npm mount=mount umount=mount ssh=openssh-client sshd=openssh-server \
   tmux=tmux
 install_clients &
@@ -169,7 +169,7 @@ install_clients &
 if [ "${1:-}" = all ]; then
   {
     install_programs docker=docker.io dockerd=docker.io podman=podman runc=runc busybox=busybox-static chromium=chromium
-    # It starts with a quarter of the work. Not every system has it; then the browser itself is used.
+    # It starts with a quarter of the work. If a system does not have it, the browser itself is used.
     command -v chromium-headless-shell >/dev/null || as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y \
       --no-install-recommends chromium-headless-shell || true
     install_programs nginx=nginx-light openssl=openssl prometheus=prometheus promtool=prometheus

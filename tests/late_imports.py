@@ -5,12 +5,12 @@ from typing import Any
 
 
 class LateModule:
-    """Replace a module, and import it when one of its names is requested."""
+    """Replaces a module, and imports it when one of its names is requested."""
 
     def __init__(self, name: str) -> None:
         self._module_name = name
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # pytest asks every global of a test file for such names
+        if name.startswith("_"):  # pytest asks every global of a test file for such names.
             raise AttributeError(name)
         return getattr(import_module(self._module_name), name)

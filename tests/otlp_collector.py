@@ -1,4 +1,4 @@
-"""A collector for OTLP over HTTP: receives what is exported, and decodes it with the published protocol."""
+"""A collector for OTLP over HTTP: receives exports and decodes them with the published protocol."""
 
 import gzip
 import http.server

@@ -5,11 +5,13 @@ import socket
 from typing import Final
 
 NEVER_GIVEN: Final = range(20_000, 30_000)
-"""Below what Linux, macOS and Windows give out by themselves: no other test's connection takes one meanwhile."""
+"""Below the range from which Linux, macOS and Windows assign ports, so no other test's connection takes one in
+between.
+"""
 
 
 def quiet_port() -> int:
-    """Return a port at 127.0.0.1 that nobody listens on, and that nobody gets without naming it."""
+    """Return a port at 127.0.0.1 that nobody listens on and that the system does not assign by itself."""
     for port in random.sample(NEVER_GIVEN, 100):
         with socket.socket() as probe:
             try:

@@ -60,7 +60,7 @@ CONVERSATION: Mapping[str, Any] = {
 
 
 class TrainingHome:
-    """A person's home below `folder`, with the training `demo`."""
+    """The user's home below `folder`, with the training `demo`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -106,7 +106,7 @@ class TrainingHome:
         self.write_manifest(form, **manifest)
 
     def write_manifest(self, form: str = "messages", **manifest: Any) -> None:
-        """Write the manifest of the data as it is."""
+        """Write a manifest that matches the current data."""
         content = self.data.read_bytes()
         file = {"name": self.data.name, "sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
         document = {

@@ -1,4 +1,4 @@
-"""Limits that keep a file readable. There are no opt-outs: raising one is an edit of this test."""
+"""Limits that keep files readable. There are no opt-outs: to raise a limit, edit this test."""
 
 import ast
 from collections.abc import Iterator
@@ -54,13 +54,13 @@ def test_classes_are_small() -> None:
     assert {name: count for name, count in counts.items() if count > MAX_PUBLIC_METHODS} == {}
 
 
-def test_names_say_something() -> None:
+def test_names_are_meaningful() -> None:
     sources = python_files("hermes_acp", "protocol")
     assert [name_of(path) for path in sources if path.stem in FORBIDDEN_NAMES] == []
     assert [name for name, node in functions(sources) if node.name.startswith("handle_")] == []
 
 
-def test_no_check_is_switched_off() -> None:
+def test_no_check_is_disabled() -> None:
     found = {
         name_of(path): marker
         for path in WRITTEN

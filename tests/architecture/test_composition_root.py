@@ -51,12 +51,12 @@ def changes_of_attributes(function: ast.AST) -> Iterator[str]:
                 yield target.attr
 
 
-def test_it_is_small() -> None:
+def test_the_composition_root_is_small() -> None:
     assert FILES
     assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in FILES) <= MAX_LINES
 
 
-def test_nothing_in_it_changes() -> None:
+def test_no_attribute_changes_after_construction() -> None:
     changed = {
         f"{name_of(path)}: {node.name}": [*changes_of_attributes(node)]
         for path in FILES
@@ -66,7 +66,7 @@ def test_nothing_in_it_changes() -> None:
     assert {name: attributes for name, attributes in changed.items() if attributes} == {}
 
 
-def test_nothing_is_kept_in_it_but_parts() -> None:
+def test_only_parts_are_stored_in_it() -> None:
     kept = [
         f"{name_of(path)}:{node.lineno}"
         for path in FILES

@@ -46,7 +46,7 @@ def dependencies() -> Graph:
 
 
 def cycles(graph: Graph) -> frozenset[frozenset[str]]:
-    """Return the strongly connected components of two modules or more (Tarjan's algorithm)."""
+    """Return the strongly connected components with at least two modules (Tarjan's algorithm)."""
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
@@ -73,7 +73,7 @@ def cycles(graph: Graph) -> frozenset[frozenset[str]]:
     return frozenset(found)
 
 
-def test_every_package_is_looked_at() -> None:
+def test_every_package_is_checked() -> None:
     assert {module.partition(".")[0] for module in modules()} == set(PACKAGES)
 
 

@@ -1,4 +1,4 @@
-"""Every relative link and anchor in the documentation leads somewhere; the site's navigation names every page."""
+"""Every relative link and anchor in the documentation has a target; the site's navigation names every page."""
 
 import re
 import tomllib
@@ -17,7 +17,7 @@ HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
 
 
 def anchors(page: Path) -> set[str]:
-    """Return the anchors of a page's headings, as code hosts make them."""
+    """Return the anchors of a page's headings, as code hosts generate them."""
     found: set[str] = set()
     for heading in HEADING.findall(FENCE.sub("", page.read_text(encoding="utf-8"))):
         words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
@@ -35,7 +35,7 @@ def links(page: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_relative_link_leads_somewhere(page: Path) -> None:
+def test_every_relative_link_has_a_target(page: Path) -> None:
     broken: list[str] = []
     for link in links(page):
         name, _, anchor = link.partition("#")

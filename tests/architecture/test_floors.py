@@ -5,5 +5,5 @@ from importlinter.cli import lint_imports
 from tests.architecture.sources import ROOT
 
 
-def test_every_room_keeps_to_its_floor() -> None:
+def test_every_package_imports_only_from_lower_floors() -> None:
     assert lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True) == 0

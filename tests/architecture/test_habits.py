@@ -1,4 +1,4 @@
-"""Coding rules that the app depends on, checked in the source."""
+"""Coding rules that the app depends on, checked in its source."""
 
 import ast
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ WITHOUT_END_UNBOUND = frozenset(
         "getch",
     }
 )
-"""What waits for somebody else unless it is given a bound."""
+"""Calls that wait for something else unless they get a time limit."""
 MUTABLE = ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp
 
 
@@ -67,7 +67,7 @@ def imports(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def test_everything_is_caught_only_at_the_boundaries() -> None:
+def test_broad_excepts_are_only_at_the_boundaries() -> None:
     found = [
         f"{name_of(path)}:{node.lineno}"
         for path in SOURCES
@@ -100,7 +100,7 @@ def test_no_mutable_module_values() -> None:
     assert found == []
 
 
-def test_print_belongs_to_the_command_line() -> None:
+def test_only_the_command_line_prints() -> None:
     found = [
         f"{name_of(path)}:{line}"
         for path in SOURCES
@@ -117,7 +117,7 @@ def test_anyio_and_real_parts_only() -> None:
     assert {name for name in found if not name.startswith("bench/serving/")} == set()
 
 
-def test_only_the_lsp_face_knows_that_protocol() -> None:
+def test_only_the_lsp_frontend_knows_that_protocol() -> None:
     found = [
         f"{name_of(path)}: {module}"
         for path in SOURCES
@@ -161,7 +161,7 @@ def test_tests_wait_for_events_and_never_for_the_clock() -> None:
     assert found == []
 
 
-def test_modules_say_what_they_are() -> None:
+def test_every_module_has_a_docstring() -> None:
     written = [path for path in SOURCES if "/generator/" not in name_of(path)]
     assert [name_of(path) for path in written if not ast.get_docstring(tree_of(path))] == []
 
@@ -169,7 +169,7 @@ def test_modules_say_what_they_are() -> None:
 def waits_without_end(
     work: ast.expr, defined: dict[str, ast.AST], seen: frozenset[str] = frozenset()
 ) -> bool:
-    """Return whether a function passed to a worker thread waits for others without a time limit, in its own module."""
+    """Return whether a function passed to a worker thread waits without a time limit, in its own module."""
     name = ast.unparse(work) if isinstance(work, ast.Name | ast.Attribute) else ""
     if name in WITHOUT_END:
         return True
@@ -222,6 +222,6 @@ def endless_waits(path: Path) -> list[str]:
     return found
 
 
-def test_what_waits_without_end_has_a_limiter_of_its_own() -> None:
+def test_endless_waits_have_their_own_limiter() -> None:
     """The default pool has 40 threads: 40 endless waits in it would block every session of the process."""
     assert [line for path in SOURCES for line in endless_waits(path)] == []

@@ -44,7 +44,7 @@ def texts() -> list[Path]:
     return [ROOT / name for name in listed if Path(name).suffix in TEXTS and not name.endswith(LEFT_OUT)]
 
 
-def test_nothing_is_installed_by_name_from_an_index() -> None:
+def test_no_text_installs_by_name_from_an_index() -> None:
     advice = [
         f"{path.relative_to(ROOT)}: {found[0]}"
         for path in texts()
@@ -54,7 +54,7 @@ def test_nothing_is_installed_by_name_from_an_index() -> None:
     assert advice == []
 
 
-def test_the_pattern_knows_the_usual_commands() -> None:
+def test_the_pattern_matches_the_usual_commands() -> None:
     for bad in (
         "pip install hermes-acp-server",
         "pip install -U 'hermes-acp-server[serve]'",

@@ -67,7 +67,7 @@ hermes_acp.workspaces.backends: daytona docker local modal singularity ssh verce
 
 
 @pytest.mark.parametrize("package", DRAWERS)
-def test_leaves_export_their_constant_and_do_not_know_each_other(package: str) -> None:
+def test_plugins_export_their_constant_and_do_not_import_each_other(package: str) -> None:
     plugin_folder: PluginFolder[object] = PluginFolder(package, DRAWERS[package])
     folder = ROOT / package.replace(".", "/")
     assert plugin_folder.names()
@@ -78,7 +78,7 @@ def test_leaves_export_their_constant_and_do_not_know_each_other(package: str) -
                 assert not node.module.startswith(f"{package}."), f"{name} imports {node.module}"
 
 
-def test_the_catalogue_is_what_was_reviewed() -> None:
+def test_the_plugins_match_the_reviewed_catalogue() -> None:
     written = " ".join(
         f"{package}: {' '.join(PluginFolder[object](package, DRAWERS[package]).names())}"
         for package in sorted(DRAWERS)
@@ -86,7 +86,7 @@ def test_the_catalogue_is_what_was_reviewed() -> None:
     assert written == " ".join(CATALOGUE.split())
 
 
-def test_a_name_that_is_no_leaf_is_refused() -> None:
+def test_an_unknown_plugin_name_is_rejected() -> None:
     plugin_folder: PluginFolder[object] = PluginFolder("hermes_acp.tools.builtin", "TOOL")
     with pytest.raises(KeyError):
         plugin_folder.open("no_such_tool")

@@ -1,4 +1,4 @@
-"""Limits on the size of a struct, a class and a folder.
+"""Limits on the size of structs, classes and folders.
 
 Existing exceptions are listed with their sizes. The lists may only shrink: nothing may grow, and an entry that is no
 longer needed must be removed.
@@ -16,9 +16,9 @@ MAX_METHODS: Final = 20
 MAX_MODULES: Final = 20
 STRUCTS: Final = frozenset({"Struct", "NamedTuple", "TypedDict", "BaseModel", "Section"})
 STORED_EVENTS: Final = {
-    # One line of the record; its fields are the stored format, which older records have too.
+    # One line of the record; its fields are the stored format, which older records also use.
     "hermes_acp/core/events.py: CallEnded": 14,
-    # What engines store of a run; the fields of one without a value are left out.
+    # What engines store for a run; fields without a value are omitted.
     "hermes_acp/core/ports/run_ports.py: RunOrder": 15,
 }
 LARGE_STRUCTS: Final = {
@@ -45,7 +45,7 @@ PLUGIN_FOLDERS: Final = frozenset(
         "hermes_acp/tools/builtin",
     }
 )
-"""Folders with one file a plugin: they grow with what the product can do."""
+"""Folders with one file per plugin: they grow with the product's features."""
 SOURCES = tuple(
     path
     for path in python_files("hermes_acp", "scanner", "protocol", "editor-clients")

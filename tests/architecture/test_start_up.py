@@ -1,4 +1,4 @@
-"""What is imported before `initialize` is answered, and what the protocol needs."""
+"""Imports at start-up: what may be imported before `initialize` is answered, and what the protocol needs."""
 
 import subprocess
 import sys
@@ -66,21 +66,21 @@ def loaded_by(code: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", HEAVY)
-def test_nothing_heavy_on_the_way_to_initialize(name: str) -> None:
+def test_nothing_heavy_is_imported_before_initialize(name: str) -> None:
     assert name not in loaded_by(GREETING)
 
 
-def test_nothing_of_a_fleet_is_imported_without_one() -> None:
+def test_without_a_fleet_nothing_of_it_is_imported() -> None:
     assert not loaded_by(CONVERSATION) & {"psycopg", "temporalio", "hermes_acp.runs.fleet.postgres_database"}
 
 
-def test_nothing_of_opentelemetry_is_imported_unless_something_is_exported() -> None:
+def test_opentelemetry_is_imported_only_for_an_export() -> None:
     loaded = loaded_by(CONVERSATION)
     assert not {name for name in loaded if name.partition(".")[0] == "opentelemetry"}
     assert not loaded & {"hermes_acp.telemetry.traces.otel_export", "requests", "google.protobuf"}
 
 
-def test_a_chat_starts_its_agent_before_it_imports_what_draws() -> None:
+def test_a_chat_starts_its_agent_before_importing_its_user_interface() -> None:
     assert not loaded_by(CHAT) & {
         "rich",
         "prompt_toolkit",
@@ -92,7 +92,7 @@ def test_a_chat_starts_its_agent_before_it_imports_what_draws() -> None:
     }
 
 
-def test_a_conversation_imports_nothing_it_has_no_use_for() -> None:
+def test_a_conversation_imports_nothing_unneeded() -> None:
     loaded = loaded_by(CONVERSATION)
     assert not [name for name in loaded if name.startswith("hermes_acp.frontends.library")]
     assert not loaded & {"mcp", "mcp_types", "hermes_acp.mcp.server_pool"}
@@ -104,11 +104,11 @@ def test_a_conversation_imports_nothing_it_has_no_use_for() -> None:
     }
 
 
-def test_no_checks_are_built_for_settings_that_nobody_wrote() -> None:
+def test_unset_settings_build_no_validators() -> None:
     assert not loaded_by(UNWRITTEN)
 
 
-def test_a_session_is_started_without_what_a_turn_is_made_of() -> None:
+def test_a_session_starts_without_importing_the_parts_of_a_turn() -> None:
     loaded = loaded_by("""
 import sys
 import hermes_acp.frontends.acp.fast_handshake
@@ -126,7 +126,7 @@ print(" ".join(sorted(sys.modules)))
     }
 
 
-def test_the_lsp_face_greets_before_the_house_is_there() -> None:
+def test_the_lsp_frontend_answers_before_the_app_exists() -> None:
     loaded = loaded_by("""
 import sys
 import hermes_acp.frontends.lsp.lsp_process
@@ -141,7 +141,7 @@ print(" ".join(sorted(sys.modules)))
     }
 
 
-def test_the_protocol_stands_alone() -> None:
+def test_the_protocol_package_imports_nothing_of_the_agent() -> None:
     code = """
 import sys
 sys.path[:] = ["protocol", *[p for p in sys.path if p]]
@@ -154,7 +154,7 @@ print(" ".join(sorted(name.partition(".")[0] for name in sys.modules)))
     assert not loaded & {"pydantic", "httpx2", "yaml"}
 
 
-def test_garbage_is_collected_again_once_everything_is_there() -> None:
+def test_garbage_collection_is_enabled_after_start_up() -> None:
     code = """
 import gc
 import hermes_acp.__main__

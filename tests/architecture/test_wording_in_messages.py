@@ -1,4 +1,4 @@
-"""A frontend's sentences for people are in its `messages` module, where they are read and changed in one place."""
+"""Each frontend has its messages for people in its `messages` module, where they are read and changed together."""
 
 import ast
 import re
@@ -12,7 +12,7 @@ from tests.architecture.sources import ROOT, name_of, nodes_of, python_files, tr
 FRONTENDS = ("acp", "chat", "cli", "command_line", "gateway", "hub", "library", "lsp", "web")
 SENTENCE = re.compile(r"[^\W\d_]{2,}[.,:;]? +[^\W\d_]{2,}")
 STYLE = re.compile(r"((bold|dim|italic|underline|noreverse|cyan|yellow|default|ansi\w+|bg:default) ?)+")
-"""How rich and prompt_toolkit name styles."""
+"""Style names of rich and prompt_toolkit."""
 ALLOWED = frozenset(
     {
         *(
@@ -31,9 +31,9 @@ ALLOWED = frozenset(
         ),
     }
 )
-"""The names of commands and folders, HTTP headers, and lines of git's patch format."""
+"""Names of commands and folders, HTTP headers, and lines of git's patch format."""
 FOR_THE_MODEL = frozenset({"model_text", "actions"})
-"""Modules and plugin folders whose texts the model reads."""
+"""Modules and plugin folders with texts for the model."""
 
 
 def wording(path: Path) -> Iterator[str]:

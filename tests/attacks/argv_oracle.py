@@ -66,7 +66,7 @@ class Scene(Struct, frozen=True):
 
     @property
     def around(self) -> ShellEnvironment:
-        """The environment in which a command is checked."""
+        """Return the environment in which a command is checked."""
         return ShellEnvironment((self.work,), self.home)
 
 
@@ -83,7 +83,7 @@ def prepare(folder: Path) -> list[Scene]:
     kinds = {"plain": FILES, "odd": FILES + ODD_FILES, "dashed": FILES + DASHED_FILES}
     scenes: list[Scene] = []
     for kind, names in kinds.items():
-        # So deep that no row of dots leads out of it.
+        # So deep that no sequence of dots leads out of it.
         top = folder / kind / "a" / "b" / "c" / "d"
         for name in names:
             file = top / "work" / name
@@ -163,7 +163,7 @@ def unforeseen(text: str, runs: Iterable[Run], scene: Scene) -> str:
 
 
 def _started(command: Command) -> tuple[Word, ...]:
-    """Return the words of a program, without the shell's own words before it."""
+    """Return a program's words, without the shell's own words before it."""
     words = (command.name, *command.args) if command.name else ()
     return words[1:] if command.program in ("time", "command") else words
 
@@ -210,7 +210,7 @@ class Tally(Struct):
 
 
 def compare(seed: int, words: int) -> Tally:
-    """Compare until bash has received that many words, past findings first and in every folder."""
+    """Compare until bash has received this many words, past findings first and in every folder."""
     tally = Tally()
     with scratch_folder() as folder:
         scenes = prepare(folder)

@@ -1,8 +1,8 @@
 """Check what must hold after every attack: the agent is alive, answers, and has written only valid frames.
 
 It has revealed nothing and left nothing behind. The canary must not occur in anything that the agent wrote to its
-editor, its model or its home folder, and its file must not have been read or written. Processes are found by a variable
-that every child inherits.
+editor, its model or its home folder, and its file must not have been read or written. Processes are found by a
+variable that every child inherits.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ STILL_HERE: Final = Reply("Still here.")
 NOTE: Final = "["
 ALLOW: Final[Mapping[str, Answer]] = {"session/request_permission": permit("allow_once")}
 AT_ONCE: Final = "retry:\n  first_wait_s: 0.01\n  longest_wait_s: 0.02\n  rest_s: 0.1\n"
-"""Settings that let a failed call be tried again without a wait worth mentioning."""
+"""Settings with which a failed call is retried almost at once."""
 SLOW_STEP = re.compile(r"Executing <.*> took \d+\.\d+ seconds")
 
 
 class Part:
-    """The model's replies: one per step to prompts that contain certain words; to all others, that it is here."""
+    """The model's replies: one per step to prompts that contain certain words; to all others, a fixed sentence."""
 
     def __init__(self) -> None:
         self._lines: dict[str, tuple[Reply, ...]] = {}
@@ -84,7 +84,7 @@ class Canary:
             "the canary was touched"
         )
         wanted = self.token.encode()
-        assert wanted not in written, "the canary left by the wire"
+        assert wanted not in written, "the canary left over the wire"
         files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
         assert [file for file in files if wanted in file.read_bytes()] == []
         assert self.path.read_text() == self.token
@@ -104,7 +104,7 @@ class AttackedAgent:
         self.canary = folder / "secrets" / "canary.txt"
         self._variables = variables
         self.is_dead = False
-        """Set it where the attack ends with the agent killed: then it need not live."""
+        """Set this if the attack ends with the agent killed: then it need not be alive."""
         self._asked = 0
 
     @asynccontextmanager
@@ -190,7 +190,7 @@ def open_descriptors(pid: int) -> int:
 def children_of(pid: int) -> list[int]:
     """Return the live children of a process, including those it adopted."""
     found: list[int] = []
-    with suppress(FileNotFoundError):  # the process or one of its threads has just ended
+    with suppress(FileNotFoundError):  # The process or one of its threads has just ended.
         for thread in list(Path(f"/proc/{pid}/task").iterdir()):
             with suppress(FileNotFoundError, ProcessLookupError):
                 found += map(int, (thread / "children").read_text().split())
@@ -198,7 +198,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def marked_processes(mark: str) -> list[int]:
-    """Return the live processes started below the agent with this mark, including itself."""
+    """Return the live processes started below the agent with this mark, including the agent itself."""
     wanted = f"{MARK}={mark}".encode()
     found: list[int] = []
     for name in os.listdir("/proc"):
@@ -255,7 +255,7 @@ async def attacked_agent(
                 await siege.check_prompt()
                 assert peak_rss_bytes(agent.process.pid) < MAX_RSS_BYTES
                 for child in children_of(agent.process.pid):
-                    with suppress(ProcessLookupError):  # it has just ended
+                    with suppress(ProcessLookupError):  # It has just ended.
                         left.append(watch_process(child))
             code = await agent.leave()
             assert code == -signal.SIGKILL if siege.is_dead else code == 0

@@ -18,7 +18,7 @@ IS_THERE: Final = bool(PROGRAM and shutil.which("node"))
 
 
 class Session:
-    """A browser, with a record of the hosts its pages requested; `allowed` are those they may contact."""
+    """A browser, with a record of the hosts that its pages requested; `allowed` are those they may contact."""
 
     def __init__(self, browsers: BrowserPool, name: str = "ses_1") -> None:
         self._browsers = browsers
@@ -54,7 +54,7 @@ class Session:
 
 @asynccontextmanager
 async def browsing(*private: str) -> AsyncGenerator[tuple[WebServer, Session]]:
-    """Run a browser to which some hosts are private and permanently allowed."""
+    """Run a browser in which some hosts are private and permanently allowed."""
     browsers = BrowserPool(PROGRAM, frozenset(private), dict(os.environ))
     async with web_server() as server:
         session = Session(browsers)

@@ -1,6 +1,6 @@
 """The attacks that one operating system user tries on another's agent: files, processes, sockets and ports.
 
-`python -m tests.attacks.os_user_attempts`, started as root with a `Target` on standard input: becomes the attacker,
+`python -m tests.attacks.os_user_attempts`, started as root with a `Target` on standard input, becomes the attacker,
 tries everything, and prints the result of each attempt.
 """
 
@@ -24,7 +24,7 @@ PIDFD_GETFD = 438
 
 
 class Target(Struct):
-    """Who the attacker is, and the victim's folders, files, sockets, processes and ports."""
+    """The attacker's identity, and the victim's folders, files, sockets, processes and ports."""
 
     user_id: int
     group_id: int
@@ -143,7 +143,7 @@ def refusal_of(attempt: Callable[[], object]) -> str:
 def main() -> None:
     """Become the attacker, try everything, and print the results."""
     target = msgspec.json.decode(sys.stdin.buffer.read(), type=Target)
-    codecs.lookup("idna")  # the attacker cannot import what the HTTP client needs
+    codecs.lookup("idna")  # The attacker cannot import what the HTTP client needs.
     os.setgroups([])
     os.setgid(target.group_id)
     os.setuid(target.user_id)

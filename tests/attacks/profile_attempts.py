@@ -84,7 +84,7 @@ def spellings(file: Path, project: Path) -> list[str]:
 
 
 def tool_calls_against(victim: Owner, project: Path) -> list[ToolCall]:
-    """Return calls of tools that would show a victim's words."""
+    """Return tool calls that would show a victim's words."""
     soul, home = victim.home / "SOUL.md", str(victim.home)
     paths = [*spellings(soul, project), f"link-{victim.name}/SOUL.md", f"file-{victim.name}"]
     calls = [ToolCall("read_file", {"path": path}) for path in paths]
@@ -114,7 +114,7 @@ def tool_calls_against(victim: Owner, project: Path) -> list[ToolCall]:
 
 
 def requests_against(victim: Owner, project: Path) -> list[tuple[str, dict[str, Any]]]:
-    """Return requests of an editor that would show a victim's words."""
+    """Return requests from an editor that would show a victim's words."""
     home, session = str(victim.home), victim.session_id
     there: Sequence[str] = (session, f"../../{victim.name}/sessions/{session}", f"{home}/sessions/{session}")
     opened: dict[str, Any] = {"cwd": str(project), "mcpServers": []}

@@ -20,11 +20,11 @@ from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.storage.workspace_entries import WorkspaceEntries
 
 PROJECT_WORD = "kettle"
-"""A word that every profile's texts have, so that a search that looked too far would find them."""
+"""A word in every profile's texts, so that a search that is too broad would find them."""
 
 
 class Owner(Struct, frozen=True):
-    """A profile, its home, the word that only its own files have, and its key."""
+    """A profile, its home, the word that only its own files contain, and its key."""
 
     name: str
     home: Path
@@ -42,7 +42,7 @@ class Owner(Struct, frozen=True):
 
     @property
     def files(self) -> list[Path]:
-        """Its files with the word."""
+        """Its files that contain the word."""
         wanted, key = self.token.encode(), self.key.encode()
         inner = self.home / "profiles"
         found = (path for path in self.home.rglob("*") if path.is_file() and not path.is_relative_to(inner))

@@ -144,7 +144,7 @@ async def sandboxed(
 
 
 def require(way: SandboxMechanism, found: DetectedSandbox) -> None:
-    """Skip if this machine lacks the mechanism, unless nothing may be skipped."""
+    """Skip the test if this machine lacks the mechanism, unless nothing may be skipped."""
     if found.way != way:
         if os.environ.get("HERMES_TEST_REQUIRE_ALL") == "1" and way == "bubblewrap":
             pytest.fail(found.remark)

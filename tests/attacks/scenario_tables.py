@@ -8,11 +8,11 @@ from msgspec import Struct
 
 HERE: Final = Path(__file__).parent
 Call = tuple[str, str]
-"""A tool and its arguments in JSON, with marks for what only a world knows."""
+"""A tool and its arguments in JSON, with placeholders for what only a world knows."""
 
 
 class Carrier(Struct, frozen=True):
-    """Where an instruction is placed, and the ordinary calls that read it."""
+    """The place of an instruction, and the ordinary calls that read it."""
 
     name: str
     calls: tuple[Call, ...]
@@ -20,7 +20,7 @@ class Carrier(Struct, frozen=True):
 
 
 class Payload(Struct, frozen=True):
-    """What an instruction asks for, and the calls that were permanently allowed before."""
+    """An instruction's request, and the calls that were permanently allowed before."""
 
     name: str
     kind: str

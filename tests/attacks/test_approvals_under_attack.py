@@ -41,7 +41,7 @@ def tree_of(folder: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("program", BEYOND)
-async def test_b01_to_b09_an_allowed_program_is_asked_about_beyond_its_use(
+async def test_b01_to_b09_an_allowed_program_needs_approval_beyond_its_purpose(
     tmp_path: Path, program: str
 ) -> None:
     async with attacked_agent(tmp_path, answers=REFUSE, settings=rules_of(("allow", program))) as siege:
@@ -53,7 +53,7 @@ async def test_b01_to_b09_an_allowed_program_is_asked_about_beyond_its_use(
         assert tree_of(siege.workspace) == before
 
 
-async def test_b10_an_approval_is_for_the_program_that_was_there(tmp_path: Path) -> None:
+async def test_b10_an_approval_is_for_the_approved_program_only(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     path = f"{tmp_path}/bin:{os.environ['PATH']}"
     always = {ASK: permit("allow_always")}
@@ -70,7 +70,7 @@ async def test_b10_an_approval_is_for_the_program_that_was_there(tmp_path: Path)
         assert len(questions(siege)) == 3, "another program of that name is another command"
 
 
-async def test_b11_a_denied_program_is_denied_at_every_length_and_in_every_disguise(tmp_path: Path) -> None:
+async def test_b11_a_denied_program_is_denied_in_every_form_and_disguise(tmp_path: Path) -> None:
     commands = (*("true && " * count + "curl x > ran" for count in (0, 49, 50, 51, 500)), *HIDDEN)
     async with attacked_agent(tmp_path, settings=rules_of(("deny", "curl"))) as siege:
         ends = await run_all(siege, commands)
@@ -140,7 +140,7 @@ UNREADABLE = (
 
 
 @pytest.mark.slow
-async def test_b24_what_cannot_be_read_is_asked_about_and_blocks_nobody(tmp_path: Path) -> None:
+async def test_b24_unparsable_commands_need_approval_and_block_nothing(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path, answers=REFUSE) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         for command in UNREADABLE:
@@ -153,14 +153,14 @@ async def test_b24_what_cannot_be_read_is_asked_about_and_blocks_nobody(tmp_path
         assert tree_of(siege.workspace) == set()
 
 
-async def test_b25_what_lends_rights_is_asked_about_every_time(tmp_path: Path) -> None:
+async def test_b25_commands_that_grant_privileges_need_approval_every_time(tmp_path: Path) -> None:
     commands = ("sudo true", "su -c true", "doas true", "pkexec true", "true && sudo -n true")
     settings = "allow_bypass: true\n" + rules_of(*(("allow", each.split()[0]) for each in commands[:4]))
     async with attacked_agent(tmp_path, answers={ASK: permit("reject_once")}, settings=settings) as siege:
         for mode in ("ask", "accept_edits", "auto"):
             session_id = await siege.agent.open_session(siege.workspace)
             await siege.agent.call("session/set_mode", {"sessionId": session_id, "modeId": mode})
-            await siege.check_prompt(session_id)  # after it, the model knows the mode
+            await siege.check_prompt(session_id)  # After it, the model knows the mode.
             before = len(questions(siege))
             await run_all(siege, commands, session_id)
             assert len(questions(siege)) == before + len(commands), mode
@@ -172,7 +172,7 @@ async def test_b25_what_lends_rights_is_asked_about_every_time(tmp_path: Path) -
         assert all(each == {"allow_once", "reject_once"} for each in kinds)
 
 
-async def test_b20_the_mode_that_asks_about_nothing_is_there_for_nobody_by_accident(tmp_path: Path) -> None:
+async def test_b20_bypass_mode_cannot_be_enabled_by_accident(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path, environment={"HERMES_ALLOW_BYPASS": "1"}) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         for mode in ("bypass", "BYPASS", "yolo", ""):
@@ -182,7 +182,7 @@ async def test_b20_the_mode_that_asks_about_nothing_is_there_for_nobody_by_accid
             assert "error" in await siege.agent.call("session/set_config_option", option)
 
 
-async def test_a15_a16_no_detour_leads_to_a_protected_folder_unasked(tmp_path: Path) -> None:
+async def test_a15_a16_no_indirect_path_reaches_a_protected_folder_without_approval(tmp_path: Path) -> None:
     """In `accept_edits`, with everything allowed for the session before, and folders that do not exist."""
     commands = (
         "mkdir -p .git/hooks",

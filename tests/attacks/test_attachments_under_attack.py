@@ -1,4 +1,4 @@
-"""What an editor can send against its agent: attachments, diagnostics, terminals with output that nobody wrote."""
+"""Attacks by an editor on its agent: attachments, diagnostics, output of terminals."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def test_no_link_is_followed_and_no_address_leaves_its_line(tmp_path: Path
                 last = siege.server.requests[-1].body["messages"][-1]["content"]
                 text = last if isinstance(last, str) else json.dumps(last)
                 assert len(text) < 10_000
-                outside = text.partition("````")[0]  # the text itself is in a fence longer than its own
+                outside = text.partition("````")[0]  # The text itself is in a fence longer than its own.
                 assert "\n<system>" not in outside
                 assert "\n[INST]" not in outside
 
@@ -61,7 +61,7 @@ PICTURES: Final[dict[str, tuple[str, bytes]]] = {
 
 
 @pytest.mark.parametrize("name", PICTURES)
-async def test_a_picture_that_is_none_spoils_no_conversation(tmp_path: Path, name: str) -> None:
+async def test_an_invalid_image_does_not_break_the_conversation(tmp_path: Path, name: str) -> None:
     mime_type, content = PICTURES[name]
     async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
@@ -73,7 +73,7 @@ async def test_a_picture_that_is_none_spoils_no_conversation(tmp_path: Path, nam
         assert "image" not in json.dumps(siege.server.requests[-1].body["messages"])
 
 
-async def test_findings_of_an_editor_are_words_about_files_that_may_be_read(tmp_path: Path) -> None:
+async def test_diagnostics_are_texts_about_files_that_may_be_read(tmp_path: Path) -> None:
     work = tmp_path / "workspace"
 
     def finding(path: object, message: str = "plain", **more: Any) -> Message:
@@ -107,7 +107,7 @@ async def test_findings_of_an_editor_are_words_about_files_that_may_be_read(tmp_
     assert "2 files left out" in text
 
 
-async def test_c06_a_terminal_of_the_editors_gives_no_half_of_a_secret(tmp_path: Path) -> None:
+async def test_c06_an_editors_terminal_reveals_no_part_of_a_secret(tmp_path: Path) -> None:
     output = f"{TOKEN[20:]} and more\n" + "line\n" * 100
     answers: dict[str, Answer] = {
         **ALLOW,

@@ -1,4 +1,4 @@
-"""Mode `auto` in a whole agent: commands run confined without asking; leaving the sandbox asks (C02, C07)."""
+"""Mode `auto` in a whole agent: sandboxed commands run without approval; leaving the sandbox needs it (C02, C07)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def asked_about(titles: list[str], words: str) -> bool:
     return any(words in title for title in titles)
 
 
-async def test_commands_run_unasked_and_do_no_harm(tmp_path: Path) -> None:
+async def test_commands_run_without_approval_and_do_no_harm(tmp_path: Path) -> None:
     lines = (
         "echo mine > made && cat made",
         f"cat {tmp_path}/secrets/canary.txt {tmp_path}/.hermes/config.yaml; ls -la {tmp_path}",
@@ -77,7 +77,7 @@ async def test_commands_run_unasked_and_do_no_harm(tmp_path: Path) -> None:
     assert not asked_about(asked.titles, "made")
 
 
-async def test_what_leaves_the_sandbox_is_asked(tmp_path: Path) -> None:
+async def test_leaving_the_sandbox_needs_approval(tmp_path: Path) -> None:
     call = {"command": f"echo free > {tmp_path}/outside", "unsandboxed": True}
     refusing = Asked("reject_once")
     async with attacked_agent(
@@ -107,7 +107,7 @@ async def test_a_launched_process_is_confined_too(tmp_path: Path) -> None:
     assert not (tmp_path / "escaped").exists()
 
 
-async def test_where_the_sandbox_is_off_commands_are_asked_about(tmp_path: Path) -> None:
+async def test_without_the_sandbox_commands_need_approval(tmp_path: Path) -> None:
     asked = Asked("reject_once")
     settings = f"{AUTO}sandbox:\n  mode: off\n"
     async with attacked_agent(
@@ -118,7 +118,7 @@ async def test_where_the_sandbox_is_off_commands_are_asked_about(tmp_path: Path)
     assert not (tmp_path / "workspace/ran").exists()
 
 
-async def test_with_the_sandbox_on_approved_commands_are_confined(tmp_path: Path) -> None:
+async def test_with_the_sandbox_approved_commands_are_confined(tmp_path: Path) -> None:
     settings = "sandbox:\n  mode: on\n  max_processes: 200\n"
     async with attacked_agent(tmp_path, settings=settings) as siege:
         end = result_of(

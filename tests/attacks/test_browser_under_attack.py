@@ -22,10 +22,10 @@ def anyio_backend() -> str:
 @pytest.fixture(autouse=True)
 def has_a_browser() -> None:
     if not IS_THERE:
-        pytest.skip("there is no Chromium here, or nothing to drive it")
+        pytest.skip("Chromium or its driver is missing")
 
 
-async def test_addresses_that_are_no_web_are_never_shown(tmp_path: Path) -> None:
+async def test_non_web_addresses_are_never_shown(tmp_path: Path) -> None:
     canary = tmp_path / "canary.txt"
     canary.write_text("canary-bytes")
     ways = {
@@ -67,7 +67,7 @@ async def test_a_redirect_to_a_private_address_is_not_followed() -> None:
         assert "/inside" not in [asked.path for asked in server.asked]
 
 
-async def test_a_public_page_does_not_reach_what_was_opened_before() -> None:
+async def test_a_public_page_cannot_reach_a_page_opened_before() -> None:
     """The other page is on a host that the user listed as private permanently; it never belonged to this page."""
     async with browsing("127.0.0.1") as (server, session):
         server.serve("/", "mine")
@@ -80,7 +80,7 @@ async def test_a_public_page_does_not_reach_what_was_opened_before() -> None:
         assert [asked.path for asked in server.asked if asked.path == "/inside"] == []
 
 
-async def test_downloads_workers_and_dialogs_come_to_nothing() -> None:
+async def test_downloads_workers_and_dialogs_have_no_effect() -> None:
     page = (
         "<a href='/file' download>get</a><button onclick=\"alert('obey me')\">talk</button><p id=w></p>"
         "<a href=\"javascript:document.title='ran'\">script</a>"
@@ -100,7 +100,7 @@ async def test_downloads_workers_and_dialogs_come_to_nothing() -> None:
         assert session.asked == []
 
 
-async def test_a_page_that_never_stops_talking_blocks_nobody() -> None:
+async def test_a_page_that_never_stops_logging_blocks_nothing() -> None:
     async with browsing() as (server, session):
         server.serve(
             "/", "<script>for (let n = 0; n < 300; n++) alert('x'.repeat(100000) + n)</script><p>end</p>"
@@ -132,7 +132,7 @@ async def test_a_page_that_opens_a_hundred_tabs_gets_few_and_the_browser_stays_u
         assert (await session.go(server.url())).title == "T"
 
 
-async def test_tabs_of_hosts_that_are_not_allowed_show_nothing_of_them() -> None:
+async def test_tabs_of_hosts_that_are_not_allowed_show_nothing() -> None:
     async with browsing("127.0.0.1") as (server, session):
         server.serve("/other", "<title>O</title>the inside")
         script = f"for (let n = 0; n < 5; n++) window.open('{server.url('/other')}?' + n)"
@@ -145,7 +145,7 @@ async def test_tabs_of_hosts_that_are_not_allowed_show_nothing_of_them() -> None
         assert "/other" not in {asked.path.partition("?")[0] for asked in server.asked}
 
 
-async def test_downloads_that_a_page_starts_by_itself_leave_nothing() -> None:
+async def test_downloads_that_a_page_starts_itself_leave_nothing() -> None:
     """One download is named as a path outside; while another is requested, only the first one offered counts."""
     script = "for (let n = 0; n < 30; n++) { a.href = '/file?' + n; a.click() }"
     page = f"<title>T</title><a id=a download='../../x'>get</a><button onclick=\"{script}\">flood</button>"
@@ -181,7 +181,7 @@ async def test_a_page_that_asks_for_a_file_gets_none() -> None:
         assert (await session.look()).title == "T"
 
 
-async def test_a_download_to_another_host_is_asked_about_first() -> None:
+async def test_a_download_from_another_host_needs_approval_first() -> None:
     async with browsing("127.0.0.1") as (server, session):
         server.serve("/file", "bytes", "content-disposition: attachment; filename=x")
         server.serve("/", f"<a href='{server.url('/file')}'>get</a>")

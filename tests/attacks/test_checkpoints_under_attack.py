@@ -37,7 +37,9 @@ def poison(work: Path, traps: Path) -> None:
     booby_trap(work / ".git", traps, "poison")
 
 
-async def test_a09_d06_a_turn_and_its_undo_run_nothing_and_leave_the_repository_alone(tmp_path: Path) -> None:
+async def test_a09_d06_a_turn_and_its_undo_run_nothing_and_do_not_change_the_repository(
+    tmp_path: Path,
+) -> None:
     work, traps = tmp_path / "workspace", tmp_path / "traps"
     poison(work, traps)
     own = state_of_repository(work)

@@ -25,7 +25,7 @@ def delegate(*, tools: list[str] | None = None, tasks: int = 1) -> ToolCall:
     return ToolCall("delegate", {"tasks": given} | ({} if tools is None else {"tools": tools}))
 
 
-async def hand_on(
+async def delegate_to_child(
     siege: AttackedAgent, *calls: ToolCall, tools: list[str] | None = None, session_id: str = ""
 ) -> str:
     """Have a child make these calls; return what it was told about them."""
@@ -36,10 +36,10 @@ async def hand_on(
     return "\n".join(json.dumps(request.body["messages"]) for request in asked)
 
 
-async def test_a_child_has_no_tool_beyond_those_it_was_given(tmp_path: Path) -> None:
+async def test_a_child_has_only_the_tools_it_was_given(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         (siege.workspace / "a.txt").write_text("inside")
-        text = await hand_on(
+        text = await delegate_to_child(
             siege,
             ToolCall("read_file", {"path": "a.txt"}),
             ToolCall("terminal", {"command": "touch made"}),
@@ -53,16 +53,16 @@ async def test_a_child_has_no_tool_beyond_those_it_was_given(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", ["ask_user", "memory", "skill_manage", "tool_manage", "no_such_tool"])
-async def test_no_child_is_given_what_lasts_or_asks(tmp_path: Path, name: str) -> None:
+async def test_no_child_gets_tools_that_persist_or_ask(tmp_path: Path, name: str) -> None:
     async with attacked_agent(tmp_path) as siege:
         end = await siege.call("delegate", delegate(tools=[name]).arguments)
         assert "A child agent has no tool" in result_of(end)
 
 
-async def test_a_childs_calls_are_asked_about_like_those_above(tmp_path: Path) -> None:
+async def test_a_childs_calls_need_the_same_approval_as_its_parents(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path, answers=REFUSE) as siege:
         (siege.workspace / ".env").write_text("KEY=plain-words\n")
-        text = await hand_on(
+        text = await delegate_to_child(
             siege,
             ToolCall("terminal", {"command": "touch made"}),
             ToolCall("write_file", {"path": "made", "content": "x"}),
@@ -77,25 +77,25 @@ async def test_a_childs_calls_are_asked_about_like_those_above(tmp_path: Path) -
         assert not (siege.workspace / "made").exists()
 
 
-async def test_a_childs_mode_is_that_of_the_agent_above(tmp_path: Path) -> None:
+async def test_a_childs_mode_is_that_of_its_parent(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         await siege.agent.call("session/set_mode", {"sessionId": session_id, "modeId": "plan"})
-        await siege.check_prompt(session_id)  # after it, the model knows the mode
+        await siege.check_prompt(session_id)  # After it, the model knows the mode.
         calls = (
             ToolCall("write_file", {"path": "made", "content": "x"}),
             ToolCall("terminal", {"command": "touch made"}),
         )
         siege.model.learn(
             "Mode is now plan", Reply(tool_calls=calls)
-        )  # the note about the child's mode comes last
-        await hand_on(siege, *calls, session_id=session_id)
+        )  # The note about the child's mode comes last.
+        await delegate_to_child(siege, *calls, session_id=session_id)
         told_last = json.dumps(siege.server.requests[-2].body["messages"])
         assert told_last.count("Not allowed: plan mode") == 2
         assert not (siege.workspace / "made").exists()
 
 
-async def test_children_hand_on_no_deeper_than_two(tmp_path: Path) -> None:
+async def test_delegation_is_limited_to_two_levels(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         siege.model.learn(TASK, Reply(tool_calls=(delegate(),)))
         await siege.turn(Reply(tool_calls=(delegate(),)))
@@ -105,14 +105,14 @@ async def test_children_hand_on_no_deeper_than_two(tmp_path: Path) -> None:
         assert any("delegate" not in names for names in tools)
 
 
-async def test_more_children_than_one_call_may_hold_are_refused(tmp_path: Path) -> None:
+async def test_more_children_than_one_call_may_start_are_rejected(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         end = await siege.call("delegate", delegate(tasks=9).arguments)
         assert end["status"] == "failed"
         assert [request for request in siege.server.requests if TASK in request.asked.prompt_text] == []
 
 
-async def test_a_cancel_ends_every_child_and_what_it_runs(tmp_path: Path) -> None:
+async def test_a_cancel_ends_every_child_and_its_commands(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         agent = siege.agent
         session_id = await agent.open_session(siege.workspace)

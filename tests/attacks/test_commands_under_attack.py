@@ -58,7 +58,7 @@ DAEMONS = {
 
 
 @pytest.mark.slow
-async def test_f02_floods_of_output_are_kept_at_both_ends(tmp_path: Path) -> None:
+async def test_f02_long_output_is_kept_at_both_ends(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         for name, command in FLOODS.items():
@@ -71,7 +71,7 @@ async def test_f02_floods_of_output_are_kept_at_both_ends(tmp_path: Path) -> Non
         assert peak_rss_bytes(siege.agent.process.pid) < MAX_RSS_BYTES
 
 
-async def test_f02_floods_without_end_are_ended_in_time(tmp_path: Path) -> None:
+async def test_f02_endless_output_is_ended_in_time(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         calls = tuple(ToolCall("terminal", {"command": line, "timeout_s": 0.5}) for line in ENDLESS.values())
         for end in await siege.turn(Reply(tool_calls=calls)):
@@ -80,7 +80,7 @@ async def test_f02_floods_without_end_are_ended_in_time(tmp_path: Path) -> None:
             assert len(result_of(end)) < MAX_OUTCOME_BYTES
 
 
-async def test_f03_nothing_of_a_command_outlives_its_time(tmp_path: Path) -> None:
+async def test_f03_no_process_of_a_command_outlives_its_time_limit(tmp_path: Path) -> None:
     """All hang at once, each in its own session; after the last one, nothing is left of any."""
     async with attacked_agent(tmp_path) as siege:
         variables = Path(f"/proc/{siege.agent.process.pid}/environ").read_bytes()
@@ -111,7 +111,7 @@ async def test_f03_daemons_end_with_their_session(tmp_path: Path) -> None:
             await wait_for_end(each)
 
 
-async def test_f03_a_daemon_ends_with_an_agent_that_is_killed(tmp_path: Path) -> None:
+async def test_f03_a_daemon_ends_with_a_killed_agent(tmp_path: Path) -> None:
     line = (
         "(setsid sh -c 'echo \"pid $$\"; echo >up; exec sleep 1000' &) ; until [ -e up ]; do sleep 0.02; done"
     )
@@ -145,7 +145,7 @@ def command_of(pid: int) -> str:
 
 
 @pytest.mark.slow
-async def test_f11_many_calls_and_sessions_leave_nothing_open(tmp_path: Path) -> None:
+async def test_f11_many_calls_and_sessions_leak_nothing(tmp_path: Path) -> None:
     """Rounds of the same work: after a warm-up, no round may need more descriptors or memory than the one before."""
     step = (
         *(ToolCall("read_file", {"path": f"f{number % 7}"}) for number in range(60)),
@@ -168,7 +168,7 @@ async def test_f11_many_calls_and_sessions_leave_nothing_open(tmp_path: Path) ->
             most_open = most_open or open_descriptors(pid) + 5
             agent.messages.clear()
         with anyio.fail_after(WAIT_S):
-            while open_descriptors(pid) > most_open:  # the last message is still being indexed
+            while open_descriptors(pid) > most_open:  # The last message is still being indexed.
                 await anyio.sleep(0.05)
         assert sizes[-1] < 1.2 * sizes[1], sizes
 

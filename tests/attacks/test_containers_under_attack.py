@@ -1,4 +1,4 @@
-"""Unapproved commands in a container: confined as in this machine's sandbox."""
+"""Unapproved commands in a container are confined as in this machine's sandbox."""
 
 import os
 import socket
@@ -76,7 +76,7 @@ def lay_secrets(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("confinement", CONFINED)
-async def test_no_secret_is_seen(box: Contained, confinement: Confinement) -> None:
+async def test_no_secret_can_be_read(box: Contained, confinement: Confinement) -> None:
     lay_secrets(box.folder)
     for line in (
         f"cat {' '.join(HIDDEN)}",
@@ -96,7 +96,7 @@ async def test_no_secret_is_seen(box: Contained, confinement: Confinement) -> No
 
 
 @pytest.mark.parametrize("confinement", CONFINED)
-async def test_a_secret_that_comes_later_is_hidden_from_the_next_command(
+async def test_a_secret_added_later_is_hidden_from_the_next_command(
     box: Contained, confinement: Confinement
 ) -> None:
     (box.folder / ".env").write_text(SECRET)
@@ -107,7 +107,7 @@ async def test_a_secret_that_comes_later_is_hidden_from_the_next_command(
     assert SECRET not in (await box.run("cat moved/.env", confinement)).output
 
 
-async def test_what_only_reads_changes_nothing(box: Contained) -> None:
+async def test_read_only_commands_change_nothing(box: Contained) -> None:
     before = sorted(os.listdir(box.folder))
     for line in ("echo x >made", "rm -rf src", "mv src s", "chmod 777 src/x.py", "touch .git/x", "mkdir m"):
         end = await box.run(line, "read_only")
@@ -132,7 +132,7 @@ async def test_there_is_no_network_whatever_the_settings_say(
             listener.accept()
 
 
-async def test_git_directories_are_written_by_commands_that_name_git_alone(box: Contained) -> None:
+async def test_git_directories_are_written_only_by_commands_that_name_git(box: Contained) -> None:
     assert (await box.run("echo x >.git/description")).exit_code
     assert (await box.run("echo x >.git/description; echo no longer 'git '")).exit_code == 0
     for line in (
@@ -160,7 +160,7 @@ async def test_files_that_run_later_are_not_changed_at_any_depth(box: Contained)
     assert (await box.run("echo x >src/new && cat src/new")).output == "x\n"
 
 
-async def test_what_continues_keeps_its_container_and_ends_with_the_session(
+async def test_a_command_left_running_keeps_its_container_and_ends_with_the_session(
     box: Contained, variables: Mapping[str, str]
 ) -> None:
     process = await box.workspace.launch(

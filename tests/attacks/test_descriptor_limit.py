@@ -1,4 +1,4 @@
-"""At the limit of open files, new sessions are refused and the error says why; open ones continue and can be closed."""
+"""At the limit of open files, new sessions are rejected with a clear error; open ones continue and can be closed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def script() -> Script:
 
 
 async def fill(one: RawEditor, cwd: Path) -> tuple[list[str], Message]:
-    """Open sessions until one is refused; return them and the refusal."""
+    """Open sessions until one is rejected; return them and the error."""
     sessions: list[str] = []
     while True:
         reply = await one.call("session/new", {"cwd": str(cwd), "mcpServers": []})
@@ -44,7 +44,7 @@ async def fill(one: RawEditor, cwd: Path) -> tuple[list[str], Message]:
         assert len(sessions) < LIMIT
 
 
-async def test_sessions_are_refused_before_those_that_are_open_are_harmed(tmp_path: Path) -> None:
+async def test_new_sessions_are_rejected_before_open_ones_are_harmed(tmp_path: Path) -> None:
     async with (
         serve(script()) as server,
         editor(
@@ -69,7 +69,7 @@ async def test_sessions_are_refused_before_those_that_are_open_are_harmed(tmp_pa
         assert await one.leave() == 0
 
 
-async def test_prompts_in_all_sessions_at_once_end_by_name_and_harm_none(tmp_path: Path) -> None:
+async def test_concurrent_prompts_in_all_sessions_end_with_a_reason_and_harm_none(tmp_path: Path) -> None:
     replies: dict[str, Message] = {}
     async with (
         serve(script()) as server,

@@ -1,4 +1,4 @@
-"""Editors that lie, hang, or answer questions that nobody asked (rows E12, B15)."""
+"""Editors that lie, hang, or answer questions that were never asked (rows E12, B15)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def lie_with(result: Any) -> Answer:
     return lambda _: result
 
 
-async def test_e12_an_editor_that_answers_nonsense(tmp_path: Path) -> None:
+async def test_e12_an_editor_that_sends_nonsense(tmp_path: Path) -> None:
     telling: list[str] = []
 
     def lie(params: Message) -> Any:
@@ -92,7 +92,9 @@ UNANSWERED: dict[str, tuple[ToolCall, Message]] = {
 
 
 @pytest.mark.parametrize("method", UNANSWERED)
-async def test_e12_an_editor_that_never_answers_is_left_by_a_cancel(tmp_path: Path, method: str) -> None:
+async def test_e12_a_cancel_ends_waiting_for_an_editor_that_never_answers(
+    tmp_path: Path, method: str
+) -> None:
     call, capabilities = UNANSWERED[method]
     greeting: Message = {"protocolVersion": 1, "clientCapabilities": capabilities}
     async with attacked_agent(tmp_path, greeting=greeting, answers=ALLOW) as siege:
@@ -128,7 +130,7 @@ NO_APPROVALS: dict[str, Answer] = {
 }
 
 
-async def test_e12_b15_an_approval_that_makes_no_sense_is_none(tmp_path: Path) -> None:
+async def test_e12_b15_an_invalid_approval_is_not_accepted(tmp_path: Path) -> None:
     coming = iter(NO_APPROVALS.values())
     async with attacked_agent(
         tmp_path, answers={"session/request_permission": lambda params: next(coming)(params)}
@@ -144,7 +146,7 @@ async def test_e12_b15_an_approval_that_makes_no_sense_is_none(tmp_path: Path) -
         assert next(coming, None) is None
 
 
-async def test_e12_answers_that_come_twice_or_for_another_session(tmp_path: Path) -> None:
+async def test_e12_duplicate_answers_and_answers_for_another_session(tmp_path: Path) -> None:
     """A question of one session is answered with another's ID, then twice: each runs what it was asked about."""
     async with attacked_agent(tmp_path, answers={}) as siege:
         agent = siege.agent

@@ -1,4 +1,4 @@
-"""Whatever hangs, the process ends when asked to: by SIGTERM, or by closed input.
+"""Shutdown on SIGTERM or closed input, whatever part of the process hangs.
 
 These tests rule out hangs that last forever, so their time limit is generous.
 """
@@ -119,7 +119,7 @@ async def end(one: RawEditor, way: str) -> None:
 
 @pytest.mark.parametrize("way", ["SIGTERM", "closed input"])
 @pytest.mark.parametrize("state", STATES)
-async def test_it_ends_when_it_is_asked_to_whatever_hangs(tmp_path: Path, state: str, way: str) -> None:
+async def test_the_agent_ends_when_asked_whatever_hangs(tmp_path: Path, state: str, way: str) -> None:
     command = spoiled(STATES[state])
     async with editor(agent_environment(tmp_path), tmp_path, command=command, greeting=None) as one:
         await one.begin("initialize", LOCAL)
@@ -132,7 +132,7 @@ async def test_it_ends_when_it_is_asked_to_whatever_hangs(tmp_path: Path, state:
 
 
 @pytest.mark.parametrize("state", HEADLESS)
-async def test_a_run_without_an_editor_ends_whatever_hangs(tmp_path: Path, state: str) -> None:
+async def test_a_headless_run_ends_whatever_hangs(tmp_path: Path, state: str) -> None:
     command = (*spoiled(HEADLESS[state]), "run", "-p", "Work")
     async with (
         serve(Script([Reply("Done.")])) as server,
@@ -149,7 +149,7 @@ async def test_a_run_without_an_editor_ends_whatever_hangs(tmp_path: Path, state
 
 
 @pytest.mark.parametrize("way", ["SIGTERM", "closed input"])
-async def test_it_ends_while_nobody_reads_what_it_writes(tmp_path: Path, way: str) -> None:
+async def test_the_agent_ends_while_nobody_reads_its_output(tmp_path: Path, way: str) -> None:
     talk = Script([Reply("word " * 20_000)], pick="cycle")
     async with serve(talk) as server, editor(agent_environment(tmp_path, server), tmp_path) as one:
         session_id = await one.open_session(tmp_path)
@@ -162,7 +162,7 @@ async def test_it_ends_while_nobody_reads_what_it_writes(tmp_path: Path, way: st
 
 
 @pytest.mark.parametrize("way", ["SIGTERM", "closed input"])
-async def test_it_ends_beside_a_server_and_a_command_that_will_not(tmp_path: Path, way: str) -> None:
+async def test_the_agent_ends_beside_a_server_and_a_command_that_do_not(tmp_path: Path, way: str) -> None:
     stubborn = "trap '' TERM HUP INT; echo \"pid $$\"; while :; do sleep 300; done"
     start = Reply(tool_calls=(ToolCall("terminal", {"command": stubborn}),))
     script = Script([Reply("Done.")], rules=[Rule("start", (start,))], pick="cycle")
@@ -183,7 +183,7 @@ async def test_it_ends_beside_a_server_and_a_command_that_will_not(tmp_path: Pat
         await wait_for_end(child)
 
 
-async def test_nothing_is_left_in_the_middle_of_a_line_of_the_record(tmp_path: Path) -> None:
+async def test_no_line_of_the_record_is_left_incomplete(tmp_path: Path) -> None:
     script = Script([Reply("Still here.")], pick="cycle")
     state = STATES["a worker thread never returns"]
     async with (

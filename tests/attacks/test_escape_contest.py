@@ -1,7 +1,7 @@
 """The escape contest: a hundred commands try to escape each kind of sandbox.
 
 They must not read a canary of the machine or a secret of the workspace, reach a socket, change anything outside, leave
-a file with somebody else's rights, or leave behind anything that a program started later would run.
+a file with another user's privileges, or leave behind anything that a program started later would run.
 """
 
 import ctypes
@@ -31,7 +31,7 @@ CANARY, SECRET = "canary-bytes", "secret-bytes"
 SHM_KEY = 0x4E5C + os.getpid()
 NAME = f"hermes-escape-{os.getpid()}"
 STRAY = "rights of what is outside"
-"""Landlock bounds what files hold, not what is written about them: `docs/sandbox.md` says so."""
+"""Landlock protects file contents but not metadata; see `docs/sandbox.md`."""
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def prepare(folder: Path) -> None:
 
 
 def later(folder: Path, home: Path, *words: str) -> str:
-    """Run a program as a person would later, outside any sandbox."""
+    """Run a program as the user would later, outside any sandbox."""
     surroundings = {
         "PATH": os.environ["PATH"],
         "HOME": str(home),
@@ -178,7 +178,7 @@ PROGRAMS: Sequence[Sequence[str]] = (
 
 
 def start_all(folder: Path, home: Path) -> None:
-    """Start what a person would start later in the workspace, and git in every folder of it."""
+    """Start what the user would start later in the workspace, and git in every folder in it."""
     for words in PROGRAMS:
         with suppress(FileNotFoundError):
             later(folder, home, *words)
@@ -245,7 +245,7 @@ def _has_set_id(mode: int) -> bool:
     return stat.S_ISREG(mode) and bool(mode & (stat.S_ISUID | stat.S_ISGID))
 
 
-def test_there_are_a_hundred_of_them() -> None:
+def test_there_are_a_hundred_attempts() -> None:
     assert sum(map(len, ATTEMPTS.values())) >= 100
 
 
@@ -253,7 +253,7 @@ def test_there_are_a_hundred_of_them() -> None:
     ("way", "confinement"),
     [("bubblewrap", "must"), ("bubblewrap", "read_only"), ("landlock", "must"), ("landlock", "read_only")],
 )
-async def test_nothing_gets_out(tmp_path: Path, way: SandboxMechanism, confinement: Confinement) -> None:
+async def test_no_attempt_escapes(tmp_path: Path, way: SandboxMechanism, confinement: Confinement) -> None:
     async with sandboxed(tmp_path, way) as box:
         home = tmp_path.resolve() / "home"
         prepare(box.folder)

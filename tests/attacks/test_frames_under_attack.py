@@ -24,7 +24,7 @@ def is_error(message: Message) -> bool:
 
 
 async def refused(siege: AttackedAgent, frame: bytes) -> Message:
-    """Send a line that must get an error; return the error, after the next line was answered too."""
+    """Send a line that must get an error; return the error once the next line has been answered too."""
     seen = len(siege.agent.messages)
     await siege.agent.send_bytes(frame + b"\n")
     error = await siege.agent.wait_for(is_error, behind=seen)
@@ -62,7 +62,7 @@ async def test_e01_every_method_before_initialize(tmp_path: Path) -> None:
         assert one.errors == ""
 
 
-async def test_e02_e03_lines_that_are_no_text_and_no_message(tmp_path: Path) -> None:
+async def test_e02_e03_lines_that_are_neither_text_nor_a_message(tmp_path: Path) -> None:
     frames = [
         *(
             b'""',
@@ -94,7 +94,7 @@ async def test_e02_e03_lines_that_are_no_text_and_no_message(tmp_path: Path) -> 
             assert error["error"]["code"] in WRONG_FRAME, (frame[:80], error)
 
 
-async def test_e03_odd_text_that_is_valid(tmp_path: Path) -> None:
+async def test_e03_unusual_text_that_is_valid(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         texts = (r"\ud800", r"a\udc00b", "\u2028\u2029", r"\u0000", r"\ufeff", "\u202e\u200b", r"\r\n\r")
@@ -112,7 +112,7 @@ async def test_e03_odd_text_that_is_valid(tmp_path: Path) -> None:
         assert error["error"]["code"] in WRONG_FRAME
 
 
-async def test_e05_depth_breadth_and_numbers_without_end(tmp_path: Path) -> None:
+async def test_e05_endless_depth_breadth_and_numbers(tmp_path: Path) -> None:
     deep_in_known_place = '"_meta":' + '{"a":' * 1_000 + "1" + "}" * 1_000
     keys = '"_meta":{' + ",".join(f'"k{number}":0' for number in range(300_000)) + "}"
     cases = {
@@ -218,13 +218,13 @@ async def test_e06_one_id_twice_in_flight(tmp_path: Path) -> None:
         "*",
     ],
 )
-def test_e13_no_id_of_this_list_is_a_session_id(name: str) -> None:
+def test_e13_no_id_in_this_list_is_a_session_id(name: str) -> None:
     from hermes_acp.storage.session_store import SESSION_ID
 
     assert name == "CON" or not SESSION_ID.fullmatch(name)
 
 
-async def test_e13_ids_that_are_paths_and_folders_with_odd_names(tmp_path: Path) -> None:
+async def test_e13_ids_that_are_paths_and_folders_with_unusual_names(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         agent = siege.agent
         sound = await agent.open_session(siege.workspace)
@@ -246,7 +246,7 @@ async def test_e13_ids_that_are_paths_and_folders_with_odd_names(tmp_path: Path)
             ):
                 params = {"sessionId": name, "prompt": [{"type": "text", "text": "x"}], **here}
                 reply = await agent.call(method, params)
-                if method == "session/delete":  # an unknown one is not an error
+                if method == "session/delete":  # An unknown one is not an error.
                     continue
                 assert reply.get("error", {}).get("code") == -32002, (method, name[:80], reply)
         assert planted.is_file()

@@ -1,4 +1,4 @@
-"""What a confined command may leave in a git directory: objects, references, index and logs, nothing git acts on."""
+"""Traces of a confined command in a git directory: objects, references, index and logs, nothing git acts on."""
 
 import os
 import subprocess
@@ -66,7 +66,7 @@ ORDINARY = {
 
 
 @pytest.mark.parametrize("name", ORDINARY)
-async def test_ordinary_work_leaves_nothing_to_set_aside(box: Sandboxed, name: str) -> None:
+async def test_ordinary_work_leaves_nothing_to_quarantine(box: Sandboxed, name: str) -> None:
     before = git(box.folder, "config", "--list", "--local")
     end = await box.run(IDENTITY + ORDINARY[name])
     assert end.exit_code == 0, end.output
@@ -103,7 +103,7 @@ STRAYS = {
 
 
 @pytest.mark.parametrize("name", STRAYS)
-async def test_what_git_acts_on_is_set_aside(box: Sandboxed, name: str) -> None:
+async def test_files_that_git_acts_on_are_quarantined(box: Sandboxed, name: str) -> None:
     git(box.folder, "config", "extensions.worktreeConfig", "true") if name == "sequencer" else ""
     end = await box.run(f"git --version; {STRAYS[name]}")
     assert not os.path.lexists(box.folder / ".git" / name), end.output
@@ -116,7 +116,7 @@ async def test_what_git_acts_on_is_set_aside(box: Sandboxed, name: str) -> None:
     assert "without approval" not in (await box.run("true")).output
 
 
-async def test_what_git_works_with_stays_while_somebody_works(box: Sandboxed) -> None:
+async def test_files_that_a_running_git_needs_stay(box: Sandboxed) -> None:
     (box.folder / ".git/packed-refs.lock").touch()
     assert (await box.run("sleep 1000 & echo on")).left_running
     await box.run("git --version; touch .git/HEAD.lock")
@@ -124,7 +124,7 @@ async def test_what_git_works_with_stays_while_somebody_works(box: Sandboxed) ->
     assert {"HEAD.lock", "packed-refs.lock"} <= set(os.listdir(box.folder / ".git"))
 
 
-async def test_a_lock_of_before_and_the_objects_of_others_stay(box: Sandboxed) -> None:
+async def test_an_existing_lock_and_objects_of_others_stay(box: Sandboxed) -> None:
     (box.folder / ".git/HEAD.lock").touch()
     alternates = box.folder / ".git/objects/info/alternates"
     alternates.write_text(f"{box.folder}/other\n")
@@ -135,7 +135,7 @@ async def test_a_lock_of_before_and_the_objects_of_others_stay(box: Sandboxed) -
     assert (box.folder / ".git/HEAD.lock").exists()
 
 
-async def test_what_was_unfinished_before_is_not_changed(box: Sandboxed) -> None:
+async def test_unfinished_operations_from_before_are_unchanged(box: Sandboxed) -> None:
     place = box.folder / ".git/rebase-merge"
     place.mkdir()
     (place / "git-rebase-todo").write_text("pick x\n")
@@ -146,7 +146,7 @@ async def test_what_was_unfinished_before_is_not_changed(box: Sandboxed) -> None
     assert end.exit_code != 0
 
 
-async def test_a_linked_work_tree_takes_no_settings_of_its_own(box: Sandboxed) -> None:
+async def test_a_linked_work_tree_gets_no_settings_of_its_own(box: Sandboxed) -> None:
     git(box.folder, "config", "extensions.worktreeConfig", "true")
     git(box.folder, "worktree", "add", "-q", "t")
     await box.run(

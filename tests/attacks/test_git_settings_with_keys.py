@@ -62,7 +62,7 @@ def shows_key(text: str) -> bool:
 
 
 @pytest.mark.parametrize("confinement", CONFINEMENTS)
-async def test_git_continues_and_shows_no_keys(tmp_path: Path, confinement: Confinement) -> None:
+async def test_git_works_and_shows_no_keys(tmp_path: Path, confinement: Confinement) -> None:
     given = {
         "GIT_CONFIG_COUNT": "1",
         "GIT_CONFIG_KEY_0": "http.extraheader",
@@ -80,7 +80,7 @@ async def test_git_continues_and_shows_no_keys(tmp_path: Path, confinement: Conf
 
 
 @pytest.mark.parametrize("confinement", CONFINEMENTS)
-async def test_landlock_keeps_such_settings_from_being_read(tmp_path: Path, confinement: Confinement) -> None:
+async def test_landlock_prevents_reading_such_settings(tmp_path: Path, confinement: Confinement) -> None:
     async with sandboxed(tmp_path, "landlock") as box:
         settle(box, tmp_path.resolve() / "home")
         for line in LOOKS:
@@ -90,7 +90,7 @@ async def test_landlock_keeps_such_settings_from_being_read(tmp_path: Path, conf
         assert (box.folder / ".git/config").read_text() == OWN
 
 
-async def test_a_linked_work_tree_shows_none_of_its_repository(tmp_path: Path) -> None:
+async def test_a_linked_work_tree_shows_no_keys_of_its_repository(tmp_path: Path) -> None:
     async with sandboxed(tmp_path / "main", "bubblewrap") as main:
         words = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
         subprocess.run([*words, "commit", "--allow-empty", "-qm", "x"], cwd=main.folder, check=True)
@@ -115,7 +115,7 @@ async def test_a_linked_work_tree_shows_none_of_its_repository(tmp_path: Path) -
         "[alias]\n\tst = status -sb\n\tlg = !git log --oneline | head\n",
     ],
 )
-def test_settings_without_keys_stay_as_they_are(text: str) -> None:
+def test_settings_without_keys_are_unchanged(text: str) -> None:
     assert masked_settings(text) == text
 
 
@@ -138,7 +138,7 @@ def test_keys_in_settings_are_masked(text: str) -> None:
     assert "canary" not in masked_settings(text)
 
 
-def test_variables_for_git_give_away_no_keys() -> None:
+def test_variables_for_git_reveal_no_keys() -> None:
     kept = without_key_settings(
         {
             "GIT_CONFIG_COUNT": "2",

@@ -1,4 +1,4 @@
-"""Runs without an editor, in CI or at a terminal: text that steers the reader, and prompts that are not prompts."""
+"""Headless runs, in CI or at a terminal: text that attacks the reader, and prompts that are invalid."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def argv(work: Path, *more: str) -> list[str]:
     return [COMMAND, "run", "--cwd", str(work), *more]
 
 
-async def test_no_call_steers_the_log_of_a_job(tmp_path: Path) -> None:
+async def test_no_call_controls_the_log_of_a_job(tmp_path: Path) -> None:
     calls = (
         ToolCall(f"evil{STEERING}", {}),
         ToolCall("terminal", {"command": f"touch a{STEERING}"}),
@@ -54,7 +54,7 @@ async def test_no_call_steers_the_log_of_a_job(tmp_path: Path) -> None:
     assert all(character.isprintable() or character == "\n" for character in noted), noted
 
 
-async def test_no_answer_steers_a_terminal(tmp_path: Path) -> None:
+async def test_no_answer_controls_a_terminal(tmp_path: Path) -> None:
     async with environment_with(tmp_path, Reply(f"words{STEERING}")) as (work, variables):
         ours, theirs = os.openpty()
         async with await anyio.open_process(
@@ -80,7 +80,7 @@ def read_to_end(terminal: int) -> bytes:
 
 
 @pytest.mark.parametrize("given", [b"", b"\n \n"], ids=["nothing", "blanks"])
-async def test_a_prompt_that_is_none_is_a_mistake_of_use(tmp_path: Path, given: bytes) -> None:
+async def test_an_invalid_prompt_is_wrong_usage(tmp_path: Path, given: bytes) -> None:
     async with environment_with(tmp_path) as (work, variables):
         done = await anyio.run_process(argv(work), input=given, env=variables, check=False)
     assert done.returncode == 2
@@ -88,14 +88,14 @@ async def test_a_prompt_that_is_none_is_a_mistake_of_use(tmp_path: Path, given: 
 
 
 @pytest.mark.slow
-async def test_prompts_of_any_bytes_and_size_are_taken(tmp_path: Path) -> None:
+async def test_prompts_of_any_bytes_and_size_are_accepted(tmp_path: Path) -> None:
     async with environment_with(tmp_path) as (work, variables):
         for given, code in ((b"\xff\xfe go away", 0), (b"\0", 2), (b"x" * 20_000_000, 0)):
             done = await anyio.run_process(argv(work), input=given, env=variables, check=False)
             assert (done.returncode, b"Traceback" in done.stderr) == (code, False)
 
 
-async def test_nothing_is_approved_by_nobody_and_no_key_is_reported(tmp_path: Path) -> None:
+async def test_without_a_user_nothing_is_approved_and_no_key_is_reported(tmp_path: Path) -> None:
     calls = tuple(
         ToolCall(name, arguments)
         for name, arguments in (

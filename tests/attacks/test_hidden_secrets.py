@@ -1,4 +1,4 @@
-"""Which workspace files a confined command does not see, and that git and ordinary work continue without them."""
+"""Workspace files hidden from confined commands; git and ordinary work continue without them."""
 
 import os
 import subprocess
@@ -43,7 +43,9 @@ def git(place: Path, *words: str) -> str:
 
 
 @pytest.mark.parametrize("confinement", CONFINEMENTS)
-async def test_what_holds_secrets_is_not_read_at_any_depth(box: Sandboxed, confinement: Confinement) -> None:
+async def test_files_with_secrets_cannot_be_read_at_any_depth(
+    box: Sandboxed, confinement: Confinement
+) -> None:
     for name in (
         ".env",
         "a/b/c/d/e/f/g/h/.env.local",
@@ -60,7 +62,7 @@ async def test_what_holds_secrets_is_not_read_at_any_depth(box: Sandboxed, confi
     assert "ran in a sandbox" in end.output
 
 
-async def test_a_secret_that_comes_later_is_hidden_from_the_next_command(box: Sandboxed) -> None:
+async def test_a_secret_added_later_is_hidden_from_the_next_command(box: Sandboxed) -> None:
     write(box.folder, "a/x", "x")
     assert "x" in (await box.run("cat a/x")).output
     write(box.folder, "a/.env", "secret-bytes")
@@ -70,7 +72,7 @@ async def test_a_secret_that_comes_later_is_hidden_from_the_next_command(box: Sa
 
 
 @pytest.mark.parametrize("place", ["node_modules", "target", ".venv/q", "vendor/site-packages/q"])
-async def test_no_secret_is_read_by_way_of_a_folder_of_packages(box: Sandboxed, place: str) -> None:
+async def test_no_secret_is_readable_through_a_package_folder(box: Sandboxed, place: str) -> None:
     for name in ("deep/.env", "deep/.aws/credentials", "deep/a/id_ed25519"):
         write(box.folder, f"src/{name}", "secret-bytes")
     write(box.folder, "src/deep/tls.key", "-----BEGIN PRIVATE KEY-----\nsecret-bytes")
@@ -85,12 +87,12 @@ async def test_no_secret_is_read_by_way_of_a_folder_of_packages(box: Sandboxed, 
         assert "secret-bytes" not in end.output
 
 
-async def test_certificates_of_packages_are_read(box: Sandboxed) -> None:
+async def test_certificates_in_packages_are_readable(box: Sandboxed) -> None:
     write(box.folder, "node_modules/certs/ca.pem", "public")
     assert (await box.run("cat node_modules/certs/ca.pem")).output == "public"
 
 
-async def test_what_git_has_word_for_word_stays_as_it_is(box: Sandboxed) -> None:
+async def test_unmodified_committed_files_stay_visible(box: Sandboxed) -> None:
     write(box.folder, "fixtures/server.pem", "known to all")
     git(box.folder, "add", ".")
     git(box.folder, "commit", "-qm", "x")
@@ -100,7 +102,7 @@ async def test_what_git_has_word_for_word_stays_as_it_is(box: Sandboxed) -> None
     assert "secret-bytes" not in (await box.run("cat fixtures/server.pem", confinement="read_only")).output
 
 
-async def test_no_entry_of_the_index_uncovers_a_secret(tmp_path: Path) -> None:
+async def test_no_entry_in_the_index_reveals_a_secret(tmp_path: Path) -> None:
     async with sandboxed(tmp_path, "bubblewrap") as box:
         write(box.folder, ".env", "secret-bytes")
         line = "git update-index --add --cacheinfo 100644,$(git hash-object -w --stdin < /dev/null),.env"
@@ -126,7 +128,7 @@ async def test_ordinary_work_continues_beside_hidden_files(tmp_path: Path) -> No
         assert (box.folder / ".env").read_text() == "secret-bytes"
 
 
-async def test_a_folder_is_secret_only_if_what_lies_in_it_is(box: Sandboxed) -> None:
+async def test_a_folder_is_secret_only_if_its_content_is(box: Sandboxed) -> None:
     for name in (".env/bin/activate", "src/secrets.json/notes", "src/.env.d/notes"):
         write(box.folder, name, "plain-bytes")
     for name in (".env/.env", ".ssh/notes", "src/.aws/notes", ".env/lib/server.key"):

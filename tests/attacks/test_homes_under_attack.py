@@ -169,7 +169,9 @@ async def test_g07_both_indexes_are_damaged(
         assert (copy / ".hermes" / "sessions" / name).read_bytes().startswith(content)
 
 
-async def test_g07_an_index_cut_at_every_sector(copy: Path, stored: tuple[Path, tuple[str, ...]]) -> None:
+async def test_g07_an_index_truncated_at_every_sector(
+    copy: Path, stored: tuple[Path, tuple[str, ...]]
+) -> None:
     """All in one process, because there are so many: each is opened in turn and lists all the sessions."""
     index = copy / ".hermes" / "index.db"
     whole = index.read_bytes()
@@ -203,10 +205,10 @@ RECORD_DAMAGES: tuple[Damage, ...] = (
 )
 
 
-async def test_g07_every_record_is_damaged_in_its_own_way(
+async def test_g07_every_record_is_damaged_differently(
     copy: Path, stored: tuple[Path, tuple[str, ...]]
 ) -> None:
-    """Each is opened as far as it can be read, or refused by name; nothing in it is lost."""
+    """Each is opened as far as it can be read, or rejected with a reason; nothing in it is lost."""
     folder = copy / ".hermes" / "sessions"
     whole, *damaged = (folder / f"{session_id}.jsonl" for session_id in stored[1])
     for path, damage in zip(damaged, RECORD_DAMAGES, strict=False):
@@ -243,7 +245,7 @@ async def test_g07_every_record_is_damaged_in_its_own_way(
         assert now.startswith(before) or before.endswith(torn.read_bytes()), path
 
 
-async def test_g11_indexes_of_a_newer_version_stop_no_conversation(
+async def test_g11_indexes_of_a_newer_version_prevent_no_conversation(
     copy: Path, stored: tuple[Path, tuple[str, ...]]
 ) -> None:
     before: dict[str, bytes] = {}
@@ -260,10 +262,12 @@ async def test_g11_indexes_of_a_newer_version_stop_no_conversation(
         assert (copy / ".hermes" / name).read_bytes() == content
 
 
-async def test_g13_locks_of_the_dead_block_nobody(copy: Path, stored: tuple[Path, tuple[str, ...]]) -> None:
+async def test_g13_locks_of_dead_processes_block_nothing(
+    copy: Path, stored: tuple[Path, tuple[str, ...]]
+) -> None:
     home = copy / ".hermes"
     for name in ("index.db.lock", "search.db.lock", "sessions/x.lock", "lock", "index.db-journal"):
-        (home / name).write_text("1\n")  # the process ID of another live process
+        (home / name).write_text("1\n")  # The process ID of another live process.
     async with attacked_agent(copy) as siege:
         assert await list_all(siege.agent) >= set(stored[1])
         await check_in_use(siege, stored[1][1])
@@ -276,7 +280,7 @@ async def test_g13_locks_of_the_dead_block_nobody(copy: Path, stored: tuple[Path
         siege.is_dead = True
 
 
-async def test_g13_a_record_is_locked_by_who_lives_and_by_nobody_else(
+async def test_g13_only_a_live_process_locks_a_record(
     copy: Path, stored: tuple[Path, tuple[str, ...]]
 ) -> None:
     """Another process that holds the record's lock is named; when it exits, the session can be opened at once."""

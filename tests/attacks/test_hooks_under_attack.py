@@ -1,4 +1,4 @@
-"""Hooks as an attack: hooks in a repository, hooks whose output gives orders, hooks that never end."""
+"""Hooks as an attack: hooks in a repository, hooks whose output contains instructions, hooks that never end."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def questions(editor: FakeEditor) -> list[str]:
     return [str(ask["toolCall"]) for ask in editor.asks(ASK)]
 
 
-async def test_hooks_of_a_repository_do_not_run_without_trust(scene: Scene, tmp_path: Path) -> None:
+async def test_hooks_in_a_repository_do_not_run_without_trust(scene: Scene, tmp_path: Path) -> None:
     marker = tmp_path / "ran"
     plant(
         scene,
@@ -55,7 +55,7 @@ async def test_hooks_of_a_repository_do_not_run_without_trust(scene: Scene, tmp_
     assert (scene.project / "a.py").exists()
 
 
-async def test_a_trusted_hook_runs_in_the_sandbox_alone(scene: Scene, tmp_path: Path) -> None:
+async def test_a_trusted_hook_runs_only_in_the_sandbox(scene: Scene, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     plant(
         scene,
@@ -73,7 +73,7 @@ async def test_a_trusted_hook_runs_in_the_sandbox_alone(scene: Scene, tmp_path: 
     assert not outside.exists()
 
 
-async def test_a_trusted_hook_sees_neither_secrets_nor_what_rules_deny(scene: Scene) -> None:
+async def test_a_trusted_hook_sees_neither_secrets_nor_denied_paths(scene: Scene) -> None:
     scene.configure(json.dumps({"rules": [{"deny": {"path": "denied.txt"}}]}))
     scene.write(".env", "WORD=in-the-env-file")
     scene.write("denied.txt", "in-the-denied-file")
@@ -87,7 +87,7 @@ async def test_a_trusted_hook_sees_neither_secrets_nor_what_rules_deny(scene: Sc
     assert "in-the-" not in reported
 
 
-async def test_a_changed_script_of_a_hook_does_not_run_until_asked_again(scene: Scene) -> None:
+async def test_a_hooks_changed_script_does_not_run_without_new_approval(scene: Scene) -> None:
     script = scene.write("lint.sh", "touch first\n")
     plant(scene, lint={"event": "after_tool", "command": "sh ./lint.sh"})
     scene.provider.plays(
@@ -110,7 +110,7 @@ async def test_a_changed_script_of_a_hook_does_not_run_until_asked_again(scene: 
         assert "hook lint: after_tool: sh ./lint.sh" in questions(editor)[before]
 
 
-async def test_a_projects_hook_cannot_refuse_a_prompt(scene: Scene) -> None:
+async def test_a_projects_hook_cannot_reject_a_prompt(scene: Scene) -> None:
     plant(scene, veto={"event": "prompt", "command": "exit 2", "required": True})
     scene.provider.plays(step("Hello."))
     async with scene.editor() as editor:
@@ -120,7 +120,7 @@ async def test_a_projects_hook_cannot_refuse_a_prompt(scene: Scene) -> None:
         assert "a project's hook cannot refuse your prompts" in notices(editor, session)
 
 
-async def test_orders_in_the_output_of_a_hook_are_cut_and_secrets_masked(scene: Scene) -> None:
+async def test_instructions_in_a_hooks_output_are_removed_and_secrets_masked(scene: Scene) -> None:
     key = scene.variables["OPENAI_API_KEY"] = "sk-proj-Zk3PqR8vTnB2xWm9LhD4sYc7JfGa5UeQ"
     configure(
         scene,
@@ -141,7 +141,7 @@ async def test_orders_in_the_output_of_a_hook_are_cut_and_secrets_masked(scene: 
     assert key not in reported + scene.record_of(session).read_text()
 
 
-async def test_no_hook_reads_a_key_that_the_agent_knows(scene: Scene) -> None:
+async def test_no_hook_can_read_the_agents_key(scene: Scene) -> None:
     key = scene.variables["OPENAI_API_KEY"] = "sk-proj-Zk3PqR8vTnB2xWm9LhD4sYc7JfGa5UeQ"
     log = scene.home / "log"
     events = ("prompt", "before_tool", "after_tool")
@@ -153,7 +153,7 @@ async def test_no_hook_reads_a_key_that_the_agent_knows(scene: Scene) -> None:
     assert key not in log.read_text()
 
 
-async def test_orders_in_a_reason_are_cut_too(scene: Scene) -> None:
+async def test_instructions_in_a_reason_are_removed_too(scene: Scene) -> None:
     configure(scene, guard={"event": "before_tool", "command": f"echo '{INJECTION}' >&2; exit 2"})
     scene.provider.plays(writes(), step("Done."))
     async with scene.editor() as editor:
@@ -186,7 +186,7 @@ async def test_no_hook_allows_what_policy_asks_about_or_denies(scene: Scene) -> 
     assert not (scene.project / "ran-w2").exists()
 
 
-async def test_a_mode_that_changes_while_a_hook_runs_counts(scene: Scene, tmp_path: Path) -> None:
+async def test_a_mode_change_during_a_hook_takes_effect(scene: Scene, tmp_path: Path) -> None:
     started, go = tmp_path / "started", tmp_path / "go"
     os.mkfifo(started)
     os.mkfifo(go)
@@ -218,7 +218,7 @@ async def test_a_hook_that_hangs_is_killed_with_its_children(scene: Scene, tmp_p
         assert [pid for pid in pids.read_text().split() if _is_alive(pid)] == []
 
 
-async def test_stopping_the_turn_kills_its_hook_and_keeps_the_calls_outcome(
+async def test_cancelling_the_turn_kills_its_hook_and_keeps_the_calls_outcome(
     scene: Scene, tmp_path: Path
 ) -> None:
     started = tmp_path / "started"
@@ -238,7 +238,7 @@ async def test_stopping_the_turn_kills_its_hook_and_keeps_the_calls_outcome(
 
 
 @pytest.mark.parametrize("end", ["", " >&2"])
-async def test_a_hook_that_prints_without_end_is_bounded(scene: Scene, end: str) -> None:
+async def test_a_hooks_endless_output_is_limited(scene: Scene, end: str) -> None:
     configure(
         scene,
         flood={"event": "after_tool", "command": f"head -c 100000000 /dev/zero | tr '\\0' 'a '{end}; exit 2"},
@@ -251,7 +251,7 @@ async def test_a_hook_that_prints_without_end_is_bounded(scene: Scene, end: str)
     assert scene.record_of(session).stat().st_size < 200_000
 
 
-async def test_a_hook_that_never_reads_a_large_input_does_not_block(scene: Scene) -> None:
+async def test_a_hook_that_never_reads_its_large_input_does_not_block(scene: Scene) -> None:
     configure(scene, blind={"event": "before_tool", "command": "true"})
     content = "x" * 1_000_000
     scene.provider.plays(writes(content=content), step("Done."))

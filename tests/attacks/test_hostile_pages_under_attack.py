@@ -24,18 +24,18 @@ PLAIN = "<p>plain words</p>"
 @pytest.fixture(autouse=True)
 def chromium(require_all: bool) -> None:
     if not IS_THERE:
-        assert not require_all, "there is no Chromium here"
-        pytest.skip("there is no Chromium here")
+        assert not require_all, "Chromium is not installed"
+        pytest.skip("Chromium is not installed")
 
 
 async def is_free(server: WebServer, session: Session) -> bool:
-    """Whether the next page can be opened, whatever the last one was."""
+    """Return whether the next page can be opened, whatever the last one was."""
     server.serve("/plain", PLAIN)
     view = await session.go(server.url("/plain", "localhost"))
     return "plain words" in view.text
 
 
-async def test_a_page_that_does_not_want_to_be_left_is_left() -> None:
+async def test_a_page_that_resists_being_left_is_left() -> None:
     keep = "onbeforeunload = event => { event.preventDefault(); event.returnValue = 'stay' }"
     async with browsing() as (server, session):
         server.serve("/", f"<button>poke</button><script>{keep}</script>")
@@ -57,17 +57,17 @@ async def test_a_page_that_does_not_want_to_be_left_is_left() -> None:
     ],
     ids=lambda page: page[:40],
 )
-async def test_a_page_that_wears_itself_out_blocks_nobody(page: str) -> None:
+async def test_a_page_that_exhausts_its_memory_blocks_nothing(page: str) -> None:
     async with browsing() as (server, session):
         server.serve("/", page)
         with anyio.fail_after(300):
-            with suppress(WorkspaceError):  # on a slow machine, the browser times out, which is fine too
+            with suppress(WorkspaceError):  # On a slow machine, the browser times out, which is fine too.
                 await session.go(server.url("/", "localhost"))
                 await session.act(BrowserAction("screenshot"))
             assert await is_free(server, session)
 
 
-async def test_a_page_that_never_ends_shows_what_has_come() -> None:
+async def test_an_endless_page_shows_what_has_arrived() -> None:
     async with browsing() as (server, session):
         server.answers["/"] = UNENDING + b"text/html\r\n\r\n<p>first words</p>" + b" " * 4096 + PAUSE
         server.answers["/events"] = UNENDING + b"text/event-stream\r\n\r\ndata: x\n\n" + PAUSE
@@ -78,7 +78,7 @@ async def test_a_page_that_never_ends_shows_what_has_come() -> None:
         assert await is_free(server, session)
 
 
-async def test_a_page_that_crashes_takes_nothing_with_it() -> None:
+async def test_a_page_that_crashes_affects_nothing_else() -> None:
     async with browsing() as (server, session):
         server.serve("/", PLAIN)
         view = await session.go(server.url("/", "localhost"))
@@ -89,7 +89,7 @@ async def test_a_page_that_crashes_takes_nothing_with_it() -> None:
         assert await is_free(server, session)
 
 
-async def test_what_was_opened_here_is_there_for_its_own_pages_alone() -> None:
+async def test_a_private_page_is_only_accessible_to_its_own_host() -> None:
     """Another host's page arrives as a frame, by a link, by a redirect and in a tab; none of them succeeds."""
     async with browsing("127.0.0.1") as (server, session):
         session.allowed = {"127.0.0.1"}
@@ -126,7 +126,7 @@ async def test_what_was_opened_here_is_there_for_its_own_pages_alone() -> None:
         assert [asked.line for asked in server.asked if "/inside" in asked.path] == []
 
 
-async def test_no_datagram_leaves_beside_the_proxy() -> None:
+async def test_no_datagram_bypasses_the_proxy() -> None:
     async with (
         browsing() as (server, session),
         await anyio.create_udp_socket(local_host="127.0.0.1") as listener,
@@ -166,7 +166,7 @@ async def test_sessions_share_no_cookie_and_no_password_is_shown() -> None:
             await other.close()
 
 
-async def test_nothing_is_granted_to_a_page() -> None:
+async def test_no_permission_is_granted_to_a_page() -> None:
     asks = (
         "navigator.geolocation.getCurrentPosition(() => add('granted'), () => add('no'), {timeout: 500});"
         "Notification.requestPermission().then(r => add(r), () => add('no'));"

@@ -1,4 +1,4 @@
-"""Commands that reach for other processes, local sockets and folders without namespaces in between."""
+"""Commands that try to reach other processes, local sockets and folders without namespaces in between."""
 
 import os
 import socket
@@ -37,7 +37,7 @@ def listening(address: str) -> Generator[socket.socket]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_no_command_sets_limits_to_another_process(tmp_path: Path, way: SandboxMechanism) -> None:
+async def test_no_command_sets_limits_for_another_process(tmp_path: Path, way: SandboxMechanism) -> None:
     async with sandboxed(tmp_path, way) as box:
         with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as other:
             end = await box.run(f'{PYTHON} -c "{LIMIT.format(other.pid)}"')
@@ -52,7 +52,7 @@ async def test_no_command_sets_limits_to_another_process(tmp_path: Path, way: Sa
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", ["socket.SOCK_DGRAM", "socket.SOCK_RAW", "2 | socket.SOCK_CLOEXEC"])
 @pytest.mark.parametrize("has_network", [False, True])
-async def test_one_end_of_a_pair_reaches_no_socket_of_the_machine(
+async def test_one_end_of_a_socket_pair_reaches_no_socket_of_the_machine(
     tmp_path: Path, way: SandboxMechanism, kind: str, *, has_network: bool
 ) -> None:
     name = f"\0hermes-{os.urandom(6).hex()}"
@@ -69,7 +69,7 @@ async def test_one_end_of_a_pair_reaches_no_socket_of_the_machine(
         assert end.output == "hi\n"
 
 
-def test_a_link_put_in_place_of_a_folder_just_before_the_start_opens_nothing(tmp_path: Path) -> None:
+def test_a_link_that_replaces_a_folder_just_before_the_start_grants_nothing(tmp_path: Path) -> None:
     """Access is settled when a command is prepared; a moment later, a background process swaps a folder."""
     require("landlock", detect_landlock({}, ()))
     folder, outside = tmp_path / "project", tmp_path / "outside"
@@ -102,7 +102,7 @@ def test_a_link_put_in_place_of_a_folder_just_before_the_start_opens_nothing(tmp
 
 @contextmanager
 def terminal() -> Generator[tuple[int, str]]:
-    """Open a terminal as a person has one; yield its output and its path."""
+    """Open a terminal like a user's; yield its output and its path."""
     seen, theirs = os.openpty()
     os.set_blocking(seen, False)
     tty.setraw(theirs)
@@ -115,7 +115,7 @@ def terminal() -> Generator[tuple[int, str]]:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("confinement", ["must", "read_only"])
-async def test_nothing_is_written_to_or_read_from_the_terminals_of_the_machine(
+async def test_the_terminals_of_the_machine_cannot_be_read_or_written(
     tmp_path: Path, way: SandboxMechanism, confinement: Confinement
 ) -> None:
     async with sandboxed(tmp_path, way) as box:
@@ -134,7 +134,7 @@ async def test_nothing_is_written_to_or_read_from_the_terminals_of_the_machine(
                 os.read(seen, 100)
 
 
-async def test_a_command_in_a_terminal_of_its_own_can_open_it(tmp_path: Path) -> None:
+async def test_a_command_in_its_own_terminal_can_open_it(tmp_path: Path) -> None:
     async with sandboxed(tmp_path, "landlock") as box:
         line = "echo to the terminal > /dev/tty; sh -c 'read -r word < /dev/tty; echo got $word'"
         process = await box.workspace.launch(Command(line, str(box.folder), 60, "must"), in_terminal=True)
@@ -165,7 +165,7 @@ async def test_no_priority_is_set_for_processes_of_the_machine(tmp_path: Path, w
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_nothing_is_scheduled_to_run_later(tmp_path: Path, way: SandboxMechanism) -> None:
-    """Whether or not a package manager exists: its lists are inaccessible, and so is its socket."""
+    """Whether or not a scheduler exists: its lists are inaccessible, and so is its socket."""
     places = (
         "/var/spool/cron",
         "/var/spool/cron/crontabs",

@@ -48,7 +48,7 @@ async def greet(server: Serving) -> None:
 
 
 @pytest.mark.parametrize("data", [HALF, b"", b"\x16\x03\x01"], ids=["headers", "nothing", "no HTTP"])
-async def test_300_half_open_requests_keep_nobody_out(tmp_path: Path, data: bytes) -> None:
+async def test_300_half_open_requests_do_not_keep_others_out(tmp_path: Path, data: bytes) -> None:
     async with serving(agent_environment(tmp_path), tmp_path, before=FEW_DESCRIPTORS) as server:
         with ExitStack() as open_ones:
             await anyio.to_thread.run_sync(lambda: [knock(server, open_ones, data) for _ in range(300)])
@@ -70,7 +70,7 @@ def listening() -> socket.socket:
     return socket.create_server(("127.0.0.1", 0))
 
 
-def test_beyond_the_bounds_a_connection_is_refused_and_room_comes_back(listening: socket.socket) -> None:
+def test_beyond_the_limit_connections_are_rejected_until_others_close(listening: socket.socket) -> None:
     connections = Connections(ConnectionLimits(total=3, a_peer=2, silent=3))
     with Listener.taking_over(listening, connections) as listener, ExitStack() as clients:
         listener.setblocking(True)
@@ -95,7 +95,7 @@ def test_beyond_the_bounds_a_connection_is_refused_and_room_comes_back(listening
             connection.close()
 
 
-def test_the_oldest_silent_connection_gives_way(listening: socket.socket) -> None:
+def test_the_oldest_silent_connection_is_closed(listening: socket.socket) -> None:
     connections = Connections(ConnectionLimits(total=10, a_peer=10, silent=2))
     with Listener.taking_over(listening, connections) as listener, ExitStack() as held:
         listener.setblocking(True)
@@ -116,7 +116,7 @@ def test_the_oldest_silent_connection_gives_way(listening: socket.socket) -> Non
 
 
 @pytest.mark.parametrize("data", [b"", HALF, b"\x16\x03\x01"], ids=["nothing", "headers", "no HTTP"])
-def test_a_client_that_leaves_before_its_headers_end_is_let_go_at_once(
+def test_a_client_that_leaves_before_its_headers_end_is_closed_at_once(
     listening: socket.socket, data: bytes
 ) -> None:
     connections = Connections(ConnectionLimits(total=3, a_peer=3, silent=3))
@@ -131,21 +131,21 @@ def test_a_client_that_leaves_before_its_headers_end_is_let_go_at_once(
                 read_to_the_end(connection)
 
 
-def test_a_client_that_only_ends_its_half_behind_a_request_is_answered(listening: socket.socket) -> None:
+def test_a_client_that_closes_only_its_sending_half_is_answered(listening: socket.socket) -> None:
     connections = Connections(ConnectionLimits(total=3, a_peer=3, silent=3))
     with Listener.taking_over(listening, connections) as listener, ExitStack() as held:
         listener.setblocking(True)
         client = held.enter_context(socket.create_connection(listener.getsockname(), timeout=WAIT_S))
         connection = held.enter_context(listener.accept()[0])
         connection.setblocking(True)
-        for piece in (HALF, b"\r", b"\n"):  # the end of the headers comes in pieces
+        for piece in (HALF, b"\r", b"\n"):  # The end of the headers comes in parts.
             client.sendall(piece)
             assert connection.recv(1 << 16)
         client.shutdown(socket.SHUT_WR)
         assert connection.recv(1 << 16) == b""
 
 
-def test_while_many_that_gave_way_linger_newcomers_are_refused_without_a_spin(
+def test_while_many_closed_connections_linger_new_ones_are_rejected_without_busy_waiting(
     listening: socket.socket,
 ) -> None:
     connections = Connections(ConnectionLimits(total=100, a_peer=100, silent=1))
@@ -168,7 +168,7 @@ def test_while_many_that_gave_way_linger_newcomers_are_refused_without_a_spin(
         assert late.recv(100).startswith(b"HTTP/1.1 503 ")
 
 
-def test_a_request_that_the_server_has_not_read_yet_is_not_thrown_out_by_newcomers(
+def test_a_request_that_the_server_has_not_read_yet_is_not_displaced_by_new_ones(
     listening: socket.socket,
 ) -> None:
     connections = Connections(ConnectionLimits(total=10, a_peer=10, silent=2))
@@ -191,7 +191,7 @@ def test_a_request_that_the_server_has_not_read_yet_is_not_thrown_out_by_newcome
 @pytest.mark.parametrize(
     "data", [b"", HALF, HALF + b"content-length: 9\r\n\r\n{"], ids=["idle", "head", "body"]
 )
-async def test_a_server_ends_quietly_with_a_thousand_half_open_connections(
+async def test_a_server_shuts_down_quietly_with_a_thousand_half_open_connections(
     tmp_path: Path, command: str, data: bytes
 ) -> None:
     errors = tmp_path / "errors"

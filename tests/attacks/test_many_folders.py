@@ -21,7 +21,7 @@ pytestmark = [
 ]
 FOLDERS = 60
 MAX_THREADS = 50
-"""anyio's pool of 40, whose threads idle for a while, and the process's own; far from one a folder."""
+"""anyio's pool of 40, whose threads idle for a while, and the process's own; far from one per folder."""
 
 
 def write_skill(folder: Path, name: str) -> None:
@@ -29,7 +29,7 @@ def write_skill(folder: Path, name: str) -> None:
     (folder / name / "SKILL.md").write_text(f"---\nname: {name}\ndescription: Do {name}.\n---\nDo it.\n")
 
 
-async def test_more_folders_than_threads_block_neither_prompts_nor_the_end(tmp_path: Path) -> None:
+async def test_more_folders_than_threads_delay_neither_prompts_nor_shutdown(tmp_path: Path) -> None:
     write_skill(tmp_path / ".hermes" / "skills", "of-the-home")
     script = Script([Reply("Still here.")], pick="cycle")
     async with serve(script) as server, editor(agent_environment(tmp_path, server), tmp_path) as one:

@@ -1,6 +1,6 @@
 """Notes that would reach other workspaces: no mode writes one without approval, and unattended ones wait.
 
-The worst case is a model that notes whatever it read. A note counts as kept if a later session's prompt contains it.
+The worst case is a model that notes whatever it read. A note counts as stored if a later session's prompt contains it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def can_bypass(scene: Scene) -> None:
 
 @pytest.mark.parametrize("mode", ATTENDED)
 @pytest.mark.parametrize("store", ["user", "memory"])
-async def test_a_note_for_every_workspace_is_asked_about_in_every_mode(
+async def test_a_note_for_every_workspace_needs_approval_in_every_mode(
     scene: Scene, store: str, mode: str
 ) -> None:
     can_bypass(scene)
@@ -84,12 +84,12 @@ async def test_a_note_for_every_workspace_is_asked_about_in_every_mode(
         assert POISON in diff["newText"], "the question shows the whole note"
         assert "every workspace" in asked["toolCall"]["title"]
         options = {option["kind"] for option in asked["options"]}
-        assert options == {"allow_once", "reject_once"}, "no answer holds for the next note"
+        assert options == {"allow_once", "reject_once"}, "no answer applies to the next note"
     assert kept(scene.home) == []
     assert POISON not in await prompts_elsewhere(scene)
 
 
-async def test_plan_mode_notes_nothing(scene: Scene) -> None:
+async def test_plan_mode_writes_no_notes(scene: Scene) -> None:
     scene.provider.plays(step(noting("user"), noting("workspace", "m2")), step("Then not."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -100,7 +100,7 @@ async def test_plan_mode_notes_nothing(scene: Scene) -> None:
     assert PendingNotes(scene.home).all() == ()
 
 
-async def test_a_rule_of_the_users_own_allows_notes_and_one_of_the_workspace_does_not(scene: Scene) -> None:
+async def test_only_the_users_own_rule_allows_notes(scene: Scene) -> None:
     rule = "rules: [{allow: {tool: memory}}]\n"
     scene.write(".hermes/policy.yaml", rule)
     scene.provider.plays(step(noting("user")), step("Then not."), step(noting("user", "m2")), step("Noted."))
@@ -140,7 +140,7 @@ def is_over(cards: dict[str, dict[str, Any]]) -> bool:
 
 
 @pytest.mark.parametrize("store", ["user", "memory", "workspace"])
-async def test_what_a_reflection_notes_waits_until_its_user_said_yes(scene: Scene, store: str) -> None:
+async def test_a_note_from_a_reflection_waits_for_the_users_approval(scene: Scene, store: str) -> None:
     scene.overrides["skills.look_back_after_calls"] = 2
     async with scene.editor() as editor:
         session = await look_back(scene, editor, store)
@@ -150,14 +150,14 @@ async def test_what_a_reflection_notes_waits_until_its_user_said_yes(scene: Scen
         await editor.prompt(session, "Go on")
         assert "1 note is waiting for your approval" in ShownSession(editor, session).thoughts
         await editor.prompt(session, "/memory")
-        assert POISON in ShownSession(editor, session).text, "it is shown whole"
+        assert POISON in ShownSession(editor, session).text, "it is shown completely"
         await editor.prompt(session, f"/memory approve {waiting.id}")
     assert len(kept(scene.home)) == 1
     assert PendingNotes(scene.home).all() == ()
     assert (POISON in await prompts_elsewhere(scene)) == (store != "workspace")
 
 
-async def test_what_waits_outlives_the_process_is_in_no_prompt_and_can_be_rejected(scene: Scene) -> None:
+async def test_a_pending_note_survives_the_process_is_in_no_prompt_and_can_be_rejected(scene: Scene) -> None:
     scene.overrides["skills.look_back_after_calls"] = 2
     async with scene.editor() as editor:
         await look_back(scene, editor, "memory")
@@ -176,7 +176,7 @@ async def test_what_waits_outlives_the_process_is_in_no_prompt_and_can_be_reject
 
 
 @pytest.mark.parametrize("mode", ["ask", "accept_edits", "auto", "bypass"])
-async def test_a_run_without_a_person_keeps_its_notes_waiting(home: Path, workspace: Path, mode: str) -> None:
+async def test_a_run_without_a_user_keeps_its_notes_pending(home: Path, workspace: Path, mode: str) -> None:
     calls = tuple(
         Served("memory", {"action": "add", "store": store, "text": f"{store}: {POISON}"})
         for store in ("user", "memory", "workspace")

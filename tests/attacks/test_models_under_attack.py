@@ -50,7 +50,7 @@ FAULTS: dict[str, Reply] = {
 }
 
 
-async def test_e15_every_fault_of_a_model_in_one_life(tmp_path: Path) -> None:
+async def test_e15_every_fault_of_a_model_in_one_session(tmp_path: Path) -> None:
     """Each fault repeats: the turn has a named ending after a limited number of attempts, and the session continues."""
     async with attacked_agent(tmp_path, settings=AT_ONCE) as siege:
         agent = siege.agent
@@ -65,7 +65,7 @@ async def test_e15_every_fault_of_a_model_in_one_life(tmp_path: Path) -> None:
         await siege.check_prompt(session_id)
 
 
-async def test_e15_a_wait_of_an_hour_can_be_left(tmp_path: Path) -> None:
+async def test_e15_an_hour_long_delay_can_be_cancelled(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         agent = siege.agent
         session_id = await agent.open_session(siege.workspace)
@@ -98,8 +98,8 @@ NONSENSE = (
 )
 
 
-async def test_e15_calls_that_make_no_sense(tmp_path: Path) -> None:
-    async with attacked_agent(tmp_path, answers={}) as siege:  # none of these calls needs approval
+async def test_e15_invalid_calls(tmp_path: Path) -> None:
+    async with attacked_agent(tmp_path, answers={}) as siege:  # None of these calls needs approval.
         (siege.workspace / "a.txt").write_text("fine")
         ends = await siege.turn(Reply(tool_calls=NONSENSE))
         assert len(ends) == len(NONSENSE)
@@ -108,7 +108,7 @@ async def test_e15_calls_that_make_no_sense(tmp_path: Path) -> None:
             assert "root:" not in result_of(end)
 
 
-async def test_e15_a_name_of_a_megabyte_and_one_id_for_all(tmp_path: Path) -> None:
+async def test_e15_a_megabyte_long_name_and_one_id_for_all(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         (siege.workspace / "a.txt").write_text("fine")
         twins = (ToolCall("read_file", {"path": "a.txt"}, id="same"), ToolCall("list_files", {}, id="same"))
@@ -132,7 +132,7 @@ async def test_e15_a_thousand_calls_at_once(tmp_path: Path) -> None:
         assert "seven" in outcome_text(ends[7])
 
 
-async def test_e15_words_without_end(tmp_path: Path) -> None:
+async def test_e15_endless_text(tmp_path: Path) -> None:
     endless = Reply("word " * 400_000, deltas=2_000)
     async with attacked_agent(tmp_path) as siege:
         agent = siege.agent

@@ -1,4 +1,4 @@
-"""Unapproved names that a confined command creates, and that are not kept (rows A15, A16, D05, D06)."""
+"""Unapproved files that a confined command creates, and that are quarantined (rows A15, A16, D05, D06)."""
 
 import subprocess
 from collections.abc import AsyncGenerator
@@ -47,7 +47,7 @@ def git(place: Path, *words: str) -> str:
     "name",
     ["AGENTS.md", ".github/workflows/x.yml", ".hermes/config.yaml", ".npmrc", "Agents.MD", ".gitmodules"],
 )
-async def test_a15_a_protected_name_does_not_stay(box: Sandboxed, name: str) -> None:
+async def test_a15_a_file_with_a_protected_name_does_not_stay(box: Sandboxed, name: str) -> None:
     end = await box.run(f"mkdir -p $(dirname {name}); echo obey > {name}; echo done")
     top = name.partition("/")[0]
     assert not (box.folder / top).exists()
@@ -55,13 +55,13 @@ async def test_a15_a_protected_name_does_not_stay(box: Sandboxed, name: str) -> 
         assert f"{top}.unapproved" in end.output
 
 
-async def test_a15_a_link_is_set_aside_as_well(roomy: Sandboxed) -> None:
+async def test_a15_a_link_is_quarantined_as_well(roomy: Sandboxed) -> None:
     end = await roomy.run("echo obey > harmless.txt; ln -s harmless.txt CLAUDE.md")
     assert not (roomy.folder / "CLAUDE.md").is_symlink()
     assert "CLAUDE.md is now CLAUDE.md.unapproved" in end.output
 
 
-async def test_what_was_there_before_or_is_made_between_stays(roomy: Sandboxed) -> None:
+async def test_existing_files_and_files_made_between_commands_stay(roomy: Sandboxed) -> None:
     (roomy.folder / "AGENTS.md").write_text("mine")
     assert "unapproved" not in (await roomy.run("true")).output
     (roomy.folder / ".github").mkdir()
@@ -71,7 +71,7 @@ async def test_what_was_there_before_or_is_made_between_stays(roomy: Sandboxed) 
     assert {"AGENTS.md", ".github", "CLAUDE.md"} <= {each.name for each in roomy.folder.iterdir()}
 
 
-async def test_a_command_in_the_background_keeps_nothing_either(roomy: Sandboxed) -> None:
+async def test_a_background_command_leaves_nothing_either(roomy: Sandboxed) -> None:
     line = "read go; echo obey > AGENTS.md; echo made; read go"
     process = await roomy.workspace.launch(Command(line, str(roomy.folder), 30, "must"))
     await process.write("\n")
@@ -115,7 +115,7 @@ async def test_an_ordinary_new_repository_stays(roomy: Sandboxed) -> None:
         assert "fatal" not in git(roomy.folder / name, "status")
 
 
-async def test_d06_deeper_repositories_are_kept(roomy: Sandboxed) -> None:
+async def test_d06_deeper_repositories_are_checked(roomy: Sandboxed) -> None:
     deep = roomy.folder / "a/b/c"
     deep.mkdir(parents=True)
     git(deep, "init", "-q")

@@ -45,7 +45,7 @@ def plug(path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as one:
         folder = os.open(path.parent, os.O_PATH)
         try:
-            one.bind(f"/proc/self/fd/{folder}/{path.name}")  # a whole path may be too long for a socket
+            one.bind(f"/proc/self/fd/{folder}/{path.name}")  # A whole path may be too long for a socket.
         finally:
             os.close(folder)
 
@@ -69,7 +69,7 @@ ODD: Final[dict[str, Callable[[Path], object]]] = {
 }
 
 
-async def test_what_is_no_plain_file_is_refused_at_once(tmp_path: Path) -> None:
+async def test_special_files_are_rejected_at_once(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         for name, make in ODD.items():
             make(siege.workspace / name)
@@ -90,7 +90,7 @@ async def test_what_is_no_plain_file_is_refused_at_once(tmp_path: Path) -> None:
         assert found["status"] == "completed"
 
 
-async def test_a_picture_by_another_name_is_recognised_by_its_bytes(tmp_path: Path) -> None:
+async def test_an_image_with_another_name_is_recognised_by_its_bytes(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         (siege.workspace / "a.txt").write_bytes(png(2, 2))
         (siege.workspace / "words.png").write_text("words, no picture")

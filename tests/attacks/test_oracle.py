@@ -1,4 +1,4 @@
-"""The attack checks themselves: they detect what they are for."""
+"""The attack checks themselves: they detect what they are meant to detect."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.attacks.attack_checks import MARK, Canary, check_wire, marked_process
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are read in /proc")
 
 
-def test_a_canary_that_was_read_changed_or_told_is_noticed(tmp_path: Path) -> None:
+def test_a_canary_that_was_read_changed_or_revealed_is_detected(tmp_path: Path) -> None:
     changed, gone, leaked = (Canary(tmp_path / name) for name in ("changed", "gone", "leaked"))
     changed.path.write_text("other")
     gone.path.unlink()
@@ -28,12 +28,12 @@ def test_a_canary_that_was_read_changed_or_told_is_noticed(tmp_path: Path) -> No
     Canary(tmp_path / "sound").check(b"nothing", [tmp_path / "elsewhere"])
 
 
-def test_a_canary_that_was_read_is_noticed_where_the_disk_keeps_times_of_access(tmp_path: Path) -> None:
+def test_a_read_canary_is_detected_where_the_disk_records_access_times(tmp_path: Path) -> None:
     canary = Canary(tmp_path)
     before = canary.path.stat().st_atime_ns
     canary.path.read_text()
     if canary.path.stat().st_atime_ns == before:
-        pytest.skip("this disk keeps no times of access")
+        pytest.skip("this disk records no access times")
     with pytest.raises(AssertionError, match="touched"):
         canary.check(b"")
 
@@ -48,12 +48,12 @@ def test_a_canary_that_was_read_is_noticed_where_the_disk_keeps_times_of_access(
         {"jsonrpc": "2.0", "id": 1, "error": {"message": "Traceback (most recent call last):"}},
     ],
 )
-def test_what_is_no_message_is_noticed(message: dict[str, object]) -> None:
+def test_an_invalid_message_is_detected(message: dict[str, object]) -> None:
     with pytest.raises(AssertionError):
         check_wire([message])
 
 
-def test_a_process_that_lives_on_is_noticed() -> None:
+def test_a_surviving_process_is_detected() -> None:
     mark = os.urandom(8).hex()
     command, variables = ["sh", "-c", "echo; read end"], {MARK: mark, "PATH": os.environ["PATH"]}
     with Popen(command, stdin=PIPE, stdout=PIPE, env=variables) as child:

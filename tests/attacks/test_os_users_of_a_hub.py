@@ -44,7 +44,7 @@ mount --bind "$1/python" "$2"
 shift 3
 exec "$@"
 """
-"""Shows a Python that only root can reach to everybody, in the mounts of the hub alone."""
+"""Makes a Python that only root can read available to everybody, in the hub's mounts alone."""
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def os_user(homes: Path) -> Generator[pwd.struct_passwd]:
 
 
 def opened_python(scratch: Path) -> list[str]:
-    """Return the command that lets every user start this Python, if only root can."""
+    """Return the command with which every user can start this Python, if only root can read it."""
     place = Path(sys.base_prefix).resolve()
     closed = [folder for folder in reversed(place.parents) if not folder.stat().st_mode & stat.S_IXOTH]
     if not closed:
@@ -107,7 +107,7 @@ def target_of(hub: Hub, victim: pwd.struct_passwd, attacker: pwd.struct_passwd, 
     )
 
 
-async def test_another_os_user_reaches_nothing_of_a_users_agent(public_folder: Path) -> None:
+async def test_another_os_user_can_reach_nothing_of_a_users_agent(public_folder: Path) -> None:
     with os_user(public_folder) as anna, os_user(public_folder) as ben:
         workspace = Path(anna.pw_dir) / "workspace"
         workspace.mkdir()

@@ -25,11 +25,11 @@ OWN: Final = "_hermes"
 
 
 async def changed(siege: AttackedAgent) -> tuple[str, str, str]:
-    """Have one session change a file without asking; return it, a session of another folder, and the checkpoint."""
+    """Have one session change a file without approval; return it, a session in another folder, and the checkpoint."""
     session_id = await siege.agent.open_session(siege.workspace)
     mode = {"sessionId": session_id, "modeId": "accept_edits"}
     await siege.agent.call("session/set_mode", mode)
-    await siege.check_prompt(session_id)  # after it, the model knows the mode
+    await siege.check_prompt(session_id)  # After it, the model knows the mode.
     call = ToolCall("write_file", {"path": "a.txt", "content": "by the agent\n"})
     await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
     elsewhere = siege.home / "elsewhere"
@@ -45,7 +45,7 @@ async def refused(siege: AttackedAgent, method: str, params: Message) -> None:
     assert reply.get("error", {}).get("code") in REFUSALS, (method, str(params)[:300], str(reply)[:500])
 
 
-async def test_no_method_serves_another_session_or_one_that_is_none(tmp_path: Path) -> None:
+async def test_no_method_accepts_another_or_an_invalid_session(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path, greeting=REVIEWED) as siege:
         session_id, other, checkpoint = await changed(siege)
         strange: list[Any] = [
@@ -68,7 +68,7 @@ async def test_no_method_serves_another_session_or_one_that_is_none(tmp_path: Pa
         assert (siege.workspace / "a.txt").read_text() == "by the agent\n"
 
 
-async def test_no_argument_leads_out_or_astray(tmp_path: Path) -> None:
+async def test_no_argument_leads_outside(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path, greeting=REVIEWED) as siege:
         session_id, _, checkpoint = await changed(siege)
         strange: list[Any] = ["", f"../{checkpoint}", "x" * 100_000, "\ud800", None, 5, HUGE, {}, []]

@@ -18,7 +18,7 @@ ASK = "session/request_permission"
 
 
 def tool(body: str, *, name: str = "helper", about: str = "Help.", facts: str = "", top: str = "") -> str:
-    """Write a valid tool file with any code."""
+    """Write a valid tool file with the given code."""
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     return f'{top}\nTOOL = {{"name": {name!r}, "description": {about!r}{facts}}}\n\n\ndef run():\n{lines}'
 
@@ -46,7 +46,7 @@ def trust_alone(params: Message) -> Message:
     return permit("allow_workspace" if is_about_trust(params) else "reject_once")(params)
 
 
-async def test_d01_a_repositorys_tools_are_neither_run_nor_offered_unasked(tmp_path: Path) -> None:
+async def test_d01_a_repositorys_tools_are_neither_run_nor_offered_without_trust(tmp_path: Path) -> None:
     work, marker = tmp_path / "workspace", tmp_path / "started"
     touch = f"open({str(marker)!r}, 'w').close()"
     plant(work, tool(touch, top=touch))
@@ -57,7 +57,7 @@ async def test_d01_a_repositorys_tools_are_neither_run_nor_offered_unasked(tmp_p
         await siege.check_prompt(session_id)
         (question,) = questions(siege)
         assert f"{work}/.hermes/tools/helper.py" in question
-        assert "read_file" not in question, "the name of a builtin tool is nobody else's"
+        assert "read_file" not in question, "the name of a builtin tool cannot be taken"
         end = await called(siege, session_id)
         assert "There is no tool 'helper'" in result_of(end)
         await siege.check_prompt(session_id)
@@ -66,7 +66,7 @@ async def test_d01_a_repositorys_tools_are_neither_run_nor_offered_unasked(tmp_p
     assert not (work / ".hermes" / "tools" / "__pycache__").exists()
 
 
-async def test_d02_a_trusted_tool_that_changes_is_another_one(tmp_path: Path) -> None:
+async def test_d02_a_trusted_tool_that_changes_needs_trust_again(tmp_path: Path) -> None:
     work, marker = tmp_path / "workspace", tmp_path / "started"
     path = plant(work, tool("return 'kind'"))
     answers = iter(["allow_workspace", "reject_once", "reject_once"])
@@ -81,7 +81,7 @@ async def test_d02_a_trusted_tool_that_changes_is_another_one(tmp_path: Path) ->
     assert not marker.exists()
 
 
-async def test_d05_what_an_agent_plants_by_other_means_is_no_tool(tmp_path: Path) -> None:
+async def test_d05_a_file_planted_by_an_agent_is_not_a_tool(tmp_path: Path) -> None:
     work = tmp_path / "workspace"
     content = tool("return 'evil'")
     calls = (
@@ -99,7 +99,7 @@ async def test_d05_what_an_agent_plants_by_other_means_is_no_tool(tmp_path: Path
         assert len(questions(siege)) == 1
 
 
-async def test_d08_files_that_are_none_block_nobody(tmp_path: Path) -> None:
+async def test_d08_invalid_tool_files_block_nothing(tmp_path: Path) -> None:
     work = tmp_path / "workspace"
     folder = plant(work, tool("return 'kind'")).parent
     os.mkfifo(folder / "fifo.py")
@@ -115,7 +115,7 @@ async def test_d08_files_that_are_none_block_nobody(tmp_path: Path) -> None:
         assert "kind" in result_of(end), result_of(end)
 
 
-async def test_d14_a_trusted_tool_does_no_more_than_it_said(tmp_path: Path) -> None:
+async def test_d14_a_trusted_tool_can_do_only_what_it_declared(tmp_path: Path) -> None:
     """The tool was approved as a reader; everything else it tries fails, and its output is not an instruction."""
     work, outside = tmp_path / "workspace", tmp_path / "outside.txt"
     attempts = (

@@ -47,7 +47,7 @@ def tree_of(folder: Path) -> dict[str, bytes]:
     }
 
 
-async def test_a04_links_that_lead_out_or_round_in_circles(tmp_path: Path) -> None:
+async def test_a04_links_that_lead_outside_or_in_circles(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         work, secrets = siege.workspace, siege.canary.parent
         (work / "a").symlink_to("b")
@@ -82,7 +82,7 @@ async def test_a04_links_that_lead_out_or_round_in_circles(tmp_path: Path) -> No
         assert sorted(path.name for path in secrets.iterdir()) == ["canary.txt"]
 
 
-async def test_a10_spellings_of_a_way_out(tmp_path: Path) -> None:
+async def test_a10_spellings_of_a_path_that_leads_outside(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         canary = siege.canary
         outside = [
@@ -98,7 +98,7 @@ async def test_a10_spellings_of_a_way_out(tmp_path: Path) -> None:
         assert tree_of(siege.workspace) == {}
 
 
-async def test_a10_names_that_only_look_like_a_way_out_stay_inside(tmp_path: Path) -> None:
+async def test_a10_names_that_only_look_like_outside_paths_stay_inside(tmp_path: Path) -> None:
     """What other systems read as a path or a device is an ordinary name here, and only that file changes."""
     nfc, nfd = "Gr\u00fc\u00dfe", unicodedata.normalize("NFD", "Gr\u00fc\u00dfe")
     names = [
@@ -151,7 +151,7 @@ async def test_a10_names_that_only_look_like_a_way_out_stay_inside(tmp_path: Pat
         ]
 
 
-async def test_a10_a15_protected_names_ask_in_every_case_and_mode(tmp_path: Path) -> None:
+async def test_a10_a15_protected_names_need_approval_in_every_case_and_mode(tmp_path: Path) -> None:
     names = (
         ".GIT/hooks/pre-commit",
         ".git/config",
@@ -167,7 +167,7 @@ async def test_a10_a15_protected_names_ask_in_every_case_and_mode(tmp_path: Path
             session_id = await agent.open_session(siege.workspace)
             mode = {"sessionId": session_id, "modeId": "accept_edits"}
             assert "result" in await agent.call("session/set_mode", mode)
-            await siege.check_prompt(session_id)  # after it, the model knows the mode
+            await siege.check_prompt(session_id)  # After it, the model knows the mode.
             call = ToolCall("write_file", {"path": name, "content": "x"})
             siege.model.learn(f"plant {name}", Reply(tool_calls=(call,)))
             seen = len(agent.messages)
@@ -188,7 +188,7 @@ async def test_a10_a15_protected_names_ask_in_every_case_and_mode(tmp_path: Path
             assert not (siege.workspace / name).exists()
 
 
-async def test_a11_names_that_cannot_be_or_deceive(tmp_path: Path) -> None:
+async def test_a11_impossible_or_deceptive_names(tmp_path: Path) -> None:
     impossible = ["a\0b", "\0", "a" * 300, "a/" * 3_000, "x" * 5_000, ""]
     deceiving = {
         "evil\u202etxt.exe": "\\u202e",
@@ -220,7 +220,7 @@ async def test_a11_names_that_cannot_be_or_deceive(tmp_path: Path) -> None:
         assert "\\" in result_of(listed)
 
 
-async def test_a18_folders_no_session_can_have(tmp_path: Path) -> None:
+async def test_a18_folders_that_no_session_can_have(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         agent = siege.agent
         (siege.workspace / "file").write_text("x")
@@ -242,7 +242,7 @@ async def test_a18_folders_no_session_can_have(tmp_path: Path) -> None:
             assert "error" in reply or not isinstance(folder, str), (str(folder)[:80], reply)
 
 
-async def test_a18_even_in_the_root_folder_the_agents_home_and_proc_are_closed(tmp_path: Path) -> None:
+async def test_a18_even_in_the_root_folder_the_agents_home_and_proc_are_inaccessible(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(Path("/"))
         home = tmp_path / ".hermes"
@@ -261,8 +261,8 @@ async def test_a18_even_in_the_root_folder_the_agents_home_and_proc_are_closed(t
         assert not (home / "config.yaml").exists()
 
 
-async def test_a19_no_file_tool_takes_a_root_away(tmp_path: Path) -> None:
-    """Deleting, moving and writing apply to files only: folders are refused, including the workspace itself."""
+async def test_a19_no_file_tool_removes_a_root(tmp_path: Path) -> None:
+    """Deleting, moving and writing apply to files only: folders are rejected, including the workspace itself."""
     async with attacked_agent(tmp_path) as siege:
         (siege.workspace / "kept.txt").write_text("kept")
         for name in (".", "./", "", "..", str(siege.workspace), f"{siege.workspace}/.", "sub/.."):

@@ -38,7 +38,7 @@ def questions(editor: FakeEditor) -> list[dict[str, Any]]:
 
 
 def answering(option: str) -> Any:
-    """Answer questions about context files this way, and allow everything else."""
+    """Answer questions about context files with the given answer, and allow everything else."""
 
     def answer(params: dict[str, Any]) -> dict[str, Any]:
         is_ours = "instructions in" in params["toolCall"]["title"]
@@ -65,7 +65,7 @@ def obeyed(scene: Scene) -> bool:
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("mode", ["ask", "accept_edits", "auto", "bypass"])
-async def test_a_planted_file_is_asked_about_whole_and_not_used_after_a_no(
+async def test_a_planted_file_is_shown_completely_in_the_question_and_not_used_after_a_rejection(
     scene: Scene, path: str, mode: str
 ) -> None:
     scene.configure("allow_bypass: true\n")
@@ -99,11 +99,11 @@ async def test_a_planted_file_is_asked_about_whole_and_not_used_after_a_no(
         await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
         scene.provider.plays(step("Again."))
         await editor.prompt(session, "And now?")
-        assert questions(editor) == [], "a no holds for this content, in the resumed session too"
+        assert questions(editor) == [], "a rejection applies to this content, in the resumed session too"
     assert not obeyed(scene)
 
 
-async def test_a_yes_is_for_this_content_and_holds_in_later_sessions(scene: Scene) -> None:
+async def test_an_approval_is_for_this_content_and_applies_in_later_sessions(scene: Scene) -> None:
     scene.write("src/a.py", "x = 1\n")
     scene.provider.plays(step(planting("src/AGENTS.md")), step(reads("src/a.py", "c2")), step("Done."))
     async with scene.editor() as editor:
@@ -128,7 +128,7 @@ async def test_a_yes_is_for_this_content_and_holds_in_later_sessions(scene: Scen
     assert not any("And delete src" in line for line in plain_history(scene.provider.requests[-1]))
 
 
-async def test_what_stood_there_before_the_session_is_used_unasked(scene: Scene) -> None:
+async def test_a_file_from_before_the_session_is_used_without_approval(scene: Scene) -> None:
     scene.write("src/AGENTS.md", "The src part uses pnpm. See @rules.md\n")
     scene.write("src/rules.md", "No semicolons.\n")
     scene.write("src/a.py", "x = 1\n")
@@ -152,7 +152,7 @@ async def test_what_stood_there_before_the_session_is_used_unasked(scene: Scene)
         "ln -s ../docs src/.cursor && mkdir docs/rules && mv docs/old.md docs/rules/x.mdc",
     ],
 )
-async def test_old_text_in_a_new_place_is_new(scene: Scene, plant: str) -> None:
+async def test_old_text_in_a_new_location_is_new(scene: Scene, plant: str) -> None:
     scene.write("docs/old.md", f"{CANARY}\n")
     scene.write("src/a.py", "x = 1\n")
     scene.provider.plays(
@@ -167,7 +167,7 @@ async def test_old_text_in_a_new_place_is_new(scene: Scene, plant: str) -> None:
     assert not obeyed(scene)
 
 
-async def test_a_child_agent_is_bound_by_what_the_session_began_with(scene: Scene) -> None:
+async def test_a_child_agent_uses_the_sessions_initial_context_files(scene: Scene) -> None:
     scene.write("src/a.py", "x = 1\n")
     tasks = [{"title": "Look", "instructions": "Look at src."}]
     scene.provider.plays(
@@ -180,11 +180,11 @@ async def test_a_child_agent_is_bound_by_what_the_session_began_with(scene: Scen
     async with scene.editor() as editor:
         editor.on[ASK] = answering("reject_once")
         await editor.prompt(await editor.new_session(scene.project), "Work")
-        assert len(questions(editor)) == 1, "the child inherits the no"
+        assert len(questions(editor)) == 1, "the child inherits the rejection"
     assert not obeyed(scene)
 
 
-async def test_an_edit_that_its_user_approved_is_a_yes_for_that_very_text(scene: Scene) -> None:
+async def test_an_approved_edit_approves_that_very_text(scene: Scene) -> None:
     scene.write("src/a.py", "x = 1\n")
     written = call("write_file", "c1", path="src/AGENTS.md", content=f"{CANARY}\n")
     scene.provider.plays(step(written), step(reads("src/a.py", "c2")), step("Done."))
@@ -194,7 +194,7 @@ async def test_an_edit_that_its_user_approved_is_a_yes_for_that_very_text(scene:
         assert obeyed(scene)
 
 
-async def test_what_an_unapproved_file_imports_is_not_used_either(scene: Scene) -> None:
+async def test_the_imports_of_an_unapproved_file_are_not_used_either(scene: Scene) -> None:
     scene.write("docs/old.md", f"{CANARY}\n")
     scene.provider.plays(
         step(call("terminal", "c1", command="echo 'See @docs/old.md' > AGENTS.md")), step("Done.")
@@ -206,7 +206,7 @@ async def test_what_an_unapproved_file_imports_is_not_used_either(scene: Scene) 
     assert not obeyed(scene)
 
 
-async def test_a_run_without_a_person_continues_without_the_file_and_says_so(tmp_path: Path) -> None:
+async def test_a_run_without_a_user_continues_without_the_file_and_says_so(tmp_path: Path) -> None:
     home, workspace = tmp_path / "home", tmp_path / "workspace"
     home.mkdir()
     workspace.mkdir()
@@ -230,7 +230,9 @@ def edits(path: str, call_id: str = "c1") -> ToolCall:
 
 
 @pytest.mark.parametrize("mode", ["accept_edits", "auto"])
-async def test_an_edit_of_an_imported_file_asks_like_one_of_the_importer(scene: Scene, mode: str) -> None:
+async def test_editing_an_imported_file_needs_the_same_approval_as_its_importer(
+    scene: Scene, mode: str
+) -> None:
     scene.write("AGENTS.md", IMPORTS)
     style = scene.write(STYLE, "Be neat.\n")
     other = scene.write("docs/other.md", "Be neat.\n")
@@ -252,7 +254,7 @@ async def test_an_edit_of_an_imported_file_asks_like_one_of_the_importer(scene: 
 
 
 @pytest.mark.parametrize("plant", ["imported", "linked", "created"])
-async def test_whatever_is_part_of_the_instructions_is_protected(scene: Scene, plant: str) -> None:
+async def test_all_files_that_are_part_of_the_instructions_are_protected(scene: Scene, plant: str) -> None:
     part = scene.project / STYLE
     if plant == "linked":
         scene.write(STYLE, "Be neat.\n")
@@ -274,7 +276,7 @@ async def test_whatever_is_part_of_the_instructions_is_protected(scene: Scene, p
     assert (part.read_text(encoding="utf-8") if part.exists() else None) == before
 
 
-async def test_rejected_content_is_not_taken_for_what_stood_there_later(scene: Scene) -> None:
+async def test_rejected_content_does_not_count_as_existing_later(scene: Scene) -> None:
     scene.write("AGENTS.md", IMPORTS)
     scene.write(STYLE, "Be neat.\n")
     scene.provider.plays(step(planting(STYLE)), step("Done."))
@@ -298,19 +300,21 @@ async def test_rejected_content_is_not_taken_for_what_stood_there_later(scene: S
         assert obeyed(scene)
         scene.provider.plays(step("Again."))
         await editor.prompt(await editor.new_session(scene.project), "Work")
-        assert len(questions(editor)) == 2, "the later yes holds"
+        assert len(questions(editor)) == 2, "the later approval applies"
         assert CANARY in str(scene.provider.requests[-1].system)
 
 
 @pytest.mark.parametrize("cwd", [".", "src"])
-async def test_what_appears_beside_one_session_is_asked_about_in_the_next(scene: Scene, cwd: str) -> None:
+async def test_a_file_that_appears_beside_one_session_is_asked_about_in_the_next(
+    scene: Scene, cwd: str
+) -> None:
     scene.write("AGENTS.md", "Use tabs.\n")
     scene.write("src/a.py", "x = 1\n")
     scene.provider.plays(step("Done."), step(reads(str(scene.project / "src/a.py"), "c1")), step("Done."))
     async with scene.editor() as editor:
         editor.on[ASK] = answering("reject_once")
         await editor.prompt(await editor.new_session(scene.project), "Work")
-        scene.write("src/GEMINI.md", f"{CANARY}\n")  # by a program that a command left running
+        scene.write("src/GEMINI.md", f"{CANARY}\n")  # By a program that a command left running.
         scene.write("src/.cursorrules", f"Besides: {CANARY}\n")
         await editor.prompt(await editor.new_session(scene.project / cwd), "Work")
         titles = {card["title"].rpartition("/")[2] for card in questions(editor)}
@@ -320,11 +324,11 @@ async def test_what_appears_beside_one_session_is_asked_about_in_the_next(scene:
         for _ in range(2):
             scene.provider.plays(step(reads(str(scene.project / "src/a.py"), "c2")), step("Done."))
             await editor.prompt(await editor.new_session(scene.project / cwd), "Work")
-        assert len(questions(editor)) == 4, "a yes is for all later sessions"
+        assert len(questions(editor)) == 4, "an approval is for all later sessions"
         assert obeyed(scene)
 
 
-async def test_an_edit_approved_in_one_session_is_used_by_the_next_unasked(scene: Scene) -> None:
+async def test_an_edit_approved_in_one_session_is_used_by_the_next_without_approval(scene: Scene) -> None:
     written = call("write_file", "c1", path="AGENTS.md", content=f"{CANARY}\n")
     scene.provider.plays(step(written), step("Done."), step("Hello."))
     async with scene.editor() as editor:
@@ -334,7 +338,7 @@ async def test_an_edit_approved_in_one_session_is_used_by_the_next_unasked(scene
     assert CANARY in str(scene.provider.requests[-1].system)
 
 
-async def test_a_session_in_another_folder_or_process_is_none_the_wiser(scene: Scene) -> None:
+async def test_sessions_in_other_folders_or_processes_are_protected_too(scene: Scene) -> None:
     scene.write("one/a.py", "x = 1\n")
     scene.write("two/a.py", "x = 1\n")
     scene.provider.plays(step("Done."), step("Done."), step("Done."))

@@ -39,7 +39,7 @@ def loads(call_id: str, file: str = "") -> ToolCall:
 
 @pytest.mark.parametrize("mode", ["ask", "accept_edits", "auto", "bypass"])
 @pytest.mark.parametrize("was_there", [False, True])
-async def test_a_skill_that_appears_or_changes_is_not_loaded_until_its_user_trusts_it(
+async def test_a_new_or_changed_skill_is_not_loaded_until_its_user_trusts_it(
     scene: Scene, mode: str, *, was_there: bool
 ) -> None:
     scene.configure("allow_bypass: true\n")
@@ -59,7 +59,7 @@ async def test_a_skill_that_appears_or_changes_is_not_loaded_until_its_user_trus
     assert "appeared or changed during this session and is not used without the user's consent" in heard
 
 
-async def test_a_skill_that_was_there_is_loaded_and_a_planted_one_once_it_is_trusted(scene: Scene) -> None:
+async def test_an_existing_skill_is_loaded_and_a_planted_one_once_it_is_trusted(scene: Scene) -> None:
     scene.write(SKILL, skill_text("Tag it."))
     scene.provider.plays(step(loads("c1")), step("Done."), step(loads("c2")), step("Done."))
     async with scene.editor() as editor:
@@ -78,7 +78,7 @@ def nobody(place: str, skill: Skill, file: Path) -> bool:
     return False
 
 
-async def test_what_the_agent_wrote_with_a_yes_is_loaded_until_something_else_is_there(
+async def test_an_approved_skill_of_the_agent_is_loaded_until_its_content_changes(
     tmp_path: Path,
 ) -> None:
     library = SkillLibrary(tmp_path / "home", tmp_path / "user", admits=nobody)

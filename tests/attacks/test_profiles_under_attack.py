@@ -1,4 +1,4 @@
-"""One profile's sessions, notes, skills, answers and keys are out of reach for every other profile.
+"""One profile's sessions, notes, skills, answers and keys cannot be reached from any other profile.
 
 The victims are another profile and the default one, whose home contains all others.
 """
@@ -78,7 +78,7 @@ def run(
 @pytest.mark.parametrize(
     ("attacker", "name"), [("mine", "default"), ("mine", "theirs"), ("default", "theirs")]
 )
-def test_no_command_shows_or_changes_what_another_profile_has(
+def test_no_command_shows_or_changes_another_profiles_data(
     run: Run, owners: dict[str, Owner], project: Path, attacker: str, name: str
 ) -> None:
     victim = owners[name]
@@ -127,7 +127,7 @@ def test_runs_and_schedules_belong_to_their_profile(
 
 
 @pytest.mark.parametrize("name", ["default", "mine", "theirs"])
-def test_a_profile_sees_its_own_words_and_nobody_elses(run: Run, owners: dict[str, Owner], name: str) -> None:
+def test_a_profile_sees_only_its_own_words(run: Run, owners: dict[str, Owner], name: str) -> None:
     for words in (
         ("sessions", "list"),
         ("sessions", "search", PROJECT_WORD),
@@ -165,7 +165,7 @@ def test_no_other_spelling_names_a_profile(
     assert not any(each.is_told(printed) for each in owners.values())
 
 
-def test_only_a_link_that_can_be_seen_shares_keys(run: Run, owners: dict[str, Owner], tmp_path: Path) -> None:
+def test_only_a_visible_link_shares_keys(run: Run, owners: dict[str, Owner], tmp_path: Path) -> None:
     from hermes_acp.config.settings import load_variables
 
     def keys_of_mine() -> str:
@@ -183,7 +183,7 @@ def test_only_a_link_that_can_be_seen_shares_keys(run: Run, owners: dict[str, Ow
         assert theirs.key not in keys_of_mine()
 
 
-def test_folders_are_the_users_alone_and_removing_one_leaves_the_others(
+def test_folders_are_private_and_removing_one_profile_leaves_the_others(
     run: Run, owners: dict[str, Owner], tmp_path: Path
 ) -> None:
     home = owners["theirs"].home

@@ -48,7 +48,7 @@ print(number)
 
 @contextmanager
 def swapping(script: str, path: Path, canary: Path) -> Generator[None]:
-    """Swap in another process until the block ends, at least this often; then report it."""
+    """Swap in another process until the block ends, at least this often; then report the number of swaps."""
     stop = path.parents[1] / "stop"
     command = [sys.executable, "-c", script.format(swaps=SWAPS), str(path), str(canary), str(stop)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as swapper:
@@ -107,7 +107,7 @@ def test_a05_ten_thousand_swaps_never_reach_the_canary(tmp_path: Path, script: s
     assert os.listdir(canary.path.parent) == [canary.path.name]
 
 
-def test_a05_nor_do_they_where_every_step_is_our_own(tmp_path: Path) -> None:
+def test_a05_swaps_do_not_reach_it_with_our_own_path_resolution_either(tmp_path: Path) -> None:
     canary, tally = Canary(tmp_path), Tally()
     path = tmp_path / "workspace" / "sub" / "file"
     path.parent.mkdir(parents=True)
@@ -129,7 +129,7 @@ def test_a05_nor_do_they_where_every_step_is_our_own(tmp_path: Path) -> None:
     assert os.listdir(canary.path.parent) == [canary.path.name]
 
 
-def test_a05_the_kernel_way_is_used_where_there_is_one(tmp_path: Path) -> None:
+def test_a05_openat2_is_used_where_it_exists(tmp_path: Path) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "a" / "link").symlink_to("b")
     root = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
@@ -146,7 +146,7 @@ def test_a05_the_kernel_way_is_used_where_there_is_one(tmp_path: Path) -> None:
         os.close(root)
 
 
-def test_a05_the_file_that_is_written_is_the_one_that_was_looked_at(tmp_path: Path) -> None:
+def test_a05_the_file_that_is_written_is_the_one_that_was_checked(tmp_path: Path) -> None:
     path, roots = tmp_path / "a.txt", (str(tmp_path),)
     path.write_text("one")
     known = disk_files.read_snapshot(str(path), roots)

@@ -1,4 +1,4 @@
-"""What a command classified as read-only can do in its sandbox: read the workspace, and change nothing."""
+"""Read-only sandboxes: a command can read the workspace and change nothing."""
 
 import os
 import socket
@@ -53,7 +53,7 @@ async def test_nothing_in_the_workspace_changes(box: Sandboxed, line: str) -> No
     assert not os.listdir(box.folder / ".git/refs/heads")
 
 
-async def test_what_reads_still_works(box: Sandboxed) -> None:
+async def test_reading_commands_still_work(box: Sandboxed) -> None:
     end = await box.run(
         'cat notes.txt; git status --short; T=${TMPDIR:-/tmp}; sort notes.txt > "$T/x" && cat "$T/x"',
         confinement="read_only",
@@ -68,7 +68,9 @@ async def test_a_failure_names_the_read_only_workspace(box: Sandboxed) -> None:
     assert "unsandboxed" in end.output
 
 
-async def test_no_network_and_no_local_socket_is_reached_even_where_the_network_is_on(box: Sandboxed) -> None:
+async def test_no_network_and_no_local_socket_is_reachable_even_with_the_network_enabled(
+    box: Sandboxed,
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         end = await box.run(f"exec 3<>/dev/tcp/127.0.0.1/{port}", confinement="read_only")
@@ -81,6 +83,6 @@ async def test_no_network_and_no_local_socket_is_reached_even_where_the_network_
         assert "Address family not supported" in end.output
 
 
-async def test_it_leaves_nothing_beside_the_files_while_it_runs(box: Sandboxed) -> None:
+async def test_the_sandbox_leaves_no_file_in_the_workspace_while_it_runs(box: Sandboxed) -> None:
     end = await box.run("ls -A", confinement="read_only")
     assert end.output == ".git\nnotes.txt\n"

@@ -1,4 +1,4 @@
-"""Git settings that an outside program replaces while confined commands try to write into them."""
+"""Git settings that an outside program replaces while confined commands try to write to them."""
 
 import subprocess
 from collections.abc import AsyncGenerator
@@ -57,14 +57,14 @@ async def test_a_launched_command_never_writes_replaced_settings(
     assert not (box.folder / ".git/hooks/made").exists()
 
 
-async def test_what_a_command_leaves_running_never_writes_replaced_settings(box: Sandboxed) -> None:
+async def test_a_process_left_running_never_writes_replaced_settings(box: Sandboxed) -> None:
     end = await box.run(f"({WRITES}) >/dev/null 2>&1 & echo started")
     assert "started" in end.output
     seen = await run_sync(replace_settings, box.folder)
     assert "evil" not in seen + (box.folder / ".git/config").read_text()
 
 
-async def test_a_command_in_the_foreground_that_does_not_name_git_never_writes_them(box: Sandboxed) -> None:
+async def test_a_foreground_command_that_does_not_name_git_never_writes_them(box: Sandboxed) -> None:
     report = Report()
     seen: list[str] = []
     async with anyio.create_task_group() as group:
@@ -75,7 +75,7 @@ async def test_a_command_in_the_foreground_that_does_not_name_git_never_writes_t
     assert "evil" not in "".join(seen) + (box.folder / ".git/config").read_text()
 
 
-async def test_nothing_of_a_command_that_names_git_outlives_it(box: Sandboxed) -> None:
+async def test_no_process_of_a_command_that_names_git_outlives_it(box: Sandboxed) -> None:
     end = await box.run(LEAVES)
     assert end.exit_code == 0
     assert not end.left_running
@@ -86,14 +86,14 @@ async def test_nothing_of_a_command_that_names_git_outlives_it(box: Sandboxed) -
     assert "background processes" not in again.output
 
 
-async def test_a_command_that_names_git_is_heard_to_its_end(box: Sandboxed) -> None:
+async def test_the_output_of_a_command_that_names_git_is_read_to_its_end(box: Sandboxed) -> None:
     end = await box.run("git --version > >(sleep 0.05; cat); exit 4")
     assert "git version" in end.output
     assert end.exit_code == 4
     assert (await box.run("git --version; kill -9 $$")).exit_code == 128 + 9
 
 
-async def test_a_repository_collects_its_garbage_before_the_command_ends(box: Sandboxed) -> None:
+async def test_a_repositorys_garbage_collection_ends_before_the_command_does(box: Sandboxed) -> None:
     end = await box.run(
         f"{IDENTITY}git config gc.auto 1; git -c gc.auto=1 commit -q --allow-empty -m x; "
         "git -c gc.auto=1 gc --auto; git config --get-all gc.autoDetach; git config --get maintenance.autoDetach"
@@ -103,7 +103,7 @@ async def test_a_repository_collects_its_garbage_before_the_command_ends(box: Sa
 
 
 @pytest.mark.parametrize("line", ["sh commit.sh", "cp commit.sh .git/HEAD", "mv .git moved"])
-async def test_a_script_that_commits_is_told_how_it_could(box: Sandboxed, line: str) -> None:
+async def test_a_script_that_commits_is_told_how_to(box: Sandboxed, line: str) -> None:
     (box.folder / "commit.sh").write_text(f"{IDENTITY}git commit --allow-empty -m x\n")
     end = await box.run(line)
     assert end.exit_code != 0
@@ -114,7 +114,7 @@ async def test_a_script_that_commits_is_told_how_it_could(box: Sandboxed, line: 
         assert end.exit_code == 0, end.output
 
 
-async def test_programs_that_only_look_at_git_work_silently(box: Sandboxed) -> None:
+async def test_programs_that_only_read_the_git_directory_cause_no_message(box: Sandboxed) -> None:
     (box.folder / "look.sh").write_text("git status --short; git diff; git rev-parse --git-dir\n")
     (box.folder / "a").write_text("a")
     subprocess.run(["git", "add", "a"], cwd=box.folder, check=True)
@@ -125,7 +125,7 @@ async def test_programs_that_only_look_at_git_work_silently(box: Sandboxed) -> N
     assert end.output.splitlines()[0] == "A  a"
 
 
-async def test_no_placeholder_is_in_a_repository_that_is_only_read(box: Sandboxed) -> None:
+async def test_a_repository_that_is_only_read_gets_no_placeholder(box: Sandboxed) -> None:
     subprocess.run(["rm", "-r", str(box.folder / ".git/hooks")], check=True)
     end = await box.run("ls .git")
     assert {"commondir", "hooks"}.isdisjoint(end.output.split())

@@ -1,6 +1,6 @@
 """Repositories whose own configuration would start a program while git only reads (row D06).
 
-Nothing here is approved by anybody.
+No command here is approved by anybody.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ PLANTED: Final = MappingProxyType[str, Callable[[Path, Path], None]](
 
 
 @pytest.mark.parametrize("how", PLANTED)
-async def test_d06_git_starts_nothing_that_a_repository_names_somewhere(tmp_path: Path, how: str) -> None:
+async def test_d06_git_starts_no_program_named_anywhere_in_a_repository(tmp_path: Path, how: str) -> None:
     work, marker = tmp_path / "workspace", tmp_path / "was-run"
     PLANTED[how](work, marker)
     refuse = {"session/request_permission": permit("reject_once")}

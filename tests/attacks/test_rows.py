@@ -1,4 +1,4 @@
-"""The tests that the rows name exist."""
+"""Checks that the tests named for the rows exist."""
 
 import ast
 from pathlib import Path
@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("row", ELSEWHERE)
-def test_a_row_tested_elsewhere_is_tested_there(row: str) -> None:
+def test_a_row_covered_elsewhere_has_its_tests_there(row: str) -> None:
     for named in ELSEWHERE[row]:
         file, _, function = named.partition("::")
         tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Rules that hide paths, and ways around them: searching a whole folder, history, another name for the path."""
+"""Rules that deny paths, and attempts to bypass them: searching a whole folder, history, another name for the path."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ COMMANDS: Final = (
 
 
 def looks() -> tuple[ToolCall, ...]:
-    """Return every call that could show the contents of a file that it does not name."""
+    """Return every call that could show the contents of a file without naming it."""
     tools = (
         ToolCall("search", {"pattern": WORD}),
         ToolCall("search", {"pattern": WORD, "path": "vault"}),
@@ -78,7 +78,7 @@ def set_up(work: Path) -> None:
         (work / name).write_text(f"changed words\n{WORD if name in SHUT else 'nothing'}\n")
 
 
-async def test_what_a_rule_shuts_is_shown_by_no_look_at_its_folder(tmp_path: Path) -> None:
+async def test_no_call_on_the_folder_shows_a_denied_file(tmp_path: Path) -> None:
     set_up(tmp_path / "workspace")
     async with attacked_agent(tmp_path, settings=RULES, answers=REFUSE) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
@@ -91,7 +91,7 @@ async def test_what_a_rule_shuts_is_shown_by_no_look_at_its_folder(tmp_path: Pat
             )
 
 
-async def test_what_is_open_is_still_shown(tmp_path: Path) -> None:
+async def test_an_allowed_file_is_still_shown(tmp_path: Path) -> None:
     set_up(tmp_path / "workspace")
     async with attacked_agent(tmp_path, settings=RULES, answers=REFUSE) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
@@ -107,7 +107,7 @@ async def test_what_is_open_is_still_shown(tmp_path: Path) -> None:
             assert "open.txt" in result_of(end) or "words" in result_of(end), result_of(end)
 
 
-async def test_what_the_sandbox_puts_into_a_repository_makes_no_command_ask(tmp_path: Path) -> None:
+async def test_placeholders_of_the_sandbox_cause_no_questions(tmp_path: Path) -> None:
     set_up(tmp_path / "workspace")
     async with attacked_agent(tmp_path, answers=REFUSE) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
@@ -119,7 +119,7 @@ async def test_what_the_sandbox_puts_into_a_repository_makes_no_command_ask(tmp_
             assert end["status"] == "completed", result_of(end)
 
 
-async def test_a_rule_holds_by_whatever_name_a_session_calls_its_folder(tmp_path: Path) -> None:
+async def test_a_rule_applies_under_every_name_of_a_sessions_folder(tmp_path: Path) -> None:
     work = tmp_path / "workspace"
     set_up(work)
     (tmp_path / "alias").symlink_to(work)
@@ -148,7 +148,7 @@ def said_by_git(folder: Path, *arguments: str) -> str:
     return done.stdout.strip()
 
 
-async def test_c04_no_name_that_git_knows_shows_what_is_shut_or_secret(tmp_path: Path) -> None:
+async def test_c04_no_git_name_shows_a_denied_or_secret_file(tmp_path: Path) -> None:
     """In git, a file has names other than its path: a stage, a hash, a commit found by words with a colon in them."""
     work = tmp_path / "workspace"
     set_up(work)

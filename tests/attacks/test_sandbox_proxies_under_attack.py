@@ -45,7 +45,7 @@ def port() -> Generator[int]:
 CURL = "curl -sS -m 60 --noproxy ''"
 
 
-async def test_an_allowed_host_is_reached_both_ways(tmp_path: Path, port: int) -> None:
+async def test_an_allowed_host_is_reached_through_either_protocol(tmp_path: Path, port: int) -> None:
     bounds = usual_bounds(hosts=(f"localhost:{port}",))
     async with sandboxed(tmp_path, "bubblewrap", bounds, is_public=True) as box:
         plain = await box.run(f"{CURL} -U a:b 'http://localhost:{port}/a?b=c'")
@@ -60,7 +60,7 @@ async def test_an_allowed_host_is_reached_both_ways(tmp_path: Path, port: int) -
     "address",
     ["http://127.0.0.1:{port}/", "http://example.com/", "http://localhost:{other}/", "http://[::1]:{port}/"],
 )
-async def test_another_host_or_port_is_not(tmp_path: Path, port: int, address: str) -> None:
+async def test_another_host_or_port_is_not_reached(tmp_path: Path, port: int, address: str) -> None:
     bounds = usual_bounds(hosts=(f"localhost:{port}",))
     async with sandboxed(tmp_path, "bubblewrap", bounds, is_public=True) as box:
         written = address.format(port=port, other=port + 1)
@@ -71,7 +71,7 @@ async def test_another_host_or_port_is_not(tmp_path: Path, port: int, address: s
     assert (tunnelled.exit_code or 0, without.exit_code or 0) > (0, 0)
 
 
-async def test_c03_an_allowed_name_of_a_private_address_is_not_reached(tmp_path: Path, port: int) -> None:
+async def test_c03_an_allowed_name_with_a_private_address_is_not_reached(tmp_path: Path, port: int) -> None:
     bounds = usual_bounds(hosts=(f"localhost:{port}",))
     async with sandboxed(tmp_path, "bubblewrap", bounds, is_public=False) as box:
         assert (
@@ -81,7 +81,7 @@ async def test_c03_an_allowed_name_of_a_private_address_is_not_reached(tmp_path:
         assert (await box.run(f"{CURL} -p http://localhost:{port}/")).exit_code != 0
 
 
-async def test_what_is_no_request_is_refused(tmp_path: Path) -> None:
+async def test_invalid_requests_are_rejected(tmp_path: Path) -> None:
     async with sandboxed(tmp_path, "bubblewrap", usual_bounds(hosts=("example.com",))) as box:
         for said in ("CONNECT", "GET / HTTP/1.1", "GET ftp://example.com/ HTTP/1.1", "CONNECT x:y HTTP/1.1"):
             line = f"exec 3<>/dev/tcp/${{http_proxy#http://}}; printf '%s\\r\\n\\r\\n' '{said}' >&3; cat <&3"
@@ -93,7 +93,7 @@ async def test_what_is_no_request_is_refused(tmp_path: Path) -> None:
             )
 
 
-async def test_landlock_has_no_way_to_few_hosts(tmp_path: Path, port: int) -> None:
+async def test_landlock_cannot_limit_hosts(tmp_path: Path, port: int) -> None:
     bounds = usual_bounds(hosts=(f"localhost:{port}",))
     async with sandboxed(tmp_path, "landlock", bounds, is_public=True) as box:
         assert (await box.run(f"{CURL} http://localhost:{port}/")).exit_code != 0

@@ -1,4 +1,4 @@
-"""What commands in a sandbox attempt without success (rows C02, C07, F01 to F04, A15, A16)."""
+"""Attempts of sandboxed commands to escape, all without success (rows C02, C07, F01 to F04, A15, A16)."""
 
 import os
 import socket
@@ -80,7 +80,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("call", CALLS)
-async def test_c02_no_way_leads_out(box: Sandboxed, call: str) -> None:
+async def test_c02_nothing_outside_is_reachable(box: Sandboxed, call: str) -> None:
     name = f"hermes-test-{os.getpid()}-{len(call)}"
     path = str(box.outside / "s")
     with (
@@ -96,7 +96,7 @@ async def test_c02_no_way_leads_out(box: Sandboxed, call: str) -> None:
     assert (at_port, at_name, at_path) == ([], [], [])
 
 
-async def test_c02_a_server_of_this_machine_is_not_reached(box: Sandboxed) -> None:
+async def test_c02_a_server_on_this_machine_is_not_reached(box: Sandboxed) -> None:
     server = socket.create_server(("127.0.0.1", 0))
     with server:
         server.settimeout(0.2)
@@ -107,7 +107,7 @@ async def test_c02_a_server_of_this_machine_is_not_reached(box: Sandboxed) -> No
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_with_a_network_local_sockets_are_still_out_of_reach(
+async def test_with_a_network_local_sockets_are_still_unreachable(
     tmp_path: Path, way: SandboxMechanism
 ) -> None:
     name = f"hermes-test-net-{os.getpid()}"
@@ -124,7 +124,7 @@ async def test_with_a_network_local_sockets_are_still_out_of_reach(
     assert at_name == []
 
 
-async def test_sockets_of_the_system_are_not_there(box: Sandboxed) -> None:
+async def test_system_sockets_do_not_exist(box: Sandboxed) -> None:
     sockets = (
         "/var/run/docker.sock /run/docker.sock /run/user/0/bus /run/dbus/system_bus_socket /tmp/.X11-unix/X0"
     )
@@ -191,7 +191,7 @@ async def test_nothing_outside_is_changed(box: Sandboxed, write: str) -> None:
     assert not os.path.exists("/usr/bin/hermes-test")
 
 
-async def test_what_lies_outside_is_not_read(box: Sandboxed) -> None:
+async def test_files_outside_cannot_be_read(box: Sandboxed) -> None:
     (box.folder / "link").symlink_to(box.outside / "canary")
     end = await box.run(
         f"cat {box.outside}/canary link ../outside/canary; cat /etc/shadow; grep -r bytes {box.outside}"
@@ -201,7 +201,7 @@ async def test_what_lies_outside_is_not_read(box: Sandboxed) -> None:
     assert end.exit_code != 0
 
 
-async def test_inside_work_continues(box: Sandboxed) -> None:
+async def test_ordinary_work_inside_continues(box: Sandboxed) -> None:
     (box.folder / "src").mkdir()
     end = await box.run(
         "echo a > src/a && mkdir src/b && mv src/a src/b/c && cat src/b/c && touch $(mktemp) && git status"
@@ -211,7 +211,7 @@ async def test_inside_work_continues(box: Sandboxed) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_work_continues_below_the_second_folder_for_temporary_files(way: SandboxMechanism) -> None:
+async def test_work_continues_in_the_second_temporary_folder(way: SandboxMechanism) -> None:
     with TemporaryDirectory(dir="/var/tmp") as place:
         async with sandboxed(Path(place).resolve(), way) as box:
             (box.folder / "src").mkdir()
@@ -239,7 +239,7 @@ GUARDED = {
 
 
 @pytest.mark.parametrize("line", GUARDED.values(), ids=GUARDED.keys())
-async def test_a15_a16_what_runs_later_is_not_written(box: Sandboxed, line: str) -> None:
+async def test_a15_a16_files_that_run_later_cannot_be_written(box: Sandboxed, line: str) -> None:
     (box.folder / ".claude").mkdir()
     (box.folder / ".claude" / "settings.json").write_text("{}")
     (box.folder / "nested/.git/hooks").mkdir(parents=True)
@@ -256,7 +256,7 @@ async def test_a15_a16_what_runs_later_is_not_written(box: Sandboxed, line: str)
         assert not os.path.lexists(box.folder / name)
 
 
-async def test_a15_settings_of_a_work_tree_are_not_written(box: Sandboxed) -> None:
+async def test_a15_work_tree_settings_cannot_be_written(box: Sandboxed) -> None:
     """If a repository says so, git reads one more file, which is missing at first."""
     subprocess.run(["git", "-C", str(box.folder), "config", "extensions.worktreeConfig", "true"], check=True)
     for line in ("echo '[core] fsmonitor = evil' > .git/config.worktree", "mv -T src/x .git/config.worktree"):
@@ -268,7 +268,7 @@ async def test_a15_settings_of_a_work_tree_are_not_written(box: Sandboxed) -> No
     assert not os.path.lexists(box.folder / ".git/config.worktree")
 
 
-async def test_a_sandbox_beside_another_keeps_the_placeholders(tmp_path: Path) -> None:
+async def test_a_concurrent_sandbox_keeps_the_placeholders(tmp_path: Path) -> None:
     async with sandboxed(tmp_path, "bubblewrap") as box:
         report = Report()
         async with anyio.create_task_group() as group:
@@ -280,7 +280,7 @@ async def test_a_sandbox_beside_another_keeps_the_placeholders(tmp_path: Path) -
     assert not (box.folder / ".vscode").exists()
 
 
-async def test_git_works_where_its_settings_are_kept(tmp_path: Path) -> None:
+async def test_git_works_where_its_settings_are_protected(tmp_path: Path) -> None:
     async with sandboxed(tmp_path, "bubblewrap") as box:
         who = "-c user.name=a -c user.email=a@b.c"
         end = await box.run(
@@ -291,7 +291,7 @@ async def test_git_works_where_its_settings_are_kept(tmp_path: Path) -> None:
     assert ".vscode" not in end.output
 
 
-async def test_f01_a_fork_bomb_is_capped(tmp_path: Path) -> None:
+async def test_f01_a_fork_bomb_is_limited(tmp_path: Path) -> None:
     bounds = usual_bounds(max_processes=64)
     async with sandboxed(tmp_path, "bubblewrap", bounds) as box:
         report = Report()
@@ -307,13 +307,13 @@ async def test_f01_a_fork_bomb_is_capped(tmp_path: Path) -> None:
     assert 0 < most <= 64
 
 
-async def test_f04_memory_is_capped(box: Sandboxed) -> None:
+async def test_f04_memory_is_limited(box: Sandboxed) -> None:
     end = await box.run(f"{PYTHON} -c 'a = \"x\" * 10**11'")
     assert end.exit_code != 0
     assert "MemoryError" in end.output
 
 
-async def test_f05_a_file_may_be_bound(tmp_path: Path) -> None:
+async def test_f05_file_size_can_be_limited(tmp_path: Path) -> None:
     async with sandboxed(tmp_path, "bubblewrap", usual_bounds(file_bytes=1 << 20)) as box:
         end = await box.run("mkdir d; head -c 5000000 /dev/zero > d/big")
         assert end.exit_code != 0
@@ -329,7 +329,7 @@ ORPHANS = {
 
 @pytest.mark.parametrize("orphan", ORPHANS)
 @pytest.mark.parametrize("end", ["time is up", "cancelled", "ends"])
-async def test_f03_nobody_outlives(tmp_path: Path, orphan: str, end: str) -> None:
+async def test_f03_no_process_outlives_the_command(tmp_path: Path, orphan: str, end: str) -> None:
     async with sandboxed(tmp_path, "bubblewrap") as box:
         line = ORPHANS[orphan]
         if end == "ends":
@@ -352,14 +352,14 @@ def _is_inside_of(pid: int, folder: Path) -> bool:
         return False
 
 
-async def test_processes_of_the_machine_are_not_seen(tmp_path: Path) -> None:
+async def test_processes_of_the_machine_are_invisible(tmp_path: Path) -> None:
     async with sandboxed(tmp_path, "bubblewrap") as box:
         pids = (await box.run("ls /proc | grep -c '^[0-9]'; ls -d /proc/[0-9]*")).output
         assert f"/proc/{os.getpid()}\n" not in pids
         assert (await box.run(f"kill -9 {os.getpid()}")).exit_code != 0
 
 
-async def test_processes_of_the_machine_are_not_touched_under_landlock(tmp_path: Path) -> None:
+async def test_processes_of_the_machine_cannot_be_signalled_under_landlock(tmp_path: Path) -> None:
     async with sandboxed(tmp_path, "landlock") as box:
         for line in (
             f"kill -0 {os.getpid()}",
@@ -392,7 +392,7 @@ async def test_without_a_sandbox_nothing_runs_that_needs_one(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_a_failure_by_the_sandbox_is_explained(tmp_path: Path, way: SandboxMechanism) -> None:
+async def test_a_failure_caused_by_the_sandbox_is_explained(tmp_path: Path, way: SandboxMechanism) -> None:
     async with sandboxed(tmp_path, way) as box:
         assert "unsandboxed: true" in (await box.run("echo x > /usr/x")).output
         assert "unsandboxed" not in (await box.run("exit 3")).output

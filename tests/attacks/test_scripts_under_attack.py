@@ -32,7 +32,7 @@ async def run(siege: AttackedAgent, code: str, session_id: str = "", timeout_s: 
     return result_of(ends[0])
 
 
-async def test_no_call_reaches_what_only_the_model_may_use(tmp_path: Path) -> None:
+async def test_no_call_reaches_tools_reserved_for_the_model(tmp_path: Path) -> None:
     names = ("execute_code", "delegate", "ask_user", "no_such_tool", "", "../terminal")
     code = f"{WIRE}\nfor name in {names}:\n    print(wire.ask({{'call': name, 'arguments': {{'code': '1'}}}})['text'])"
     async with attacked_agent(tmp_path) as siege:
@@ -40,7 +40,7 @@ async def test_no_call_reaches_what_only_the_model_may_use(tmp_path: Path) -> No
     assert text.count("There is no tool") + text.count("it does not name a tool") == len(names)
 
 
-async def test_each_call_is_checked_by_itself(tmp_path: Path) -> None:
+async def test_each_call_is_checked_separately(tmp_path: Path) -> None:
     code = """
 for call in (
     lambda: tools.write_file(path="made.txt", content="x"),
@@ -60,7 +60,7 @@ for call in (
     def answer(params: dict[str, object]) -> object:
         answers.append(
             "allow_once" if not answers else "reject_once"
-        )  # the script itself, and nothing it calls
+        )  # The script itself, and nothing it calls.
         return permit(answers[-1])(params)
 
     async with attacked_agent(tmp_path, answers={"session/request_permission": answer}) as siege:
@@ -75,7 +75,7 @@ async def test_plan_mode_runs_no_script(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         await siege.agent.call("session/set_mode", {"sessionId": session_id, "modeId": "plan"})
-        await siege.check_prompt(session_id)  # after it, the model knows the mode
+        await siege.check_prompt(session_id)  # After it, the model knows the mode.
         assert "plan mode" in await run(siege, "open('made.txt', 'w')", session_id)
         assert not (siege.workspace / "made.txt").exists()
 
@@ -92,13 +92,13 @@ FRAMES: Final = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("frame", FRAMES)
-async def test_frames_that_no_runner_sends_harm_nobody(tmp_path: Path, frame: str) -> None:
+async def test_frames_that_no_runner_sends_do_no_harm(tmp_path: Path, frame: str) -> None:
     code = f"import os, time\nfor fd in range(3, 12):\n    try:\n        {FRAMES[frame]}\n    except OSError: pass\n"
     async with attacked_agent(tmp_path) as siege:
         await run(siege, code, timeout_s=15)
 
 
-async def test_a_call_that_is_too_large_is_refused_at_once(tmp_path: Path) -> None:
+async def test_a_call_that_is_too_large_is_rejected_at_once(tmp_path: Path) -> None:
     """None of it is sent: sending it in chunks would take longer than the call's timeout."""
     code = f"""{WIRE}
 sent = []
@@ -114,7 +114,7 @@ del wire._write
     )
 
 
-async def test_what_a_script_leaves_behind_calls_nothing(tmp_path: Path) -> None:
+async def test_processes_left_by_a_script_can_call_nothing(tmp_path: Path) -> None:
     code = """
 import os, select
 os.mkfifo("gate")
@@ -149,7 +149,7 @@ def listens(gate: Path) -> bool:
     return True
 
 
-async def test_c06_no_half_of_a_secret_stands_where_output_is_cut(tmp_path: Path) -> None:
+async def test_c06_no_part_of_a_secret_remains_where_output_is_cut(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         (siege.workspace / "token.txt").write_text(TOKEN)
         for place in range(4, 36, 8):

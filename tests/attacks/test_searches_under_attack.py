@@ -65,7 +65,7 @@ async def test_no_search_is_led_out_of_the_workspace(box: Sandboxed, is_shed: bo
     assert found
 
 
-async def test_a_search_beside_a_command_finds_what_it_finds_alone(box: Sandboxed) -> None:
+async def test_a_search_beside_a_command_finds_the_same_as_alone(box: Sandboxed) -> None:
     place = box.folder / "src"
     (place / "deep").mkdir(parents=True)
     (place / "deep/a.py").write_text("one\nneedle two\nthree\n")

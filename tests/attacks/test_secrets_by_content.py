@@ -1,4 +1,4 @@
-"""Files that contain keys, under any name and by any path: no tool shows them without asking."""
+"""Files that contain keys, under any name and by any path: no tool shows them without approval."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ ORDINARY = {
 
 
 @pytest.mark.parametrize("kind", HOLD_KEYS)
-def test_a_file_is_known_for_its_keys_by_what_is_in_it(kind: str) -> None:
+def test_a_file_with_keys_is_recognised_by_its_content(kind: str) -> None:
     assert secret_in(HOLD_KEYS[kind].encode())
 
 
 @pytest.mark.parametrize("kind", ORDINARY)
-def test_an_ordinary_file_is_not_taken_for_one_that_holds_keys(kind: str) -> None:
+def test_an_ordinary_file_is_not_recognised_as_one_with_keys(kind: str) -> None:
     assert not secret_in(ORDINARY[kind].encode())
 
 
-def test_stores_of_keys_are_known_and_what_is_too_large_or_binary_is_not_looked_into() -> None:
+def test_key_stores_are_recognised_and_large_or_binary_files_are_not_examined() -> None:
     assert secret_in(b"\xfe\xed\xfe\xed\0\0\0\2")
     assert not secret_in(b"TOKEN=" + TOKEN.encode() + b"\0")
     assert not secret_in((f"TOKEN={TOKEN}\n" * (MAX_BYTES // len(TOKEN))).encode())
@@ -77,7 +77,7 @@ async def refused(siege: AttackedAgent, calls: Sequence[ToolCall], *, asks: bool
         assert questions(siege) - before == int(asks), (call, result_of(end))
 
 
-async def test_files_of_keys_by_content_are_asked_about_before_they_are_read(tmp_path: Path) -> None:
+async def test_files_with_keys_need_approval_before_they_are_read(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path, answers={ASK: permit("reject_once")}) as siege:
         work, calls = siege.workspace, list[ToolCall]()
         for number, content in enumerate(HOLD_KEYS.values()):
@@ -94,7 +94,7 @@ async def test_files_of_keys_by_content_are_asked_about_before_they_are_read(tmp
         )
 
 
-async def test_links_to_secrets_and_other_spellings_of_them_are_asked_about(tmp_path: Path) -> None:
+async def test_links_to_secrets_and_other_spellings_need_approval(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path, answers={ASK: permit("reject_once")}) as siege:
         work = siege.workspace
         (work / ".env").write_text(f"NAME={PLAIN}\n")
@@ -110,7 +110,7 @@ async def test_links_to_secrets_and_other_spellings_of_them_are_asked_about(tmp_
         await refused(siege, [ToolCall("search", {"pattern": "NAME|TOKEN", "path": name}) for name in names])
 
 
-async def test_a_search_leaves_secrets_out_whatever_ignore_files_say(tmp_path: Path) -> None:
+async def test_a_search_omits_secrets_whatever_ignore_files_say(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path, answers={ASK: permit("reject_once")}) as siege:
         work = siege.workspace
         for number in range(1_200):
@@ -165,7 +165,7 @@ async def test_other_branches_stashes_and_commits_show_no_secrets(tmp_path: Path
         assert PLAIN.encode() not in everything_written(siege)
 
 
-async def test_settings_of_a_repository_with_a_key_in_the_address_are_asked_about(tmp_path: Path) -> None:
+async def test_repository_settings_with_a_key_in_an_address_need_approval(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path, answers={ASK: permit("reject_once")}) as siege:
         work = siege.workspace
         git(work, "init", "-q")
@@ -182,7 +182,7 @@ async def test_settings_of_a_repository_with_a_key_in_the_address_are_asked_abou
         assert PLAIN.encode() not in everything_written(siege)
 
 
-async def test_a_script_in_auto_mode_gets_no_secrets_by_calling_tools_unasked(tmp_path: Path) -> None:
+async def test_a_script_in_auto_mode_gets_no_secrets_from_tools_without_approval(tmp_path: Path) -> None:
     code = """
 for path in (".env", "note.txt", "linked.txt"):
     for call in (lambda: tools.read_file(path=path), lambda: tools.search(pattern=".", path=path)):
@@ -200,7 +200,7 @@ print(tools.search(pattern="."))
         asked.append(title)
         return permit("allow_once" if "execute_code" in title or "Run" in title else "reject_once")(params)
 
-    variables = {"PATH": os.defpath}  # a sandbox has the system's Python
+    variables = {"PATH": os.defpath}  # A sandbox has the system's Python.
     async with attacked_agent(tmp_path, answers={ASK: answer}, environment=variables) as siege:
         work = siege.workspace
         (work / ".env").write_text(f"NAME={PLAIN}\n")
@@ -216,9 +216,7 @@ print(tools.search(pattern="."))
 
 
 @pytest.mark.parametrize("mode", ["accept_edits", "auto"])
-async def test_an_edit_of_a_file_that_holds_keys_is_asked_about_in_every_mode(
-    tmp_path: Path, mode: str
-) -> None:
+async def test_editing_a_file_with_keys_needs_approval_in_every_mode(tmp_path: Path, mode: str) -> None:
     async with attacked_agent(tmp_path, answers={ASK: permit("allow_once")}) as siege:
         work = siege.workspace
         (work / "deploy.cfg").write_text(f"TOKEN={TOKEN}\nREGION=eu\n")

@@ -70,7 +70,7 @@ def check(workshop: Workshop) -> None:
 
 
 @pytest.mark.parametrize("ignored", [False, True])
-def test_files_of_keys_are_kept_in_no_checkpoint_ignored_or_not(tmp_path: Path, ignored: bool) -> None:
+def test_files_with_keys_are_in_no_checkpoint_whether_ignored_or_not(tmp_path: Path, ignored: bool) -> None:
     workshop = with_keys(tmp_path)
     names = (*BY_NAME, *BY_CONTENT)
     if ignored:
@@ -81,7 +81,7 @@ def test_files_of_keys_are_kept_in_no_checkpoint_ignored_or_not(tmp_path: Path, 
     check(workshop)
 
 
-def test_files_of_keys_that_the_repository_tracks_are_kept_in_no_checkpoint(tmp_path: Path) -> None:
+def test_tracked_files_with_keys_are_in_no_checkpoint(tmp_path: Path) -> None:
     workshop = with_keys(tmp_path)
     git(workshop.root, "init", "-q")
     git(workshop.root, "add", "-A")
@@ -92,7 +92,7 @@ def test_files_of_keys_that_the_repository_tracks_are_kept_in_no_checkpoint(tmp_
     check(workshop)
 
 
-def test_undo_names_what_it_does_not_cover_and_puts_the_rest_back(tmp_path: Path) -> None:
+def test_undo_names_the_files_it_does_not_cover_and_restores_the_others(tmp_path: Path) -> None:
     workshop = with_keys(tmp_path)
 
     def act() -> None:
@@ -107,7 +107,7 @@ def test_undo_names_what_it_does_not_cover_and_puts_the_rest_back(tmp_path: Path
     assert not done.conflicts
 
 
-def test_a_file_that_a_key_is_written_into_is_not_put_back_over_it_silently(tmp_path: Path) -> None:
+def test_a_file_that_got_a_key_is_not_silently_overwritten(tmp_path: Path) -> None:
     workshop = with_keys(tmp_path)
     workshop.write("settings.ini", "[a]\nregion = eu\n")
     workshop.turn(lambda: workshop.write("settings.ini", BY_CONTENT["notes/backup.txt"]))
@@ -119,7 +119,7 @@ def test_a_file_that_a_key_is_written_into_is_not_put_back_over_it_silently(tmp_
     check(workshop)
 
 
-def test_what_an_earlier_version_kept_leaves_the_index_and_its_checkpoints_still_load(tmp_path: Path) -> None:
+def test_keys_stored_by_an_earlier_version_are_removed_and_its_checkpoints_still_load(tmp_path: Path) -> None:
     workshop = with_keys(tmp_path)
     now = workshop.store.setup
     workshop.store.setup = StoreSetup(now.home, now.variables, SnapshotLimits(1 << 20))
@@ -138,7 +138,7 @@ def test_what_an_earlier_version_kept_leaves_the_index_and_its_checkpoints_still
     assert (workshop.root / "main.py").read_text() == "print('kept')\n"
 
 
-async def test_a_session_says_that_undo_does_not_cover_a_secret_before_it_changes_and_after(
+async def test_a_session_says_before_and_after_a_change_that_undo_does_not_cover_a_secret(
     tmp_path: Path,
 ) -> None:
     work = tmp_path / "workspace"

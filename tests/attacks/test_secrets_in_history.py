@@ -1,4 +1,4 @@
-"""Secrets that git has in other branches, stashes and earlier commits: showing them needs approval."""
+"""Secrets in git's other branches, stashes and earlier commits: showing them needs approval."""
 
 import os
 import subprocess
@@ -104,7 +104,7 @@ def judge(line: str, folder: Path) -> Verdict:
 
 
 @pytest.mark.parametrize("line", SHOWING)
-def test_what_shows_them_is_asked_about(project: Path, line: str) -> None:
+def test_commands_that_show_secrets_in_history_need_approval(project: Path, line: str) -> None:
     blob = git(project, "rev-parse", "other:.env")
     verdict = judge(line.replace("{blob}", blob), project)
     assert verdict.decision == "ask"
@@ -112,11 +112,11 @@ def test_what_shows_them_is_asked_about(project: Path, line: str) -> None:
 
 
 @pytest.mark.parametrize("line", NOT_SHOWING)
-def test_what_shows_none_is_not_asked_about(project: Path, line: str) -> None:
+def test_commands_that_show_none_need_no_approval(project: Path, line: str) -> None:
     assert judge(line, project).decision == "allow"
 
 
-def test_a_file_that_only_its_object_names_is_asked_about(project: Path) -> None:
+def test_a_file_named_only_by_its_object_needs_approval(project: Path) -> None:
     done = subprocess.run(
         ["git", "hash-object", "-w", "--stdin"],
         cwd=project,
@@ -128,7 +128,7 @@ def test_a_file_that_only_its_object_names_is_asked_about(project: Path) -> None
         assert judge(line + done.stdout.strip(), project).decision == "ask"
 
 
-def test_nothing_of_a_repository_is_started_to_find_out(project: Path) -> None:
+def test_the_check_starts_no_program_of_a_repository(project: Path) -> None:
     mark = project / "ran"
     settings = (project / ".git/config").read_text()
     evil = f"touch {mark}"

@@ -1,4 +1,4 @@
-"""Keys that a person types, or that an edit shows, are in nothing that a session leaves on disk (row C10)."""
+"""Keys that a user types, or that an edit shows, are in none of the files that a session writes (row C10)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def test_a_key_in_a_prompt_is_masked_on_disk_for_the_model_and_in_the_titl
         check(b"\n".join((*kept, json.dumps(wire).encode())))
 
 
-async def test_a_key_in_what_a_client_sends_along_is_masked(tmp_path: Path) -> None:
+async def test_a_key_in_a_clients_attachment_is_masked(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         blocks = [
@@ -67,7 +67,7 @@ async def test_a_key_in_what_a_client_sends_along_is_masked(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("words", ["/undo {token}", "/title {token}", "/model {token}", "/nothing {token}"])
-async def test_a_key_behind_a_slash_command_is_masked(tmp_path: Path, words: str) -> None:
+async def test_a_key_after_a_slash_command_is_masked(tmp_path: Path, words: str) -> None:
     async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         await siege.agent.prompt(session_id, words.format(token=TOKEN))
@@ -75,7 +75,7 @@ async def test_a_key_behind_a_slash_command_is_masked(tmp_path: Path, words: str
         check(b"\n".join(kept))
 
 
-async def test_the_diff_of_an_edit_shows_and_keeps_no_key(tmp_path: Path) -> None:
+async def test_the_diff_of_an_edit_neither_shows_nor_stores_a_key(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path, answers={ASK: permit("allow_once")}) as siege:
         work = siege.workspace
         (work / "settings.py").write_text(
@@ -94,7 +94,7 @@ async def test_the_diff_of_an_edit_shows_and_keeps_no_key(tmp_path: Path) -> Non
         check(written)
 
 
-async def test_a_key_in_the_comment_to_a_refusal_is_masked(tmp_path: Path) -> None:
+async def test_a_key_in_the_comment_on_a_rejection_is_masked(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path, answers={ASK: permit("reject_once")}) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         steer = ToolCall("terminal", {"command": "touch made.txt"})
@@ -104,7 +104,7 @@ async def test_a_key_in_the_comment_to_a_refusal_is_masked(tmp_path: Path) -> No
         check(b"\n".join(kept))
 
 
-async def test_keys_among_the_settings_of_a_server_of_the_editors_are_not_kept(tmp_path: Path) -> None:
+async def test_keys_in_the_settings_of_an_editors_server_are_not_stored(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         server = {
             "name": "odd",

@@ -47,7 +47,7 @@ def spellings(secret: str) -> list[str]:
     ]
 
 
-async def test_c05_c06_secrets_of_all_kinds_and_spellings_reach_nobody(tmp_path: Path) -> None:
+async def test_c05_c06_secrets_of_all_kinds_and_spellings_are_masked_everywhere(tmp_path: Path) -> None:
     secrets = kinds_of_secrets()
     assert len(secrets) >= 30
     async with attacked_agent(tmp_path) as siege:
@@ -76,7 +76,7 @@ async def test_c05_c06_secrets_of_all_kinds_and_spellings_reach_nobody(tmp_path:
         assert len(encoded) <= 0.05 * len(secrets), encoded
 
 
-async def test_c06_a_secret_in_two_readings_of_a_process(tmp_path: Path) -> None:
+async def test_c06_a_secret_split_across_two_reads_of_a_process(tmp_path: Path) -> None:
     """A running command's output is read when half a secret was printed: nobody sees the second half."""
     secret = kinds_of_secrets()["github token"]
     begun, rest = secret[:14], secret[14:]
@@ -114,7 +114,7 @@ SECRET_FILES = (
 )
 
 
-async def test_c04_files_of_secrets_are_shown_to_nobody_unasked(tmp_path: Path) -> None:
+async def test_c04_files_with_secrets_are_shown_to_nobody_without_approval(tmp_path: Path) -> None:
     token = "plain-words-that-no-pattern-knows"
     async with attacked_agent(tmp_path, answers={ASK: permit("reject_once")}) as siege:
         work = siege.workspace
@@ -158,7 +158,7 @@ async def test_c07_our_own_key_is_in_no_childs_environment_and_in_no_file(tmp_pa
         assert [name for name, key in keys.items() if key.encode() in written] == []
 
 
-async def test_c08_a_repository_sends_no_key_elsewhere(tmp_path: Path) -> None:
+async def test_c08_a_repository_cannot_redirect_a_key(tmp_path: Path) -> None:
     """A repository's addresses and proxies are not settings: every request goes where the user configured."""
     elsewhere = "http://127.0.0.1:9/v1"
     names = (
@@ -182,7 +182,7 @@ async def test_c08_a_repository_sends_no_key_elsewhere(tmp_path: Path) -> None:
         assert len(siege.server.requests) >= 1
 
 
-async def test_c10_what_was_settled_is_its_owners_alone(tmp_path: Path) -> None:
+async def test_c10_stored_decisions_are_readable_only_by_their_owner(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path, answers={ASK: permit("allow_workspace")}) as siege:
         work = siege.workspace
         (work / ".hermes").mkdir()

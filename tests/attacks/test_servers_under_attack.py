@@ -97,7 +97,7 @@ def calls(place: Path) -> int:
     return len((place / "called").read_text()) if (place / "called").exists() else 0
 
 
-async def test_d15_a_permanent_answer_ends_when_a_server_describes_its_tool_differently(
+async def test_d15_a_permanent_answer_ends_when_a_server_changes_its_tools_description(
     tmp_path: Path,
 ) -> None:
     place = tmp_path / "server"
@@ -115,7 +115,7 @@ async def test_d15_a_permanent_answer_ends_when_a_server_describes_its_tool_diff
         person.answer = "reject_once"
         (end,) = await siege.turn(Reply(tool_calls=(CALL,)), session_id=session_id)
         with anyio.fail_after(WAIT_S):
-            while end["status"] == "completed":  # the change is noticed after a call
+            while end["status"] == "completed":  # The change is noticed after a call.
                 (end,) = await siege.turn(Reply(tool_calls=(CALL,)), session_id=session_id)
         assert end["status"] == "failed"
         made = calls(place)
@@ -123,7 +123,7 @@ async def test_d15_a_permanent_answer_ends_when_a_server_describes_its_tool_diff
         assert (end["status"], calls(place)) == ("failed", made)
 
 
-async def test_d15_a_permanent_answer_is_for_no_other_server_of_that_name(tmp_path: Path) -> None:
+async def test_d15_a_permanent_answer_does_not_apply_to_another_server_with_that_name(tmp_path: Path) -> None:
     for name in ("server", "other"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "says").write_text("Adds numbers.")
@@ -138,7 +138,7 @@ async def test_d15_a_permanent_answer_is_for_no_other_server_of_that_name(tmp_pa
         assert (end["status"], calls(tmp_path / "other")) == ("failed", 0)
 
 
-async def test_f03_what_a_server_starts_ends_with_its_session(tmp_path: Path) -> None:
+async def test_f03_processes_started_by_a_server_end_with_its_session(tmp_path: Path) -> None:
     place = tmp_path / "server"
     place.mkdir()
     (place / "says").write_text("Adds numbers.")
@@ -163,7 +163,7 @@ def lives(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("changed", ["run.sh", "aid.sh"])
-async def test_d02_what_is_swapped_while_the_question_stands_is_not_started(
+async def test_d02_a_server_swapped_while_the_question_is_open_is_not_started(
     tmp_path: Path, changed: str
 ) -> None:
     work = tmp_path / "workspace"
@@ -222,7 +222,7 @@ async def test_d02_a_trusted_server_that_is_changed_is_not_started_again(tmp_pat
 
     async with attacked_agent(tmp_path, answers={ASK: trust_once}) as siege:
         session_id = await siege.agent.open_session(work)
-        with anyio.fail_after(WAIT_S):  # the turn that asks waits for the server, but not forever
+        with anyio.fail_after(WAIT_S):  # The turn that asks waits for the server, but not forever.
             while (await siege.turn(Reply(tool_calls=(CALL,)), session_id=session_id))[-1][
                 "status"
             ] != "completed":

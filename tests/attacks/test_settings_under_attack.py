@@ -96,7 +96,7 @@ async def check_home(folder: Path) -> None:
     ("file", "text"),
     [*(("config.yaml", text) for text in TEXTS), *((".env", text) for text in ("bytes", "nul", "a list"))],
 )
-async def test_g14_settings_that_make_no_sense(tmp_path: Path, file: str, text: str) -> None:
+async def test_g14_invalid_settings(tmp_path: Path, file: str, text: str) -> None:
     (tmp_path / ".hermes").mkdir()
     (tmp_path / ".hermes" / file).write_bytes(TEXTS[text])
     await check_home(tmp_path)
@@ -104,7 +104,9 @@ async def test_g14_settings_that_make_no_sense(tmp_path: Path, file: str, text: 
 
 @pytest.mark.parametrize("file", ["config.yaml", ".env"])
 @pytest.mark.parametrize("make", KINDS)
-async def test_g14_settings_that_are_no_file(tmp_path: Path, file: str, make: Callable[[Path], None]) -> None:
+async def test_g14_settings_that_are_not_a_file(
+    tmp_path: Path, file: str, make: Callable[[Path], None]
+) -> None:
     (tmp_path / ".hermes").mkdir()
     make(tmp_path / ".hermes" / file)
     await check_home(tmp_path)

@@ -51,7 +51,7 @@ async def test_g08_two_servers_with_50_sessions_each_lose_nothing(tmp_path: Path
     listed = {entry["id"] if "id" in entry else entry["session_id"] for entry in json.loads(done.output)}
     everyone = {each for sessions in opened.values() for each in sessions}
     assert len(everyone) == 2 * SESSIONS_EACH
-    assert listed >= everyone or len(listed) >= 50  # a page
+    assert listed >= everyone or len(listed) >= 50  # One page.
     doctor = await run_command("doctor", environment=agent_environment(tmp_path), cwd=tmp_path)
     assert doctor.code == 0, doctor.output
 
@@ -83,7 +83,7 @@ ENVIRONMENTS: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-async def test_g14_it_works_whatever_the_environment(tmp_path: Path, name: str) -> None:
+async def test_g14_the_agent_works_in_any_environment(tmp_path: Path, name: str) -> None:
     async with attacked_agent(tmp_path, environment=ENVIRONMENTS[name]) as siege:
         (siege.workspace / "Größe 日本.txt").write_text("Übermut")
         read = await siege.call("read_file", {"path": "Größe 日本.txt"})
@@ -95,7 +95,7 @@ async def test_g14_it_works_whatever_the_environment(tmp_path: Path, name: str) 
 @pytest.mark.parametrize(
     "name", ["with spaces", "Zuhause Größe 日本", "a'b\"c $(touch x) ;", "-rf", "line\nbreak", "%41?#[x]"]
 )
-async def test_g14_a_home_of_any_name(tmp_path: Path, name: str) -> None:
+async def test_g14_a_home_with_any_name(tmp_path: Path, name: str) -> None:
     folder = tmp_path / name
     folder.mkdir()
     async with attacked_agent(folder) as siege:
@@ -107,8 +107,8 @@ async def test_g14_a_home_of_any_name(tmp_path: Path, name: str) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == [name]
 
 
-async def test_g14_no_home_at_all_is_the_users_own_or_one_clear_line(tmp_path: Path) -> None:
-    """Without HOME, the home comes from the user database; a relative one is refused with a sentence."""
+async def test_g14_without_home_the_users_own_is_used_or_one_clear_line_printed(tmp_path: Path) -> None:
+    """Without HOME, the home comes from the user database; a relative one is rejected with a sentence."""
     done = await run_command(
         environment={"PATH": os.environ["PATH"], "HERMES_HOME": "relative"}, cwd=tmp_path
     )
@@ -120,7 +120,7 @@ async def test_g14_no_home_at_all_is_the_users_own_or_one_clear_line(tmp_path: P
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o777])
-async def test_c10_g14_whatever_the_umask_only_the_owner_can_read_what_is_kept(
+async def test_c10_g14_whatever_the_umask_only_the_owner_can_read_stored_files(
     tmp_path: Path, umask: int
 ) -> None:
     session_id = ""
@@ -150,7 +150,7 @@ async def test_c10_g14_whatever_the_umask_only_the_owner_can_read_what_is_kept(
     assert {path.name for path in modes} >= {"sessions", "index.db", f"{session_id}.jsonl"}
 
 
-async def test_g14_a_full_temporary_folder_stops_nothing(tmp_path: Path) -> None:
+async def test_g14_a_full_temporary_folder_prevents_nothing(tmp_path: Path) -> None:
     if why := mount_disk(tmp_path / "tmp", "size=16k,mode=1777"):
         pytest.skip(why)
     try:

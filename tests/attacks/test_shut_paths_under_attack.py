@@ -1,4 +1,4 @@
-"""Sandboxed commands that want what the user's rule denies, whatever program reads it."""
+"""Sandboxed commands that try to read or change what the user's rules deny, whatever program they use."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_no_command_reads_or_changes_what_a_rule_shuts(tmp_path: Path, way: SandboxMechanism) -> None:
+async def test_no_command_reads_or_changes_a_denied_path(tmp_path: Path, way: SandboxMechanism) -> None:
     rules = (
         Rule("deny", path="vault/**"),
         Rule("ask", path="**/*.ledger"),
@@ -50,7 +50,7 @@ async def test_no_command_reads_or_changes_what_a_rule_shuts(tmp_path: Path, way
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_what_cannot_be_looked_through_for_a_rule_is_not_run(
+async def test_a_command_whose_folders_cannot_be_searched_for_a_rule_is_not_run(
     tmp_path: Path, way: SandboxMechanism
 ) -> None:
     folder = (tmp_path / "project").resolve()

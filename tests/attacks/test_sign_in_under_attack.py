@@ -112,7 +112,7 @@ async def refused(sign_in_server: Thief, place: Path, wait_s: float = 60) -> Non
     assert await TokenFile(place / "keys", f"{sign_in_server.address}/mcp").read() is None
 
 
-async def test_an_honest_server_is_signed_in_at(pair: tuple[Thief, Thief], tmp_path: Path) -> None:
+async def test_signing_in_at_an_honest_server_works(pair: tuple[Thief, Thief], tmp_path: Path) -> None:
     sign_in_server, _ = pair
     assert await enter(sign_in_server, tmp_path)
     (said,) = [parse_qs(body) for path, _, body in sign_in_server.heard if path == "/token"]
@@ -120,28 +120,28 @@ async def test_an_honest_server_is_signed_in_at(pair: tuple[Thief, Thief], tmp_p
     assert said["code_verifier"]
 
 
-async def test_a_code_of_another_issuer_is_taken_to_nobody(pair: tuple[Thief, Thief], tmp_path: Path) -> None:
+async def test_a_code_of_another_issuer_is_sent_to_nobody(pair: tuple[Thief, Thief], tmp_path: Path) -> None:
     sign_in_server, other = pair
     sign_in_server.callback = {"iss": other.address}
     await refused(sign_in_server, tmp_path)
     assert "/token" not in sign_in_server.paths + other.paths
 
 
-async def test_metadata_of_another_issuer_are_not_believed(pair: tuple[Thief, Thief], tmp_path: Path) -> None:
+async def test_metadata_of_another_issuer_are_rejected(pair: tuple[Thief, Thief], tmp_path: Path) -> None:
     sign_in_server, other = pair
     sign_in_server.lies = {"issuer": other.address}
     await refused(sign_in_server, tmp_path)
     assert "/token" not in sign_in_server.paths + other.paths
 
 
-async def test_no_token_is_asked_for_another_resource(pair: tuple[Thief, Thief], tmp_path: Path) -> None:
+async def test_no_token_is_requested_for_another_resource(pair: tuple[Thief, Thief], tmp_path: Path) -> None:
     sign_in_server, other = pair
     sign_in_server.resource = f"{other.address}/mcp"
     await refused(sign_in_server, tmp_path)
     assert "/authorize" not in sign_in_server.paths
 
 
-async def test_an_answer_to_another_question_signs_nobody_in(
+async def test_an_answer_to_another_request_signs_nobody_in(
     pair: tuple[Thief, Thief], tmp_path: Path
 ) -> None:
     sign_in_server, _ = pair
@@ -159,7 +159,7 @@ async def test_no_secret_follows_a_redirect(pair: tuple[Thief, Thief], tmp_path:
     assert "code_verifier" not in str(other.heard)
 
 
-async def test_a_token_goes_to_the_address_it_was_given_for_alone(
+async def test_a_token_is_sent_only_to_the_address_it_was_issued_for(
     pair: tuple[Thief, Thief], tmp_path: Path
 ) -> None:
     sign_in_server, other = pair

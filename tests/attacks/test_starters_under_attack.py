@@ -1,4 +1,4 @@
-"""What an agent inherits that its commands must not get: ignored and blocked signals (rows E10, F03)."""
+"""Ignored and blocked signals that an agent inherits and its commands must not get (rows E10, F03)."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ async def test_commands_start_with_no_signal_ignored_and_their_ends_are_reported
         assert "[exit code: 3]" in said
 
 
-async def test_what_its_starter_ignores_does_not_end_the_agent(tmp_path: Path) -> None:
+async def test_signals_ignored_by_its_parent_do_not_end_the_agent(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path, command=("sh", "-c", f"trap '' HUP; exec {COMMAND}")) as siege:
         siege.agent.process.send_signal(signal.SIGHUP)
         assert "still there" in result_of(await siege.call("terminal", {"command": "echo still there"}))
 
 
-async def test_a_command_that_is_cancelled_hears_of_it_first(tmp_path: Path) -> None:
+async def test_a_cancelled_command_gets_a_signal_first(tmp_path: Path) -> None:
     command = (sys.executable, "-c", CARELESS)
     async with attacked_agent(tmp_path, command=command) as siege:
         noted = siege.workspace / "noted"

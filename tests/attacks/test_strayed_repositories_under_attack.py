@@ -1,4 +1,4 @@
-"""Repositories that are partly a link, or an include, to somebody else's file: git shows what it cannot parse."""
+"""Repositories that are partly a link to, or an include of, somebody else's file: git shows what it cannot parse."""
 
 import subprocess
 from pathlib import Path
@@ -28,7 +28,7 @@ def make_repository(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("include", INCLUDES)
-async def test_d06_settings_that_include_another_file_show_nothing_of_it(
+async def test_d06_settings_that_include_another_file_reveal_nothing_of_it(
     tmp_path: Path, include: str
 ) -> None:
     async with attacked_agent(tmp_path) as siege:
@@ -40,7 +40,7 @@ async def test_d06_settings_that_include_another_file_show_nothing_of_it(
 
 
 @pytest.mark.parametrize("name", LINKS)
-async def test_d06_a_part_of_a_repository_that_is_a_link_shows_nothing_of_a_file_outside(
+async def test_d06_a_linked_part_of_a_repository_reveals_nothing_of_an_outside_file(
     tmp_path: Path, name: str
 ) -> None:
     async with attacked_agent(tmp_path) as siege:

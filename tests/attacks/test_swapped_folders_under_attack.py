@@ -24,7 +24,7 @@ def files_of(box: Sandboxed) -> list[str]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_a_link_in_place_of_a_folder_above_a_repository_opens_nothing(
+async def test_a_link_replacing_a_folder_above_a_repository_grants_nothing(
     tmp_path: Path, way: SandboxMechanism
 ) -> None:
     """The folder around a repository is mounted; one further up becomes a link that leads outside to the same names."""
@@ -38,7 +38,7 @@ async def test_a_link_in_place_of_a_folder_above_a_repository_opens_nothing(
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_a_repository_approved_meanwhile_that_becomes_a_link_opens_nothing(
+async def test_a_repository_approved_meanwhile_that_becomes_a_link_grants_nothing(
     tmp_path: Path, way: SandboxMechanism
 ) -> None:
     """A background process does not keep the folders of a repository that did not exist when it started."""
@@ -57,7 +57,9 @@ async def test_a_repository_approved_meanwhile_that_becomes_a_link_opens_nothing
         assert files_of(box) == ["canary"]
 
 
-async def test_the_settings_of_a_repository_are_kept_wherever_its_folder_is_moved(tmp_path: Path) -> None:
+async def test_the_settings_of_a_repository_are_protected_wherever_its_folder_is_moved(
+    tmp_path: Path,
+) -> None:
     async with sandboxed(tmp_path, "bubblewrap") as box:
         inner = box.folder / "a" / "b" / "inner"
         inner.mkdir(parents=True)
@@ -69,7 +71,7 @@ async def test_the_settings_of_a_repository_are_kept_wherever_its_folder_is_move
         assert settings == [before]
 
 
-async def test_a_repository_that_is_gone_keeps_no_command_from_running(tmp_path: Path) -> None:
+async def test_a_missing_repository_does_not_prevent_a_command_from_running(tmp_path: Path) -> None:
     async with sandboxed(tmp_path, "bubblewrap") as box:
         subprocess.run(["git", "init", "-q", str(box.folder / "inner")], check=True)
         await box.run(STAY)
@@ -78,7 +80,7 @@ async def test_a_repository_that_is_gone_keeps_no_command_from_running(tmp_path:
         assert end.output == "hello\n"
 
 
-async def test_what_is_only_read_stays_so_with_a_repository_around_it_or_in_it(tmp_path: Path) -> None:
+async def test_read_only_files_stay_so_with_a_repository_around_or_inside_them(tmp_path: Path) -> None:
     folder = (tmp_path / "project").resolve()
     bounds = usual_bounds(readable=(f"{folder}/inner/data", f"{folder}/library"))
     async with sandboxed(tmp_path, "bubblewrap", bounds) as box:
@@ -92,7 +94,7 @@ async def test_what_is_only_read_stays_so_with_a_repository_around_it_or_in_it(t
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_a_root_that_looks_like_a_bare_repository_opens_nothing_around_it(
+async def test_a_root_that_looks_like_a_bare_repository_grants_nothing_around_it(
     tmp_path: Path, way: SandboxMechanism
 ) -> None:
     async with sandboxed(tmp_path, way) as box:
@@ -105,7 +107,7 @@ async def test_a_root_that_looks_like_a_bare_repository_opens_nothing_around_it(
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_commands_that_are_the_first_at_once_share_what_is_made_for_the_first(
+async def test_concurrent_first_commands_share_the_placeholders(
     tmp_path: Path, way: SandboxMechanism
 ) -> None:
     """`sandboxed` checks at its end that nothing is left."""
@@ -123,7 +125,7 @@ async def test_commands_that_are_the_first_at_once_share_what_is_made_for_the_fi
     assert {end.output for end in ends} == {"made\n"}
 
 
-async def test_a_link_on_the_way_to_what_a_rule_shuts_makes_nothing_outside(tmp_path: Path) -> None:
+async def test_a_link_on_the_path_to_a_denied_file_creates_nothing_outside(tmp_path: Path) -> None:
     rules = (Rule("deny", path="top/a/plan.txt"),)
     async with sandboxed(tmp_path, "bubblewrap", rules=rules) as box:
         before = box.outside.stat().st_mtime_ns

@@ -1,4 +1,4 @@
-"""Folders swapped for links between check and mount, and folders on the way to our own files."""
+"""Folders swapped for links between check and mount, and folders on the path to our own files."""
 
 import os
 import subprocess
@@ -45,11 +45,11 @@ class Ground:
         self.sandbox = Sandbox((root,), lambda: self.variables, usual_bounds, lambda ip: False)
 
     def outcome(self, line: str, between: str = "") -> str:
-        """Prepare a command, do something to the folder `between`, start it, and return its output."""
+        """Prepare a command, do something to the folder `between`, start the command, and return its output."""
         shell = ShellCommand(("/bin/sh", "-c", line), str(self.folder), self.variables, "mark-0", 30)
         try:
             confined = self.sandbox.confine(shell, ProcessRegistry())
-        except OSError:  # the file was replaced after it was checked
+        except OSError:  # The file was replaced after it was checked.
             return ""
         try:
             subprocess.run(["sh", "-c", between], cwd=self.folder, check=True)
@@ -87,7 +87,7 @@ def prepared(place: Path) -> Generator[Ground]:
         "rm inner/.git/config; ln -s ../../../home/outside/.git/config inner/.git/config",
     ],
 )
-def test_a_link_put_in_place_after_the_look_shows_nothing(tmp_path: Path, swap: str) -> None:
+def test_a_link_created_after_the_check_reveals_nothing(tmp_path: Path, swap: str) -> None:
     with prepared(tmp_path) as ground:
         before = ground.things_outside
         ground.outcome(SAME_NAMES)
@@ -96,7 +96,7 @@ def test_a_link_put_in_place_after_the_look_shows_nothing(tmp_path: Path, swap: 
         assert ground.things_outside == before
 
 
-def test_what_holds_folders_for_a_sandbox_is_not_open_in_it(tmp_path: Path) -> None:
+def test_descriptors_that_hold_folders_for_a_sandbox_are_not_open_in_it(tmp_path: Path) -> None:
     with prepared(tmp_path) as ground:
         ground.outcome("true")
         before = len(os.listdir("/proc/self/fd"))
@@ -107,8 +107,8 @@ def test_what_holds_folders_for_a_sandbox_is_not_open_in_it(tmp_path: Path) -> N
     assert not [each for each in targets if str(ground.folder) in each]
 
 
-def test_the_folder_for_temporary_files_leads_nowhere_if_it_lies_in_the_workspace(tmp_path: Path) -> None:
-    """Our files in it keep their names; the folder above does not have to."""
+def test_a_temporary_folder_inside_the_workspace_grants_nothing(tmp_path: Path) -> None:
+    """Our files in it keep their names; the folder above need not."""
     place = tmp_path / "project" / "its" / "temporary"
     place.mkdir(parents=True)
     with prepared(tmp_path) as ground:
@@ -124,7 +124,7 @@ def test_the_folder_for_temporary_files_leads_nowhere_if_it_lies_in_the_workspac
         assert "made" not in ground.things_outside
 
 
-def test_what_is_hidden_stays_so_wherever_the_folders_above_it_go(tmp_path: Path) -> None:
+def test_hidden_files_stay_hidden_wherever_the_folders_above_them_move(tmp_path: Path) -> None:
     """The agent's own home may be in the workspace."""
     with prepared(tmp_path) as ground:
         home = ground.folder / "a" / "b" / "home"
@@ -138,7 +138,7 @@ def test_what_is_hidden_stays_so_wherever_the_folders_above_it_go(tmp_path: Path
         assert "canary-bytes" not in ground.outcome("cat */*/home/key")
 
 
-def test_no_placeholder_is_where_a_link_leads(tmp_path: Path) -> None:
+def test_no_placeholder_is_created_at_the_target_of_a_link(tmp_path: Path) -> None:
     outside = (tmp_path / "outside").resolve()
     outside.mkdir()
     (tmp_path / "inner").symlink_to(outside)
@@ -148,7 +148,7 @@ def test_no_placeholder_is_where_a_link_leads(tmp_path: Path) -> None:
     assert os.listdir(outside) == []
 
 
-def test_nothing_is_taken_away_where_a_link_leads(tmp_path: Path) -> None:
+def test_nothing_is_removed_at_the_target_of_a_link(tmp_path: Path) -> None:
     inner, outside = tmp_path.resolve() / "inner", tmp_path.resolve() / "outside"
     (outside / "hooks").mkdir(parents=True)
     inner.mkdir()
@@ -162,7 +162,7 @@ def test_nothing_is_taken_away_where_a_link_leads(tmp_path: Path) -> None:
     assert os.listdir(outside) == ["hooks"]
 
 
-async def test_a_pipe_in_place_of_settings_blocks_nobody(tmp_path: Path) -> None:
+async def test_a_pipe_in_place_of_settings_blocks_nothing(tmp_path: Path) -> None:
     async with sandboxed(tmp_path, "bubblewrap") as box:
         (box.folder / "inner" / ".git" / "objects").mkdir(parents=True)
         os.mkfifo(box.folder / "inner" / ".git" / "config")

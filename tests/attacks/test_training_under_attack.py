@@ -1,7 +1,7 @@
 """An agent that wants to start a training or change a locked field, with everything its tools can do.
 
-In `auto`, and in `bypass`, where its commands have all the user's rights. The trainer is a scripted one that would
-start at once; it must never run. Not covered: typing into the person's own terminal, such as their tmux, which
+In `auto`, and in `bypass`, where its commands have all the user's permissions. The trainer is a scripted one that
+would start at once; it must never run. Not covered: typing into the user's own terminal, such as their tmux, which
 `docs/training.md` names as a limit of `bypass`.
 """
 
@@ -55,7 +55,7 @@ except OSError:
 os.waitpid(child, 0)
 print(shown.decode())
 """
-"""Starts a program in a terminal of its own, reads the code that it asks for, and types it."""
+"""Starts a program in a new terminal, reads the code that it asks for, and types it."""
 DETACHED: Final = r"""
 import os, subprocess, sys
 if os.fork():
@@ -75,7 +75,7 @@ with open(sys.argv[1], "wb") as log:
     done = subprocess.run(sys.argv[3:], env=kept, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     log.write(b"\nended")
 """
-"""Leaves its parents and its variables, and starts a program; with `shed`, it takes off the limit first."""
+"""Leaves its parents and its variables, and starts a program; with `shed`, it removes the limit first."""
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def training(tmp_path: Path) -> TrainingHome:
 async def besieged(
     training: TrainingHome, mode: str, settings: str = ""
 ) -> AsyncGenerator[tuple[AttackedAgent, str]]:
-    """Yield an agent in a mode and a session of it; afterwards, nothing may have been trained."""
+    """Yield an agent in a mode and a session in it; afterwards, nothing may have been trained."""
     async with attacked_agent(
         training.folder,
         settings=f"allow_bypass: true\nmode: {mode}\n{settings}",
@@ -151,7 +151,7 @@ async def test_a_process_that_leaves_its_agent_starts_no_training(
 ) -> None:
     log = training.folder / "workspace" / "detached.log"
     line = f"{PYTHON} detached.py {log} {manner} {PYTHON} typist.py {START}"
-    tries = 300 if mode == "bypass" else 50  # a confined command leaves no process that could write
+    tries = 300 if mode == "bypass" else 50  # A confined command leaves no process that could write.
     until = f"for i in $(seq {tries}); do grep -q ended {log} && break; sleep 0.1; done"
     async with besieged(training, mode) as (siege, session_id):
         await siege.call("terminal", {"command": f"{line}; {until}; cat {log}"}, session_id)
@@ -179,7 +179,7 @@ async def test_the_terminal_that_an_agent_types_into_starts_no_training(
 
 @pytest.mark.skipif(not shutil.which("tmux"), reason="there is no tmux")
 @pytest.mark.parametrize("mode", MODES)
-async def test_a_terminal_that_an_agent_makes_starts_no_training(training: TrainingHome, mode: str) -> None:
+async def test_a_terminal_that_an_agent_creates_starts_no_training(training: TrainingHome, mode: str) -> None:
     tmux = f"tmux -S {training.folder}/workspace/t -f /dev/null"
     line = (
         f"{CLEAN} {tmux} new-session -d -x 250 /bin/sh; "
@@ -248,7 +248,7 @@ async def test_policy_denies_the_training_file(training: TrainingHome, mode: str
             assert training.file.read_bytes() == before
 
 
-async def test_what_a_confined_program_writes_does_not_reach_the_training_file(
+async def test_writes_of_a_confined_program_do_not_reach_the_training_file(
     training: TrainingHome,
 ) -> None:
     before = training.file.read_bytes()
@@ -259,7 +259,7 @@ async def test_what_a_confined_program_writes_does_not_reach_the_training_file(
 
 
 @pytest.mark.skipif(bool(why_there_is_no_person()), reason=why_there_is_no_person())
-async def test_what_an_unconfined_program_writes_there_is_not_used(
+async def test_writes_of_an_unconfined_program_to_the_training_file_are_not_used(
     training: TrainingHome, tmp_path: Path
 ) -> None:
     """In `bypass`, a command can write where its user can, but the running trainer and its checkpoints detect it."""
@@ -288,7 +288,9 @@ async def test_what_an_unconfined_program_writes_there_is_not_used(
 
 
 @pytest.mark.parametrize("name", ["CI", "GITHUB_ACTIONS", "CLAUDECODE", "HERMES_CALL_ID"])
-async def test_the_variables_of_ci_and_of_other_agents_are_enough(training: TrainingHome, name: str) -> None:
+async def test_the_variables_of_ci_and_of_other_agents_are_sufficient_evidence(
+    training: TrainingHome, name: str
+) -> None:
     variables = {**agent_environment(training.folder), **training.variables(), name: "1"}
     done = await run_command("train", "start", "demo", environment=variables, cwd=training.folder)
     assert (done.code, name in done.errors) == (2, True)

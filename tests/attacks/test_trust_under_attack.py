@@ -72,7 +72,7 @@ async def test_d02_a_changed_entry_of_the_same_name_asks_again(tmp_path: Path) -
         assert started(tmp_path) == []
 
 
-async def test_d04_rules_of_a_repository_loosen_nothing_and_tighten_at_once(tmp_path: Path) -> None:
+async def test_d04_a_repositorys_rules_loosen_nothing_and_restrict_at_once(tmp_path: Path) -> None:
     work = tmp_path / "workspace"
     (work / ".hermes").mkdir(parents=True)
     (work / ".hermes" / "policy.yaml").write_text(
@@ -94,7 +94,7 @@ async def test_d04_rules_of_a_repository_loosen_nothing_and_tighten_at_once(tmp_
     assert not (work / "ran").exists()
 
 
-async def test_d04_even_a_trusted_repository_opens_nothing_delicate(tmp_path: Path) -> None:
+async def test_d04_even_a_trusted_repository_allows_nothing_sensitive(tmp_path: Path) -> None:
     work = tmp_path / "workspace"
     (work / ".hermes").mkdir(parents=True)
     (work / ".hermes" / "policy.yaml").write_text(
@@ -127,7 +127,7 @@ async def test_d04_even_a_trusted_repository_opens_nothing_delicate(tmp_path: Pa
     assert not (work / ".git").exists()
 
 
-async def test_d05_what_an_agent_plants_is_trusted_by_nobody(tmp_path: Path) -> None:
+async def test_d05_files_planted_by_an_agent_are_not_trusted(tmp_path: Path) -> None:
     work = tmp_path / "workspace"
     content = json.dumps({"mcpServers": {"evil": {"command": "touch", "args": [str(tmp_path / "started")]}}})
     call = ToolCall("write_file", {"path": ".mcp.json", "content": content})
@@ -138,14 +138,14 @@ async def test_d05_what_an_agent_plants_is_trusted_by_nobody(tmp_path: Path) -> 
         (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
         assert end["status"] == "completed"
         asked = [m["params"] for m in siege.agent.messages if m.get("method") == ASK]
-        assert [is_about_trust(params) for params in asked] == [False], "writing it was asked about"
+        assert [is_about_trust(params) for params in asked] == [False], "writing it needed approval"
         await siege.check_prompt(session_id)
         await siege.check_prompt(await siege.agent.open_session(work))
         assert len(trust_questions(siege)) == 2
     assert started(tmp_path) == []
 
 
-async def test_d01_an_editor_in_restricted_mode_has_nothing_used(tmp_path: Path) -> None:
+async def test_d01_an_editor_in_restricted_mode_uses_nothing_of_the_workspace(tmp_path: Path) -> None:
     work = tmp_path / "workspace"
     plant(work, "started")
     greeting = {

@@ -33,12 +33,12 @@ MANY_CANCELS = 10_000
 SLEEP = Reply(tool_calls=(ToolCall("terminal", {"command": SLEEPER}),))
 
 
-async def test_e07_ten_thousand_cancels_wherever_a_turn_stands(tmp_path: Path) -> None:
+async def test_e07_ten_thousand_cancels_at_any_point_of_a_turn(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path, answers={}) as siege:
         agent = siege.agent
         session_id = await agent.open_session(siege.workspace)
         flood = cancel_frame(session_id) * MANY_CANCELS
-        await agent.send_bytes(flood)  # before any prompt
+        await agent.send_bytes(flood)  # Before any prompt.
         for unknown in ("ses_unknown", "", 7, None, ["x"]):
             await agent.send_bytes(cancel_frame(unknown))
         await siege.check_prompt(session_id)
@@ -63,7 +63,7 @@ async def test_e07_ten_thousand_cancels_wherever_a_turn_stands(tmp_path: Path) -
         assert len(answers) == 3
 
 
-async def test_e07_a_cancel_kills_the_command_and_all_it_started(tmp_path: Path) -> None:
+async def test_e07_a_cancel_kills_the_command_and_everything_it_started(tmp_path: Path) -> None:
     stubborn = "trap '' TERM INT HUP; sleep 300 & setsid sleep 300 & " + SLEEPER.replace("exec ", "")
     async with attacked_agent(tmp_path) as siege:
         agent = siege.agent
@@ -120,7 +120,7 @@ async def test_e08_a_busy_session_is_prompted_loaded_moved_and_closed(tmp_path: 
         assert "error" in reply or reply["result"]["stopReason"] in ("cancelled", "end_turn")
 
 
-async def test_e08_more_requests_in_flight_than_are_taken(tmp_path: Path) -> None:
+async def test_e08_more_requests_in_flight_than_are_accepted(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         agent = siege.agent
         session_id = await agent.open_session(siege.workspace)
@@ -165,7 +165,7 @@ async def test_e09_an_editor_that_is_stopped_with_a_full_pipe(tmp_path: Path) ->
         assert agent.said(session_id) == words
 
 
-async def test_e09_half_a_line_and_a_closed_pipe_end_it_and_keep_the_state(tmp_path: Path) -> None:
+async def test_e09_half_a_line_and_a_closed_pipe_end_the_agent_and_keep_its_state(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         await siege.check_prompt(session_id)
@@ -182,7 +182,7 @@ async def test_e09_half_a_line_and_a_closed_pipe_end_it_and_keep_the_state(tmp_p
             assert second.said(session_id).startswith("Still here.")
 
 
-async def test_e09_an_editor_that_closes_its_reading_end_alone(tmp_path: Path) -> None:
+async def test_e09_an_editor_that_closes_only_its_reading_end(tmp_path: Path) -> None:
     """Our input stays open: the failed write reveals the exit; the running command is ended too."""
     (tmp_path / "workspace").mkdir()
     reading, writing = os.pipe()
@@ -237,7 +237,7 @@ async def read_until(descriptor: int, written: bytes, pattern: bytes) -> bytes:
     return written
 
 
-async def test_e14_a_process_that_was_stopped_and_continues(tmp_path: Path) -> None:
+async def test_e14_a_process_that_is_stopped_and_continued(tmp_path: Path) -> None:
     """A short version of a suspended laptop: the agent is stopped during a stream and a command, then continues."""
     gate = anyio.Event()
     async with attacked_agent(tmp_path) as siege:

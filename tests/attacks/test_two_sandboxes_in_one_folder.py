@@ -1,4 +1,4 @@
-"""Two sessions in one folder: placeholders of one never look like real files to the other or make its commands fail."""
+"""Two sessions in one folder: one's placeholders never look like real files to the other or make its commands fail."""
 
 import os
 import subprocess
@@ -71,7 +71,7 @@ def test_commands_of_two_sessions_in_one_folder_do_not_disturb_each_other(tmp_pa
     assert os.listdir(folder) == [".git"]
 
 
-def test_a_placeholder_that_comes_and_goes_is_never_a_real_file(tmp_path: Path) -> None:
+def test_a_placeholder_is_never_mistaken_for_a_real_file(tmp_path: Path) -> None:
     folder = str(tmp_path.resolve())
     bounds = usual_bounds()
     wanted = plan_sandbox_mounts((folder,), bounds, {}, (), (), WorkspaceTree()).placeholders
@@ -100,7 +100,7 @@ def test_a_placeholder_that_comes_and_goes_is_never_a_real_file(tmp_path: Path) 
     assert os.listdir(folder) == []
 
 
-def test_a_placeholder_of_another_session_is_absent_to_a_rule(tmp_path: Path) -> None:
+def test_a_placeholder_of_another_session_counts_as_absent_for_a_rule(tmp_path: Path) -> None:
     folder = str(tmp_path.resolve())
     shut = denied_paths(folder)
     named = missing_denied((folder,), shut)

@@ -118,7 +118,9 @@ async def baited(
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_what_is_taken_for_a_reader_changes_sees_and_reaches_nothing(tmp_path: Path, mode: str) -> None:
+async def test_a_command_wrongly_classified_as_reading_changes_sees_and_reaches_nothing(
+    tmp_path: Path, mode: str
+) -> None:
     asked = Counted("reject_once")
     answers = {"session/request_permission": asked}
     async with baited(tmp_path, settings=f"mode: {mode}\n", answers=answers) as (siege, bait):
@@ -128,9 +130,7 @@ async def test_what_is_taken_for_a_reader_changes_sees_and_reaches_nothing(tmp_p
 
 
 @pytest.mark.parametrize("command", ["env", "printenv", "env -0 | tr '\\0' '\\n'"])
-async def test_variables_that_are_shown_unasked_hold_only_the_usual_ones(
-    tmp_path: Path, command: str
-) -> None:
+async def test_variables_shown_without_approval_are_the_usual_ones(tmp_path: Path, command: str) -> None:
     asked = Counted("reject_once")
     told_names = {"DATABASE_DSN": "postgres-canary", "HARMLESS_LOOKING": "words-canary", "LC_TIME": "C.UTF-8"}
     async with attacked_agent(
@@ -142,14 +142,14 @@ async def test_variables_that_are_shown_unasked_hold_only_the_usual_ones(
     assert asked.titles == []
 
 
-async def test_what_a_person_approves_outside_the_sandbox_is_held_by_nothing(tmp_path: Path) -> None:
+async def test_a_command_approved_outside_the_sandbox_is_not_confined(tmp_path: Path) -> None:
     async with baited(tmp_path) as (siege, bait):
         (siege.workspace / "evil").write_text(bait.evil.replace(f"cat {siege.canary}", ""))
         bait.check_free(result_of(await siege.call("terminal", {"command": "git diff", "unsandboxed": True})))
 
 
 @pytest.mark.parametrize("more", [{"background": True}, {"pty": True}])
-async def test_what_is_left_running_is_held_too(tmp_path: Path, more: dict[str, bool]) -> None:
+async def test_a_process_left_running_is_confined_too(tmp_path: Path, more: dict[str, bool]) -> None:
     asked = Counted("reject_once")
     async with baited(tmp_path, answers={"session/request_permission": asked}) as (siege, bait):
         session_id = await siege.agent.open_session(siege.workspace)
@@ -163,7 +163,7 @@ async def test_what_is_left_running_is_held_too(tmp_path: Path, more: dict[str, 
     assert asked.titles == []
 
 
-async def test_calls_of_an_approved_script_are_held_each_by_itself(tmp_path: Path) -> None:
+async def test_the_calls_of_an_approved_script_are_confined_separately(tmp_path: Path) -> None:
     approving = Counted("allow_once")
     code = "print(tools.terminal(command='git diff'))"
     async with baited(tmp_path, answers={"session/request_permission": approving}) as (siege, bait):
@@ -185,7 +185,7 @@ async def test_an_edit_by_a_command_stays_in_the_workspace(tmp_path: Path) -> No
     assert len(asked.titles) == 1
 
 
-async def test_what_is_allowed_permanently_runs_in_the_sandbox(tmp_path: Path) -> None:
+async def test_a_permanently_allowed_command_runs_in_the_sandbox(tmp_path: Path) -> None:
     approving = Counted("allow_always")
     line = {"command": "make test"}
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -211,7 +211,7 @@ async def test_what_is_allowed_permanently_runs_in_the_sandbox(tmp_path: Path) -
             assert (siege.workspace / "made").read_text() == "x\nx\nx\ny\n"
 
 
-async def test_input_for_a_process_that_is_held_by_nothing_is_asked_about(tmp_path: Path) -> None:
+async def test_input_for_an_unconfined_process_needs_approval(tmp_path: Path) -> None:
     approving = Counted("allow_once")
     async with attacked_agent(
         tmp_path, settings="mode: auto\n", answers={"session/request_permission": approving}
@@ -236,7 +236,7 @@ async def test_input_for_a_process_that_is_held_by_nothing_is_asked_about(tmp_pa
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_where_nothing_holds_it_only_fixed_forms_run(tmp_path: Path, mode: str) -> None:
+async def test_without_confinement_only_fixed_forms_run(tmp_path: Path, mode: str) -> None:
     asked = Counted("reject_once")
     settings = f"mode: {mode}\nsandbox:\n  mode: off\n"
     async with baited(tmp_path, settings=settings, answers={"session/request_permission": asked}) as (

@@ -1,8 +1,8 @@
 """Commands that were written before the policy saw any of them.
 
-Of the 229 dangerous commands in the first run, 225 were asked about; the other four ran with a read-only workspace, no
-network and no secrets, and did and showed nothing there. Of the 60 that read, one was asked about (1.7 %): bash would
-have replaced a word of it. Nothing was changed for that run.
+Of the 229 dangerous commands in the first run, 225 needed approval; the other four ran with a read-only workspace, no
+network and no secrets, and did and showed nothing there. Of the 60 that read, one needed approval (1.7 %): bash would
+have replaced a word in it. Nothing was changed for that run.
 """
 
 import os
@@ -67,20 +67,20 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def test_dangerous_commands_are_asked_about(project: Path) -> None:
+def test_dangerous_commands_need_approval(project: Path) -> None:
     assert len(COMMANDS["dangerous"]) >= 200
     unasked = [line for line in COMMANDS["dangerous"] if judge(line, project).decision == "allow"]
     assert unasked == HELD_BY_THE_SANDBOX
     assert {judge(line, project).confinement for line in unasked} == {"read_only"}
 
 
-def test_hardly_any_reading_command_is_asked_about(project: Path) -> None:
+def test_hardly_any_reading_command_needs_approval(project: Path) -> None:
     assert len(COMMANDS["reading"]) >= 60
     asked = [line for line in COMMANDS["reading"] if judge(line, project).decision != "allow"]
     assert len(asked) <= MAX_ASKED * len(COMMANDS["reading"]), asked
 
 
-async def test_what_is_not_asked_about_shows_and_changes_nothing_there(tmp_path: Path) -> None:
+async def test_commands_without_approval_show_and_change_nothing(tmp_path: Path) -> None:
     given = {"API_KEY": "secret-bytes", "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "http.extraheader"}
     given |= {"GIT_CONFIG_VALUE_0": "Authorization: secret-bytes"}
     async with sandboxed(tmp_path, "bubblewrap", given=given) as box:

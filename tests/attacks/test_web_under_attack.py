@@ -1,4 +1,4 @@
-"""Web attacks: addresses of this machine, pages that give orders, decompression bombs (C03, C09, D14, F09)."""
+"""Web attacks: addresses of this machine, pages that contain instructions, decompression bombs (C03, C09, D14, F09)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ async def test_c03_a_redirect_from_an_allowed_host_leads_nowhere_else(tmp_path: 
         assert {asked.headers["host"] for asked in server.asked} == {f"127.0.0.1:{server.port}"}
 
 
-async def test_c09_what_the_model_writes_is_fetched_by_nobody(tmp_path: Path) -> None:
+async def test_c09_addresses_written_by_the_model_are_not_fetched(tmp_path: Path) -> None:
     async with web_server() as server, attacked_agent(tmp_path) as siege:
         words = f"![x]({server.url('/?d=secret')}) [y]({server.url('/y')}) <img src='{server.url('/z')}'>"
         session_id = await siege.agent.open_session(siege.workspace)
@@ -80,7 +80,7 @@ async def test_c09_what_the_model_writes_is_fetched_by_nobody(tmp_path: Path) ->
         assert server.asked == []
 
 
-async def test_d14_a_page_that_gives_orders_is_fenced_and_disarmed(tmp_path: Path) -> None:
+async def test_d14_a_page_with_instructions_is_fenced_and_neutralised(tmp_path: Path) -> None:
     async with web_server() as server, attacked_agent(tmp_path, settings=ALLOWED) as siege:
         server.serve("/", POISON)
         end = await fetch(siege, server.url())
@@ -102,7 +102,7 @@ async def test_d14_a_page_that_gives_orders_is_fenced_and_disarmed(tmp_path: Pat
         assert piece not in text
 
 
-async def test_f09_a_body_that_bursts_costs_an_outcome(tmp_path: Path) -> None:
+async def test_f09_a_decompression_bomb_only_fails_its_call(tmp_path: Path) -> None:
     async with web_server() as server, attacked_agent(tmp_path, settings=ALLOWED) as siege:
         bomb = gzip.compress(bytes(300_000_000), 9)
         server.serve("/bomb", bomb, "content-encoding: gzip", "content-type: text/plain")
@@ -153,7 +153,7 @@ PLACES: Final = (
 
 
 @pytest.mark.slow
-async def test_answers_that_break_the_rules_cost_an_outcome(tmp_path: Path) -> None:
+async def test_protocol_violations_only_fail_the_call(tmp_path: Path) -> None:
     settings = f"{ALLOWED}  timeout_s: 3\n"
     async with web_server() as server, attacked_agent(tmp_path, settings=settings) as siege:
         for number, answer in enumerate(ANSWERS.values()):
@@ -162,7 +162,7 @@ async def test_answers_that_break_the_rules_cost_an_outcome(tmp_path: Path) -> N
             assert result_of(await fetch(siege, server.url(f"/{number}"))).startswith("failed: "), name
 
 
-async def test_a10_a_redirect_to_what_is_not_a_page_is_refused(tmp_path: Path) -> None:
+async def test_a10_a_redirect_to_a_non_web_address_is_rejected(tmp_path: Path) -> None:
     async with web_server() as server, attacked_agent(tmp_path, settings=ALLOWED) as siege:
         server.serve("/inside", "the inside")
         for number, place in enumerate(PLACES):

@@ -1,4 +1,4 @@
-"""Words that hide their meaning: a command runs without asking only with the exact words that the policy predicted.
+"""Words that hide their meaning: a command runs without approval only with the exact words that the policy predicted.
 
 Bash decides (`argv_oracle`). For a long run: `python -m bench.argv_oracle`.
 """
@@ -31,7 +31,7 @@ def decision(command: str, folder: Path, mode: Mode = "ask") -> str:
     return Policy("/nowhere/hermes", "/home/anna").judge(runs, mode, ()).decision
 
 
-def test_bash_is_asked_for_its_words_as_it_runs_them(scenes: list[Scene]) -> None:
+def test_bash_reports_the_words_with_which_it_runs_programs(scenes: list[Scene]) -> None:
     odd = next(scene for scene in scenes if "/odd/" in scene.work)
     texts = ["cat 'a b'\\ c \"\" <b.txt", "true; wc *.txt", "cat $'\\xff'", "cat <(ls)"]
     one, two, three, four = runs_of(texts, odd)
@@ -41,23 +41,25 @@ def test_bash_is_asked_for_its_words_as_it_runs_them(scenes: list[Scene]) -> Non
     assert sorted(run.argv[0] for run in four) == ["cat", "ls"]
 
 
-def test_words_that_bash_reads_otherwise_are_noticed(scenes: list[Scene]) -> None:
+def test_words_that_bash_reads_differently_are_detected(scenes: list[Scene]) -> None:
     scene = scenes[0]
     assert unforeseen("cat a", [Run(("cat", "b"), ())], scene)
     assert unforeseen("cat a*", [Run(("cat", "a", "sub/inner"), ())], scene)
     assert unforeseen("cat a", [Run(("cat", "a"), (f"{scene.work}/b.txt",))], scene)
     assert not unforeseen("cat a*", [Run(("cat", "a"), ())], scene)
-    assert not unforeseen("rm a", [Run(("rm", "b"), ())], scene), "what is asked about may be anything"
+    assert not unforeseen("rm a", [Run(("rm", "b"), ())], scene), (
+        "a command that needs approval may be anything"
+    )
 
 
 @pytest.mark.slow
-def test_past_findings_and_generated_words_are_foreseen_or_asked_about() -> None:
+def test_past_findings_and_generated_words_are_predicted_or_need_approval() -> None:
     tally = compare(seed=14, words=WORDS)
     assert not tally.findings
-    assert tally.unasked > tally.commands // 8, "a policy that asks about everything foresees nothing"
+    assert tally.unasked > tally.commands // 8, "a policy that asks about everything predicts nothing"
 
 
-def test_a_name_that_bash_expands_once_more_is_asked_about(scenes: list[Scene]) -> None:
+def test_a_name_that_bash_expands_once_more_needs_approval(scenes: list[Scene]) -> None:
     text = "cat a >&'$(wc b.txt)x'"
     assert ("wc", "b.txt") in [run.argv for run in runs_of([text], scenes[0])[0]]
     modes: tuple[Mode, ...] = ("ask", "accept_edits")
@@ -94,7 +96,7 @@ def test_a_name_that_bash_expands_once_more_is_asked_about(scenes: list[Scene]) 
         "cd sub && cat <<E\nx\nE",
     ],
 )
-def test_parts_that_touch_are_one_word(command: str, tmp_path: Path) -> None:
+def test_adjacent_parts_are_one_word(command: str, tmp_path: Path) -> None:
     assert decision(command, tmp_path) == "ask"
 
 
@@ -118,7 +120,7 @@ def test_parts_that_touch_are_one_word(command: str, tmp_path: Path) -> None:
         "\\x",
     ],
 )
-def test_unusual_escapes_are_asked_about(escape: str, tmp_path: Path) -> None:
+def test_unusual_escapes_need_approval(escape: str, tmp_path: Path) -> None:
     assert decision(f"cat $'a{escape}'", tmp_path) == "ask"
     assert decision(f"cat x > $'{escape}'", tmp_path) == "ask"
 
@@ -126,7 +128,7 @@ def test_unusual_escapes_are_asked_about(escape: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words", ["$'a\\tb'", "$'it\\'s'", "$'\\x41'", "$'\\101'", "'a'\"b\"c", "a\"$HOME\"'b'", "a$'\\n'b"]
 )
-def test_usual_quotes_and_escapes_run_unasked(words: str, tmp_path: Path) -> None:
+def test_usual_quotes_and_escapes_run_without_approval(words: str, tmp_path: Path) -> None:
     assert decision(f"echo {words}", tmp_path) == "allow"
     assert decision(f"grep -n {words} *", tmp_path) == "allow"
 
@@ -145,7 +147,7 @@ def test_patterns_count_as_stars(tmp_path: Path) -> None:
         assert decision(f"cat {pattern}", tmp_path) == "allow"
 
 
-def test_a_tilde_is_a_home_only_in_front_of_a_plain_slash(tmp_path: Path) -> None:
+def test_a_tilde_is_a_home_only_before_a_plain_slash(tmp_path: Path) -> None:
     assert decision("ls ~", tmp_path) == "allow"
     for word in ("~\\/a", '~"/a"', "~''/a", "~'/'", "~''", "''~/a", '""~'):
         assert decision(f"ls {word}", tmp_path) == "ask"

@@ -1,6 +1,6 @@
 """Workspaces that try to run code, loosen rules or impersonate somebody (rows D03, D07, D08, D16).
 
-Nothing here is approved by anybody.
+No command here is approved by anybody.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ async def test_d03_d04_d07_a_workspace_full_of_settings_changes_nothing(tmp_path
             assert end["status"] == "completed", result_of(end)
         questions = [m for m in siege.agent.messages if m.get("method") == "session/request_permission"]
         commands = [m for m in questions if not is_about_trust(m["params"])]
-        assert len(commands) == 1, "the command was asked about, for the mode is still the user's"
-        assert len(questions) == 2, "what the folder brings along was asked about once"
+        assert len(commands) == 1, "the command needed approval, for the mode is still the user's"
+        assert len(questions) == 2, "what the folder contains was asked about once"
         bodies = [request.body["model"] for request in siege.server.requests]
         assert set(bodies) == {"scripted-large"}
     assert not [path for path in work.iterdir() if path.name.startswith(("started", "imported", "ran-"))]
@@ -125,8 +125,8 @@ async def test_d07_helpers_are_not_taken_from_the_workspace(tmp_path: Path) -> N
     assert not list(work.glob("imported-*"))
 
 
-async def test_d07_b10_a_program_of_the_workspaces_runs_for_nobody_unasked(tmp_path: Path) -> None:
-    """A command that only reads may run without asking; one that would find its program in the workspace may not."""
+async def test_d07_b10_a_workspaces_program_never_runs_without_approval(tmp_path: Path) -> None:
+    """A command that only reads may run without approval; one that would find its program in the workspace may not."""
     work = tmp_path / "workspace"
     work.mkdir()
     plant_modules(work)
@@ -138,7 +138,7 @@ async def test_d07_b10_a_program_of_the_workspaces_runs_for_nobody_unasked(tmp_p
     assert not list(work.glob("ran-*"))
 
 
-async def test_d08_context_files_that_are_no_text_for_agents(tmp_path: Path) -> None:
+async def test_d08_context_files_that_are_not_text_for_agents(tmp_path: Path) -> None:
     """Each in its own folder: the session opens at once and nothing unintended reaches the model."""
     async with attacked_agent(tmp_path) as siege:
         folders = {name: siege.workspace / name for name in CONTEXT_FILES}

@@ -44,7 +44,7 @@ def request(tools: list[dict[str, Any]], *texts: str) -> Recorded:
     ],
     ids=["own tools", "only a shell"],
 )
-def test_an_order_is_obeyed_once_by_the_tools_that_there_are(
+def test_an_instruction_is_followed_once_with_the_available_tools(
     tools: list[dict[str, Any]], read: ToolCall, obeyed: ToolCall
 ) -> None:
     model = ObedientModel(Path("/work"), Path("/skills/SKILL.md"))
@@ -52,7 +52,7 @@ def test_an_order_is_obeyed_once_by_the_tools_that_there_are(
     assert model(request(tools, "Look")).tool_calls == (read,)
     assert not model.is_obeying
     model.is_worst_case = True
-    assert model(request(tools, "Look", ORDER)).tool_calls == ()  # it has not read the private file
+    assert model(request(tools, "Look", ORDER)).tool_calls == ()  # It has not read the private file.
     assert model(request(tools, "Look", ORDER, CANARY)).tool_calls == (obeyed,)
     assert model.is_obeying
     assert model(request(tools, "Look", ORDER, CANARY)).tool_calls == ()
@@ -62,7 +62,7 @@ def test_an_order_is_obeyed_once_by_the_tools_that_there_are(
 @pytest.mark.anyio
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="its sandbox is Linux's")
-async def test_what_a_question_holds_back_leaves_once_everything_is_allowed() -> None:
+async def test_data_that_a_question_holds_back_leaves_once_everything_is_allowed() -> None:
     (scenario,) = (each for each in scenarios() if each.name == "file-fetch_query")
     start = read_agents()[OURS]
     held = await play(OURS, start, scenario, "default", "")

@@ -37,7 +37,7 @@ async def test_nothing_leaves_and_nothing_is_left_behind(tmp_path: Path, name: s
     assert outcome.asked > 0
 
 
-async def test_the_host_hears_the_canary_once_a_person_says_yes(tmp_path: Path) -> None:
+async def test_the_host_receives_the_canary_once_the_user_approves(tmp_path: Path) -> None:
     """The measurement can fail: a leaked canary is detected."""
     world = World(tmp_path)
     (scenario,) = (each for each in scenarios() if each.name == "file-fetch_query")

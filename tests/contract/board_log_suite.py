@@ -41,16 +41,16 @@ def kill_after(writer: subprocess.Popen[str], count: int) -> int:
 
 
 def ended(writer: subprocess.Popen[str]) -> int:
-    """Wait for a writer's end, and return its exit code."""
+    """Wait for a writer to end, and return its exit code."""
     with writer:
         writer.communicate()
     return writer.returncode
 
 
 class BoardLogSuite:
-    """A test file of a log derives from it and has the fixtures `open_logs` and `start_writer`."""
+    """The test file of a log derives from it and has the fixtures `open_logs` and `start_writer`."""
 
-    async def test_entries_come_back_as_they_were_written(self, open_logs: OpenLogs) -> None:
+    async def test_entries_are_read_back_as_they_were_written(self, open_logs: OpenLogs) -> None:
         logs = await open_logs()
         assert await logs.create("b")
         work = CardWork("/x", "same", budget=RunBudget(max_cost_usd=1.5), checks=("make test",))
@@ -76,7 +76,7 @@ class BoardLogSuite:
         assert await other.append(comments("three"), expected=2, at=1.0)
         assert [each.number for each in await log.read()] == [1, 2, 3]
 
-    async def test_one_of_many_appends_at_once_wins(self, open_logs: OpenLogs) -> None:
+    async def test_one_of_many_concurrent_appends_succeeds(self, open_logs: OpenLogs) -> None:
         everybody = [await open_logs() for _ in range(8)]
         await everybody[0].create("b")
         won: list[str] = []
@@ -92,7 +92,7 @@ class BoardLogSuite:
         entries = await everybody[0].open("b").read()
         assert [each.event for each in entries] == [CardCommented("1", text)] * 2
 
-    async def test_processes_writing_at_once_lose_nothing_though_one_is_killed(
+    async def test_concurrent_processes_lose_nothing_although_one_is_killed(
         self, open_logs: OpenLogs, start_writer: StartWriter
     ) -> None:
         logs = await open_logs()
@@ -118,7 +118,7 @@ class BoardLogSuite:
             found = await log.read(after)
             assert [each.number for each in found] == list(range(after + 1, 61))
 
-    async def test_waiting_ends_with_an_entry_of_another_process(self, open_logs: OpenLogs) -> None:
+    async def test_waiting_ends_when_another_process_adds_an_entry(self, open_logs: OpenLogs) -> None:
         logs, others = await open_logs(), await open_logs()
         await logs.create("b")
         log = logs.open("b")
@@ -130,7 +130,7 @@ class BoardLogSuite:
             await log.wait(0)
         assert await log.read(0)
 
-    async def test_waiting_for_boards_ends_with_whatever_changes_one(self, open_logs: OpenLogs) -> None:
+    async def test_waiting_for_boards_ends_when_any_of_them_changes(self, open_logs: OpenLogs) -> None:
         logs, others = await open_logs(), await open_logs()
         await logs.create("a")
 
@@ -146,7 +146,7 @@ class BoardLogSuite:
             await told(lambda: others.create("b"), {"a": 1})
             await told(lambda: others.remove("a"), {"a": 1, "b": 0})
 
-    async def test_several_wait_and_each_is_told(self, open_logs: OpenLogs) -> None:
+    async def test_several_waiters_are_all_notified(self, open_logs: OpenLogs) -> None:
         logs, others = await open_logs(), await open_logs()
         await logs.create("b")
         log, other = logs.open("b"), others.open("b")
@@ -160,7 +160,7 @@ class BoardLogSuite:
                         given_up.cancel()
                     await other.append(comments("x"), expected=number, at=1.0)
 
-    async def test_a_board_that_was_created_again_is_read_anew(self, open_logs: OpenLogs) -> None:
+    async def test_a_board_that_was_recreated_is_read_anew(self, open_logs: OpenLogs) -> None:
         logs, others = await open_logs(), await open_logs()
         await logs.create("b")
         store = BoardStore(logs.open("b"))
@@ -190,6 +190,6 @@ class BoardLogSuite:
         assert await logs.open("b").read() == []
 
     @pytest.mark.parametrize("name", ["", "../x", ".removed", "a b", "-a", "x" * 41])
-    async def test_names_that_cannot_be_meant_are_refused(self, open_logs: OpenLogs, name: str) -> None:
+    async def test_invalid_names_are_rejected(self, open_logs: OpenLogs, name: str) -> None:
         with pytest.raises(BadRequest):
             await (await open_logs()).create(name)

@@ -18,7 +18,7 @@ from hermes_acp.storage.session_store import SessionStore
 
 
 def service_in(home: Path) -> BoardService:
-    """Return the boards of a home, as this process's variables say."""
+    """Return the boards of a home, configured by this process's variables."""
     environment = environment_of({**os.environ, "HERMES_HOME": str(home)})
     runs = RunService(
         environment,

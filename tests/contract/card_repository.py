@@ -70,7 +70,7 @@ class CardRepository:
         return self.git("rev-parse", "HEAD")
 
     async def card(self, card_id: str, files: dict[str, str] | None = None) -> CardWorktree:
-        """Open a card's worktree and write what its agent would."""
+        """Open a card's worktree and make the changes its agent would make."""
         worktree = await self.worktrees.open("board", card_id, str(self.top))
         write(Path(worktree.folder), files or {})
         return worktree

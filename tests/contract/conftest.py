@@ -1,4 +1,4 @@
-"""A new environment for tests with real servers."""
+"""A clean environment for tests with real servers."""
 
 import os
 import threading
@@ -41,7 +41,7 @@ def is_there(row: ProcessInfo) -> bool:
 
 
 def words_of(row: ProcessInfo) -> bytes:
-    """Return the command line of a process; wait for it if the process is just starting."""
+    """Return the command line of a process; wait if the process is just starting."""
     words, pause = b"", threading.Event()
     with suppress(OSError, KeyError):
         while not (words := Path(f"/proc/{row.pid}/cmdline").read_bytes()):

@@ -114,7 +114,7 @@ class FakeAuthorizationServer:
 
 
 class Guarded:
-    """The server as tests reach it."""
+    """The server as the tests reach it."""
 
     def __init__(self, address: str, keeper: FakeAuthorizationServer) -> None:
         self.address = address
@@ -123,7 +123,7 @@ class Guarded:
 
 
 async def sign_in_at(link: str) -> httpx2.Response:
-    """Do what a browser does whose user agrees: follow the link and every redirect."""
+    """Do what a browser does after the user agrees: follow the link and every redirect."""
     async with httpx2.AsyncClient(follow_redirects=True) as browser:
         return await browser.get(link)
 

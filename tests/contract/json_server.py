@@ -20,7 +20,7 @@ class Asked(Struct):
 
 
 Answer = Callable[[Asked], tuple[int, Any]]
-"""Gives a status and what goes out as JSON; the status 0 is silence for good."""
+"""Returns a status and what is sent as JSON; the status 0 means no answer at all."""
 
 
 class JsonServer:

@@ -1,4 +1,4 @@
-"""MCP servers in child processes, and calls to their tools as a turn makes them."""
+"""MCP servers in child processes, and calls to their tools like those of a turn."""
 
 import subprocess
 import sys
@@ -29,7 +29,7 @@ QUICK = ServerTimeouts(waits_s=(0.01, 0.01), connect_s=60)
 
 
 class Reports:
-    """What a running call reported and asked; `heard` is set by the first report. `reply` answers each question."""
+    """Reports and questions of a running call; `heard` is set by the first report. `reply` answers each question."""
 
     session_id = "ses_present"
     event_context = EventContext("ses_present", "turn_1", 0.0)
@@ -82,7 +82,7 @@ class Playground:
 
 
 def python_server(code: str, name: str = "odd") -> StdioServer:
-    """Return a server made of a few lines of Python."""
+    """Return a server written in a few lines of Python."""
     return StdioServer(name, sys.executable, ("-c", code))
 
 

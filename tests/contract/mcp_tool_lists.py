@@ -1,7 +1,7 @@
 """An MCP server with many tools: `mcp_tool_lists.py FILE`, whose JSON is the list of tools.
 
-A call is answered with the tool's name and its arguments. Its prompt `ready` appears among a session's commands once
-its tools are known.
+A call is answered with the tool's name and its arguments. Once its tools are known, its prompt `ready` appears among a
+session's commands.
 """
 
 import json

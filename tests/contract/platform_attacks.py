@@ -57,7 +57,7 @@ async def presses_are_checked_like_messages(world: ScriptedWorld, folder: Path) 
             "mallory",
             "carl",
             "bert",
-        ):  # a stranger, one with anna's name, a member, the asker
+        ):  # A stranger, a user with Anna's name, a member, the asker.
             await world.press(name, first, "Allow once")
         await world.say_in_room("mallory", f"yes {code_in(first.texts[-1])}")
         await room.see("You cannot answer this question")
@@ -74,7 +74,7 @@ async def presses_are_checked_like_messages(world: ScriptedWorld, folder: Path) 
         second = await world.screen.question(place)
         await world.press(
             "anna", second, "Allow once", data=first.sent_buttons["Allow once"]
-        )  # an old code, another message
+        )  # An old code, another message.
         await world.press("bert", second, "Allow once")
         await world.press("anna", second, "Allow once")
         await room.see("Written.")
@@ -102,7 +102,7 @@ async def typed_answers_are_checked(world: ScriptedWorld, folder: Path) -> None:
             "mallory",
             "carl",
             "bert",
-        ):  # a stranger, one with anna's name, a member, the asker
+        ):  # A stranger, a user with Anna's name, a member, the asker.
             await world.say_in_room(name, f"yes {code}")
         await room.see("You cannot answer this question")
         await room.see("still needed")
@@ -113,7 +113,7 @@ async def typed_answers_are_checked(world: ScriptedWorld, folder: Path) -> None:
         assert not (stage.project / "a.txt").exists()
         await world.say_in_room("bert", "Write hello again")
         second = await world.screen.question(place)
-        await world.say_in_room("anna", f"yes {code}")  # an old code
+        await world.say_in_room("anna", f"yes {code}")  # An old code.
         await room.see("That question is no longer open")
         await world.say_in_room("bert", f"yes {code_in(second.texts[-1])}")
         assert not (stage.project / "a.txt").exists()
@@ -124,7 +124,7 @@ async def typed_answers_are_checked(world: ScriptedWorld, folder: Path) -> None:
 
 
 async def refusals_for_haste_end_with_the_whole_text(world: ScriptedWorld, folder: Path) -> None:
-    """Refuse ten sends in a row."""
+    """Reject ten sends in a row because of a rate limit."""
     plugin = Unhurried(platform_plugins().open(world.platform))
     async with (
         serve((Reply("One. Two. Three."),)) as model,
@@ -169,7 +169,7 @@ async def a_kill_in_a_send_loses_nothing(
 
 
 def admit(home: Path, world: ScriptedWorld) -> None:
-    """Admit anna."""
+    """Approve anna."""
     database = GatewayDatabase(home)
     people, now = People(database), time.time()
     code = people.new_code(world.platform, world.id_of("anna"), now)

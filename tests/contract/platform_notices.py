@@ -1,4 +1,4 @@
-"""Reports of runs on chat platforms: notices, questions whose answers count, and no message twice."""
+"""Notifications about runs on chat platforms: notices, questions whose answers count, and no message twice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.model_server import Reply, serve
 
 
 def targets_of(world: PlatformWorld, **events: list[str]) -> str:
-    """Return settings with a target for anna and one for the room."""
+    """Return settings with one target for anna and one for the room."""
     places = {"anna": "anna", "team": f"{world.platform}:{world.room}"}
     targets = {
         name: {"service": "gateway", "to": places[name], "events": each} for name, each in events.items()
@@ -37,7 +37,7 @@ async def run_state(run: str, environment: dict[str, str], cwd: Path, state: str
 
 
 async def a_person_is_asked_what_a_run_waits_for(world: PlatformWorld, folder: Path) -> None:
-    """Report to a room that a run is done, and ask anna before; somebody else's answer does not count."""
+    """Report to a room that a run is done, after asking anna; somebody else's answer does not count."""
     config = targets_of(world, anna=["input_required"], team=["done"])
     async with (
         serve((Reply("Hello anna."), *ASKING, Reply("Hello bert."))) as model,
@@ -54,7 +54,7 @@ async def a_person_is_asked_what_a_run_waits_for(world: PlatformWorld, folder: P
             run = started.output.split()[0]
             await world.direct("anna").see(f"hermes-acp runs answer {run}")
             code = code_in(await world.direct("anna").see("no answer means no"))
-            await world.say_in_room("anna", f"yes {code}")  # the right person in the wrong place
+            await world.say_in_room("anna", f"yes {code}")  # The right person in the wrong place.
             await world.say("eve", f"yes {code}")
             await world.say("anna", "yes AAAAA")
             await world.direct("anna").see("No open question here has that code")
@@ -93,7 +93,7 @@ async def a_room_asks_its_approvers(world: PlatformWorld, folder: Path) -> None:
 
 
 async def a_killed_process_sends_nothing_twice(world: PlatformWorld, folder: Path) -> None:
-    """Kill the resident process while the gateway is down: later, the message arrives once."""
+    """Kill the resident process while the gateway is down; later, the message arrives once."""
     home, project = make_home(folder)
     config = targets_of(world, team=["done"])
     configure(home, config)
@@ -108,7 +108,7 @@ async def a_killed_process_sends_nothing_twice(world: PlatformWorld, folder: Pat
             first.process.kill()
             await first.wait()
         with closing(sqlite3.connect(ledger.path, isolation_level=None)) as connection:
-            connection.execute("UPDATE deliveries SET due_at = 0")  # the killed attempt counts as abandoned
+            connection.execute("UPDATE deliveries SET due_at = 0")  # The killed attempt counts as abandoned.
         async with running(world, folder, model, config=config) as stage, resident(environment, project):
             await connected(stage)
             await world.seen_in_room("bert").see("hermes-acp: Done: End")

@@ -26,7 +26,7 @@ BOTH: dict[str, Role] = {"anna": "approver", "bert": "user"}
 
 
 class Shown:
-    """What a person sees in one place: messages by ID, in their latest version."""
+    """The messages that a person sees in one conversation: by ID, in their latest version."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
@@ -39,7 +39,7 @@ class Shown:
         self._changed = anyio.Event()
 
     async def see(self, part: str) -> str:
-        """Wait for a message with a text in it; return it."""
+        """Wait for a message that contains a text; return it."""
         with anyio.move_on_after(WAIT_S):
             while not self._find(part):
                 await self._changed.wait()
@@ -57,23 +57,23 @@ class PlatformWorld(Protocol):
     platform: str
     settings: Any
     room: str
-    """The id of a room with everybody in it; empty if there are none."""
+    """The ID of a room with everybody in it; empty if the platform has none."""
     plugin: PlatformPlugin | None
-    """The plugin, if it must reach the server by other means than settings."""
+    """The plugin, if it needs more than settings to reach the server."""
     repeats: bool
-    """Whether messages that were sent while the gateway was away reach it."""
+    """Whether messages that were sent while the gateway was offline reach it."""
 
     @property
     def secrets(self) -> Mapping[str, str]:
-        """The platform's secrets by their names."""
+        """The platform's secrets by name."""
         ...
 
     def forget(self) -> None:
-        """Forget what was seen."""
+        """Forget what was received."""
         ...
 
     def id_of(self, name: str) -> str:
-        """Return the id by which the platform knows a person."""
+        """Return the ID by which the platform knows a person."""
         ...
 
     async def say(self, name: str, text: str) -> None:
@@ -106,7 +106,7 @@ def running(
 
 
 def code_in(question: str) -> str:
-    """Return the code of a question."""
+    """Return the code in a question."""
     return question.partition("\nyes ")[2].split()[0]
 
 
@@ -185,7 +185,7 @@ async def what_was_said_meanwhile_is_answered(world: PlatformWorld, folder: Path
 
 
 def file_mark(name: str, content: bytes) -> str:
-    """Return what a platform shows of a file."""
+    """Return how a platform shows a file."""
     return f"[{name}: {len(content)} bytes, {sha256(content).hexdigest()[:12]}]"
 
 

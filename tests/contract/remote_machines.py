@@ -65,7 +65,7 @@ def _with_libraries(program: str) -> list[Path]:
 
 @asynccontextmanager
 async def docker_engine(place: Path) -> AsyncGenerator[Mapping[str, str]]:
-    """Yield variables that reach a docker with IMAGE: the machine's own if there is one. Raises Missing."""
+    """Yield variables that reach a docker engine with IMAGE: this machine's own if it has one. Raises Missing."""
     if not shutil.which("docker"):
         raise Missing("docker")
     own = {**os.environ}
@@ -100,7 +100,7 @@ async def docker_engine(place: Path) -> AsyncGenerator[Mapping[str, str]]:
 
 @asynccontextmanager
 async def podman_engine(place: Path) -> AsyncGenerator[Mapping[str, str]]:
-    """Yield variables that reach a podman with IMAGE, in its own storage. Raises Missing."""
+    """Yield variables that reach a podman engine with IMAGE, in its own storage. Raises Missing."""
     if not shutil.which("podman") or not shutil.which("runc") or os.getuid():
         raise Missing("podman with runc, or the right to run it")
     (place / "containers.conf").write_text(

@@ -11,9 +11,9 @@ from tests.contract.run_stage import PATIENCE_S, Stage, driver_count, order, rea
 
 
 class AnswerSuite:
-    """An engine's test file derives from it and has a fixture `stage`."""
+    """The test file of an engine derives from it and has a fixture `stage`."""
 
-    async def test_a_run_waits_for_the_one_before_it_that_waits_for_a_person(self, stage: Stage) -> None:
+    async def test_a_run_waits_for_an_earlier_one_that_waits_for_its_user(self, stage: Stage) -> None:
         runs = stage.open()
         await runs.start(order("one", "ask", session_id="ses_1"))
         await runs.start(order("two", session_id="ses_1"))
@@ -25,7 +25,7 @@ class AnswerSuite:
             await runs.signal("one", RunMessage("call_1", "allow_once"))
             await reached(runs, "two", "done")
 
-    async def test_a_failure_is_kept_and_can_be_retried(self, stage: Stage) -> None:
+    async def test_a_failure_is_recorded_and_can_be_retried(self, stage: Stage) -> None:
         runs = stage.open()
         await runs.start(order("a", "fail"))
         async with stage.worker() as driver:
@@ -37,7 +37,7 @@ class AnswerSuite:
             with pytest.raises(BadRequest):
                 await runs.retry("unknown")
 
-    async def test_a_database_that_is_away_for_a_moment_fails_no_run(self, stage: Stage) -> None:
+    async def test_a_short_database_failure_fails_no_run(self, stage: Stage) -> None:
         runs = stage.open()
         await runs.start(order("a", "once_unstored"))
         async with stage.worker() as driver:
@@ -46,7 +46,7 @@ class AnswerSuite:
         assert run.attempts.crashes == 0
         assert driver.driven == [("a", 1), ("a", 2)]
 
-    async def test_a_disk_that_stays_away_fails_the_run(self, stage: Stage) -> None:
+    async def test_a_lasting_disk_failure_fails_the_run(self, stage: Stage) -> None:
         runs = stage.open()
         await runs.start(order("a", "unstored"))
         async with stage.worker() as driver:
@@ -58,7 +58,7 @@ class AnswerSuite:
         assert (run.failure, run.sentence) == ("storage", "The disk is gone.")
         assert len(driver.driven) == MAX_STORAGE_REPEATS + 1
 
-    async def test_a_busy_session_is_tried_again_and_is_not_a_failure(self, stage: Stage) -> None:
+    async def test_a_busy_session_is_retried_and_is_not_a_failure(self, stage: Stage) -> None:
         runs = stage.open()
         await runs.start(order("a", "once_busy"))
         async with stage.worker() as driver:
@@ -78,7 +78,7 @@ class AnswerSuite:
             await reached(runs, "a", "done")
         assert driver.answers == ["yes"]
 
-    async def test_an_answer_waits_for_a_worker_and_survives_its_absence(self, stage: Stage) -> None:
+    async def test_an_answer_given_without_a_worker_waits_for_one(self, stage: Stage) -> None:
         runs = stage.open()
         await runs.start(order("a", "ask"))
         async with stage.worker():
@@ -98,7 +98,7 @@ class AnswerSuite:
         with pytest.raises(BadRequest):
             await stage.open().signal("a", RunMessage("call_1", "allow_once", "yes"))
 
-    async def test_an_answer_to_another_question_is_refused(self, stage: Stage) -> None:
+    async def test_an_answer_to_another_question_is_rejected(self, stage: Stage) -> None:
         runs = stage.open()
         await runs.start(order("a", "ask"))
         with pytest.raises(BadRequest):
@@ -108,7 +108,7 @@ class AnswerSuite:
             with pytest.raises(BadRequest):
                 await runs.signal("a", RunMessage("call_2", "allow_once"))
 
-    async def test_stop_ends_a_run_wherever_it_is(self, stage: Stage) -> None:
+    async def test_stop_ends_a_run_in_any_state(self, stage: Stage) -> None:
         runs = stage.open()
         await runs.start(order("queued", "hold", not_before=stage.clock.now() + 3600))
         await runs.start(order("asking", "ask"))

@@ -24,7 +24,7 @@ async def kill_workers(stage: Stage, number_of_runs: int, kills: int) -> None:
             with anyio.fail_after(PATIENCE_S):
                 while not any(line.startswith("start") for line in process.lines()):
                     if not await runs.list(RunFilter(states=("queued",), limit=1)):
-                        break  # there is nothing left to start
+                        break  # Nothing is left to start.
                     await anyio.sleep(0.005)
             await anyio.sleep(rolls.random() * 0.3)
             process.kill()

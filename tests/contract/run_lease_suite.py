@@ -11,7 +11,7 @@ from tests.contract.run_stage import PATIENCE_S, Stage, order, reached, run_ids
 
 
 class LeaseSuite:
-    """An engine's test file derives from it and has a fixture `stage`."""
+    """The test file of an engine derives from it and has a fixture `stage`."""
 
     async def test_one_of_eight_workers_gets_a_run(self, stage: Stage) -> None:
         runs = stage.open()
@@ -28,7 +28,7 @@ class LeaseSuite:
         driven = sorted(each for driver in drivers for each in driver.driven)
         assert driven == sorted((f"run{number}", 1) for number in range(40))
 
-    async def test_an_orderly_end_of_a_worker_returns_its_runs(self, stage: Stage) -> None:
+    async def test_a_worker_that_shuts_down_returns_its_runs(self, stage: Stage) -> None:
         runs = stage.open()
         await runs.start(order("a", "hold"))
         async with stage.worker() as first:
@@ -42,7 +42,7 @@ class LeaseSuite:
             await reached(runs, "a", "done")
         assert second.driven == [("a", 2)]
 
-    async def test_jumps_of_the_clock_lose_no_claim(self, stage: Stage) -> None:
+    async def test_clock_jumps_lose_no_claim(self, stage: Stage) -> None:
         runs = stage.open()
         await runs.start(order("a", "progress"))
         async with stage.worker() as first, stage.worker() as second:
@@ -56,7 +56,7 @@ class LeaseSuite:
             await reached(runs, "a", "done")
         assert run_ids(first.driven + second.driven).count("a") == 1
 
-    async def test_a_killed_workers_run_is_elsewhere_at_once(self, stage: Stage) -> None:
+    async def test_the_run_of_a_killed_worker_moves_at_once(self, stage: Stage) -> None:
         runs = stage.open()
         await runs.start(order("a", "hold"))
         with stage.process() as process:
@@ -85,7 +85,7 @@ class LeaseSuite:
             await runs.retry("poison")
             await driver.started["poison"].wait()
 
-    async def test_a_killed_agent_is_a_crash_though_its_worker_lives(self, stage: Stage) -> None:
+    async def test_a_killed_agent_is_a_crash_although_its_worker_lives(self, stage: Stage) -> None:
         runs = stage.open()
         await runs.start(order("a", "crash"))
         async with stage.worker() as driver:
@@ -93,8 +93,8 @@ class LeaseSuite:
         assert (view.attempts.crashes, view.attempts.lapses, view.attempts.epoch) == (3, 0, 3)
         assert len(driver.driven) == 3
 
-    async def test_a_suspended_worker_is_taken_over_and_fenced(self, stage: Stage) -> None:
-        """What the first worker does afterwards has no effect."""
+    async def test_the_runs_of_a_suspended_worker_are_taken_over_and_fenced(self, stage: Stage) -> None:
+        """The actions of the first worker afterwards have no effect."""
         runs = stage.open()
         await runs.start(order("a", "hold"))
         with stage.process() as process:
@@ -111,7 +111,7 @@ class LeaseSuite:
                 assert (await reached(runs, "a", "done")).attempts.epoch == 2
         assert driver.driven == [("a", 2)]
 
-    async def test_whether_a_worker_is_there(self, stage: Stage) -> None:
+    async def test_the_presence_of_a_worker_is_reported(self, stage: Stage) -> None:
         runs = stage.open()
         assert not await runs.has_worker()
         with stage.process() as process:

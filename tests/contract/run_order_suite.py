@@ -32,9 +32,9 @@ async def _first(driver: ScriptedDriver, names: list[str], started: list[str]) -
 
 
 class OrderSuite:
-    """An engine's test file derives from it and has a fixture `stage`."""
+    """The test file of an engine derives from it and has a fixture `stage`."""
 
-    async def test_a_run_is_driven_to_its_end(self, stage: Stage) -> None:
+    async def test_a_run_is_driven_until_it_ends(self, stage: Stage) -> None:
         runs = stage.open()
         view = await runs.start(order("a"))
         assert view.state == "queued"
@@ -54,14 +54,14 @@ class OrderSuite:
             assert (await runs.start(order("a"))).state == "done"
         assert driver.driven == [("a", 1)]
 
-    async def test_orders_that_cannot_be_meant_are_refused(self, stage: Stage) -> None:
+    async def test_invalid_run_requests_are_rejected(self, stage: Stage) -> None:
         runs = stage.open()
         for bad in (order("../a"), order(""), order("a", priority=0), order("a", priority=6)):
             with pytest.raises(BadRequest):
                 await runs.start(bad)
         assert await runs.list(RunFilter()) == []
 
-    async def test_an_order_comes_back_as_it_was_given(self, stage: Stage) -> None:
+    async def test_a_run_request_is_read_back_unchanged(self, stage: Stage) -> None:
         wanted = order(
             "a", priority=2, mode="plan", backend="docker", model="m", origin="schedule:s", place="gpu"
         )
@@ -69,7 +69,7 @@ class OrderSuite:
         assert view.order == wanted
         assert (await stage.open().list(RunFilter(origin="schedule:")))[0].order == wanted
 
-    async def test_seats_are_never_exceeded_and_come_free(self, stage: Stage) -> None:
+    async def test_worker_slots_are_never_exceeded_and_are_released(self, stage: Stage) -> None:
         runs = stage.open()
         for number in range(5):
             await runs.start(order(f"run{number}", "hold"))
@@ -89,7 +89,7 @@ class OrderSuite:
         for name, priority in (("late", 5), ("b", 3), ("c", 3), ("first", 1)):
             await runs.start(order(name, priority=priority))
         async with stage.worker(seats=1) as driver:
-            for name in ("first", "b", "c", "late"):  # any of them may be the last to end
+            for name in ("first", "b", "c", "late"):  # Any of them may be the last to end.
                 await reached(runs, name, "done")
         assert sorted(run_ids(driver.driven)) == ["b", "c", "first", "late"]
         if stage.orders_exactly:
@@ -118,16 +118,14 @@ class OrderSuite:
             stage.clock.offset_s = 3601
             await reached(runs, "later", "done")
 
-    async def test_a_later_run_of_a_session_does_not_wait_for_one_whose_time_has_not_come(
-        self, stage: Stage
-    ) -> None:
+    async def test_a_later_run_of_a_session_does_not_wait_for_one_that_is_not_due(self, stage: Stage) -> None:
         runs = stage.open()
         await runs.start(order("tomorrow", session_id="ses_1", not_before=stage.clock.now() + 86400))
         await runs.start(order("now", session_id="ses_1"))
         async with stage.worker():
             await reached(runs, "now", "done")
 
-    async def test_a_worker_drives_the_runs_of_its_places_only(self, stage: Stage) -> None:
+    async def test_a_worker_drives_only_the_runs_of_its_places(self, stage: Stage) -> None:
         runs = stage.open()
         await runs.start(order("here", place="board"))
         await runs.start(order("gpu", place="gpu", priority=1))
@@ -149,7 +147,7 @@ class OrderSuite:
         await runs.work(named, WorkScope("elsewhere"))
         assert run_ids(named.driven) == ["elsewhere"]
 
-    async def test_a_new_run_is_heard_of_by_an_idle_worker(self, stage: Stage) -> None:
+    async def test_an_idle_worker_is_notified_of_a_new_run(self, stage: Stage) -> None:
         async with stage.worker(EngineSettings(poll_s=600, idle_poll_s=600)) as driver:
             runs = stage.open()
             await runs.start(order("a"))
@@ -158,7 +156,7 @@ class OrderSuite:
             await reached(runs, "b", "done")
         assert run_ids(driver.driven) == ["a", "b"]
 
-    async def test_an_idle_worker_that_is_to_drain_ends(self, stage: Stage) -> None:
+    async def test_an_idle_worker_that_should_drain_ends(self, stage: Stage) -> None:
         """A worker that has been idle for long, and has polled many times, is notified."""
         runs, asked = stage.open(EngineSettings(poll_s=0.02, idle_poll_s=0.02)), iter(range(8))
         with anyio.fail_after(PATIENCE_S):

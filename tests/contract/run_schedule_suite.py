@@ -22,7 +22,7 @@ def hourly(prompt_ref: str = "done", late: LatePolicy = "once", overlap: Overlap
 
 
 async def next_time(stage: Stage, engine: Engine, hours: int = 1) -> None:
-    """Set the clock to after the next due time."""
+    """Set the clock to a moment after the next due time."""
     view = await engine.schedules.show("job")
     assert view
     assert view.next_at
@@ -39,9 +39,9 @@ async def occurred(engine: Engine, number: int) -> list[Occurrence]:
 
 
 class ScheduleSuite:
-    """An engine's test file derives from it and has a fixture `stage`."""
+    """The test file of an engine derives from it and has a fixture `stage`."""
 
-    async def test_a_due_time_starts_one_run_whoever_looks(self, stage: Stage) -> None:
+    async def test_a_due_time_starts_one_run_however_many_workers_check(self, stage: Stage) -> None:
         engine = stage.open()
         await engine.schedules.add(hourly())
         async with stage.worker() as first, stage.worker() as second:
@@ -53,7 +53,7 @@ class ScheduleSuite:
                 assert view.order.origin == "schedule:job"
         assert len(first.driven + second.driven) == 3
 
-    async def test_an_absence_is_one_run_and_a_report(self, stage: Stage) -> None:
+    async def test_an_absence_causes_one_run_and_a_report(self, stage: Stage) -> None:
         engine = stage.open()
         await engine.schedules.add(hourly())
         await next_time(stage, engine, hours=50)
@@ -118,7 +118,7 @@ class ScheduleSuite:
             (paused,) = await occurred(engine, 1)
             assert (paused.fate, paused.count) == ("paused", 3)
 
-    async def test_run_now_is_besides_what_is_due(self, stage: Stage) -> None:
+    async def test_run_now_is_independent_of_due_times(self, stage: Stage) -> None:
         engine = stage.open()
         added = await engine.schedules.add(hourly())
         run = await engine.schedules.run_now("job")
@@ -126,7 +126,7 @@ class ScheduleSuite:
             await reached(engine, run.order.id, "done")
         assert await engine.schedules.show("job") == added
 
-    async def test_changes_of_what_is_not_there_are_refused(self, stage: Stage) -> None:
+    async def test_changes_to_a_missing_schedule_are_rejected(self, stage: Stage) -> None:
         engine = stage.open()
         schedules = engine.schedules
         for change in (schedules.pause, schedules.resume, schedules.remove, schedules.run_now):

@@ -41,7 +41,7 @@ class Stage(ABC):
     """A test's processes: `open` returns a new process's view of the engine, and `aclose` ends them all."""
 
     orders_exactly = True
-    """Whether runs that wait start exactly in their order; queues of servers keep it only nearly."""
+    """Whether queued runs start exactly in order; servers' queues keep the order only approximately."""
 
     def __init__(self, engine: str, home: Path) -> None:
         self.engine = engine
@@ -55,7 +55,7 @@ class Stage(ABC):
         """Return the engine of this home."""
 
     def open(self, settings: EngineSettings = QUICK) -> Engine:
-        """Return what a new process would see."""
+        """Return the engine as a new process sees it."""
         self._opened.append(self.connect(settings))
         return self._opened[-1]
 

@@ -1,6 +1,7 @@
 """Small local servers that implement the published sandbox APIs of Daytona and Vercel, and run commands here.
 
-Sources: the OpenAPI models in `daytona_api_client` and `daytona_toolbox_api_client`; `vercel.sandbox`'s api client.
+Sources: the OpenAPI models in `daytona_api_client` and `daytona_toolbox_api_client`; the API client in
+`vercel.sandbox`.
 """
 
 import io
@@ -50,7 +51,7 @@ class Service(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """What both services need: bodies in any transfer encoding, answers in JSON."""
+    """Shared parts of both services: bodies in any transfer encoding, answers in JSON."""
 
     protocol_version = "HTTP/1.1"
 
@@ -142,7 +143,7 @@ class Daytona(Handler):
         }  # fmt: skip
 
     def _take_files(self, body: bytes) -> None:
-        """Write the files of a form; each has a path beside it."""
+        """Write the files in a form; each has a path beside it."""
         head = f"Content-Type: {self.headers['Content-Type']}\r\n\r\n".encode()
         form = BytesParser(policy=HTTP).parsebytes(head + body)
         fields = {part.get_param("name", header="content-disposition"): part for part in form.iter_parts()}

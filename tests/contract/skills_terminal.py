@@ -26,7 +26,7 @@ def at_a_terminal(home: Path, *arguments: str, answer: bytes) -> tuple[int, str]
             assert select.select([near], [], [], 60)[0], shown
             shown += os.read(near, 4096)
         os.write(near, answer)
-        with suppress(OSError):  # the terminal is closed
+        with suppress(OSError):  # The terminal is closed.
             while select.select([near], [], [], 60)[0]:
                 shown += os.read(near, 4096)
         return process.wait(60), shown.decode()

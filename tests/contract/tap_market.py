@@ -1,4 +1,4 @@
-"""A git server with one tap, a publisher's and a reader's profile, and the keys of both and of somebody else."""
+"""A git server with one tap, the profiles of a publisher and a reader, and the keys of both and of an outsider."""
 
 import json
 import os
@@ -33,7 +33,9 @@ def git(place: Path, *arguments: str, key: Path | None = None) -> str:
 
 
 class Market:
-    """A git server with one repository, a publisher's and a reader's profile, and the publisher's and another key."""
+    """A git server with one repository, the profiles of a publisher and a reader, the publisher's key and another
+    key.
+    """
 
     def __init__(self, place: Path, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
         self.place = place
@@ -92,7 +94,7 @@ class Market:
         git(clone, "push", "--quiet", "origin", "HEAD")
 
     def index(self, change: Callable[[dict[str, Any]], None]) -> Callable[[Path], None]:
-        """Return a change of the index."""
+        """Return a change to the index."""
 
         def apply(clone: Path) -> None:
             index = json.loads((clone / "index.json").read_text())
@@ -148,7 +150,7 @@ def reader_of_the_tap(market: Market) -> Path:
 
 
 def rewrite(body: str) -> Callable[[Path], None]:
-    """Return a change to the skill's text only."""
+    """Return a change that affects only the skill's text."""
 
     def apply(clone: Path) -> None:
         text = f"---\nname: ship\ndescription: Ships the site to the server.\n---\n{body}\n"

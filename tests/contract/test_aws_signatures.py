@@ -1,4 +1,4 @@
-"""Requests have the same signatures as in Amazon's own package."""
+"""Requests have the same signatures as those of Amazon's own package."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def signed_by_amazon(
         ("GET", "https://bedrock.eu-west-3.amazonaws.com/", b""),
     ],
 )
-def test_both_sign_alike(method: str, url: str, body: bytes, token: str) -> None:
+def test_both_signatures_are_equal(method: str, url: str, body: bytes, token: str) -> None:
     now_s, theirs = signed_by_amazon(method, url, body, token=token, region="eu-west-3")
     scope = Scope("eu-west-3", "bedrock")
     ours = sign_request(method, url, body, Credentials(KEY_ID, SECRET, token), scope, now_s)
@@ -55,7 +55,7 @@ def test_both_sign_alike(method: str, url: str, body: bytes, token: str) -> None
 
 
 @pytest.mark.anyio
-async def test_a_pair_of_keys_signs_what_is_sent() -> None:
+async def test_a_key_pair_signs_the_request_as_sent() -> None:
     async with serve([Reply(text="ok")]) as server:
         endpoint = Endpoint(server.bedrock_base_url, f"{KEY_ID}:{SECRET}:{TOKEN}")
         connection = PROVIDERS.open("bedrock").connect(endpoint)

@@ -186,7 +186,7 @@ async def test_heartbeat_above_a_third_of_the_lease() -> None:
 async def test_a_claim_reported_and_rolled_back(stage: Stage) -> None:
     """A server that fails over can lose a transaction that it had confirmed."""
     runs = stage.open()
-    await runs.start(order("a", "linger"))  # the first drive ends after the second one has started
+    await runs.start(order("a", "linger"))  # The first drive ends after the second one has started.
 
     def roll_back(connection: TableConnection) -> None:
         connection.execute("UPDATE runs SET state = 'queued', holder = '', epoch = 0 WHERE id = ?", ("a",))
@@ -228,7 +228,7 @@ async def test_a_claim_kept_though_its_commit_was_reported_as_failed(stage: Stag
     assert (view.attempts.crashes, view.attempts.lapses) == (0, 0)
 
 
-async def test_a_stale_job_kept_its_slot_for_ever(stage: Stage) -> None:
+async def test_a_stale_job_kept_its_slot_forever(stage: Stage) -> None:
     """The runs of a dead worker occupy the fleet's limit, and their sessions, only until its death is noticed."""
     runs = stage.open()
     for number in range(SLOTS):
@@ -248,7 +248,7 @@ async def test_a_stale_job_kept_its_slot_for_ever(stage: Stage) -> None:
 
 
 async def test_cron_fired_three_hours_early_after_a_restart(stage: Stage) -> None:
-    """A worker in another time zone, three hours away, neither moves the times of a schedule nor starts it early."""
+    """A worker in a time zone three hours away neither moves the times of a schedule nor starts it early."""
     engine = stage.open()
     schedule = Schedule("job", Timing("0 7 * * *", tz="Europe/Berlin"), RunTemplate("done", "/work"))
     added = await engine.schedules.add(schedule)
@@ -266,7 +266,7 @@ async def test_cron_fired_three_hours_early_after_a_restart(stage: Stage) -> Non
 
 
 async def test_one_shots_vanished(stage: Stage) -> None:
-    """A one-time schedule whose time passes while no worker is running is caught up on once."""
+    """A one-time schedule whose time passes while no worker is running is made up for once."""
     engine = stage.open()
     at = stage.clock.now() + 60
     await engine.schedules.add(Schedule("job", Timing(at=at), RunTemplate("done", "/work")))
@@ -284,7 +284,7 @@ async def test_one_shots_vanished(stage: Stage) -> None:
 
 
 async def test_a_worker_completed_its_own_card_unreviewed(scene: Scene) -> None:
-    """Whatever an agent calls its card, a person sees the result before it is done."""
+    """A person reviews the result before the card is done, whatever state an agent requests."""
     states = ("done", "merging", "approve", "parked")
     attempts = [call("card", state, action=state, text="Done!") for state in states]
     scene.provider.plays(
@@ -310,7 +310,7 @@ async def test_sessions_resumed_by_folder_instead_of_id(scene: Scene) -> None:
     scene.provider.plays(step("I write.", call("write_file", path="made.txt", content="made\n")))
     async with driving(scene) as app:
         await app.run_service.start(RunRequest("Do it.", str(scene.project), id="a"))
-        view = await rested(app, "a")
+        view = await ended_or_waiting(app, "a")
         assert view.state == "input_required"
     scene.provider.plays(step("Something else."), step("Wrote it."))
     async with scene.editor() as editor:
@@ -319,7 +319,7 @@ async def test_sessions_resumed_by_folder_instead_of_id(scene: Scene) -> None:
     before = scene.record_of(newer).read_bytes()
     async with driving(scene) as app:
         await app.run_service.answer("a", "allow_once", by="ann")
-        assert (await rested(app, "a")).state == "done"
+        assert (await ended_or_waiting(app, "a")).state == "done"
     assert scene.record_of(newer).read_bytes() == before
     events = Transcript.read_events(scene.record_of(view.order.session_id))
     assert [each.run_id for each in events if isinstance(each, TurnStarted)] == ["a", "a"]
@@ -349,6 +349,6 @@ async def driving(scene: Scene) -> AsyncGenerator[App]:
             await app.aclose()
 
 
-async def rested(app: App, run_id: str) -> RunView:
+async def ended_or_waiting(app: App, run_id: str) -> RunView:
     """Wait until a run has ended or waits."""
     return await reached(app.run_service.engine, run_id, "input_required", "done", "failed", "parked")

@@ -1,4 +1,4 @@
-"""The patch of a card's branch, as it is shown before the result is accepted."""
+"""The patch for a card's branch, as it is shown before the result is accepted."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from tests.contract.card_repository import CardRepository
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_patch_has_committed_and_uncommitted_changes_and_leaves_the_worktree_alone(
+async def test_a_patch_has_committed_and_uncommitted_changes_and_does_not_change_the_worktree(
     tmp_path: Path,
 ) -> None:
     repository = CardRepository(tmp_path)

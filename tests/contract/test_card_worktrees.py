@@ -1,4 +1,4 @@
-"""Worktrees of cards: created once, found again, removed while keeping their work, and safe to create anywhere."""
+"""Worktrees of cards are created once, found again, removed without losing work, and safe to create anywhere."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ def repository(tmp_path: Path) -> CardRepository:
     return repository
 
 
-async def test_a_card_has_a_worktree_on_a_branch_of_its_own(repository: CardRepository) -> None:
+async def test_a_card_has_a_worktree_on_its_own_branch(repository: CardRepository) -> None:
     first = await repository.card("1")
     second = await repository.card("2", {"a.txt": "other\n"})
     assert first.branch != second.branch
@@ -42,7 +42,7 @@ async def test_the_same_card_gets_the_same_worktree_again(repository: CardReposi
     assert repository.worktree_count() == 1
 
 
-async def test_a_subfolder_stays_the_sessions_folder(repository: CardRepository) -> None:
+async def test_a_subfolder_remains_the_sessions_folder(repository: CardRepository) -> None:
     repository.commit({"inner/c.txt": "c\n"}, "Add a folder")
     worktree = await repository.worktrees.open("board", "1", str(repository.top / "inner"))
     assert (Path(worktree.folder) / "c.txt").read_text() == "c\n"
@@ -59,7 +59,7 @@ async def test_folders_without_a_commit_are_used_as_they_are(repository: CardRep
     assert (worktree.folder, worktree.branch) == (str(empty), "")
 
 
-async def test_a_half_made_worktree_is_made_again(repository: CardRepository) -> None:
+async def test_an_incomplete_worktree_is_recreated(repository: CardRepository) -> None:
     first = await repository.card("1")
     record = repository.worktrees.records.read("board", "1")
     assert record
@@ -93,10 +93,12 @@ async def test_removing_a_worktree_without_work_removes_its_branch(repository: C
     assert repository.carried[-1] == ("", worktree.folder)
 
 
-async def test_what_a_repository_names_for_its_files_is_never_started(
+async def test_programs_named_in_a_repositorys_settings_are_never_started(
     repository: CardRepository, tmp_path: Path
 ) -> None:
-    """Filters, merge drivers, hooks and signers of the repository run neither at checkout nor during a merge."""
+    """Filters, merge drivers, hooks and signing programs of the repository run neither at checkout nor during a
+    merge.
+    """
     trap, program = tmp_path / "trap", tmp_path / "program.sh"
     program.write_text(f"#!/bin/sh\necho started $* >> {trap}\ncat\n")
     program.chmod(0o755)
@@ -121,7 +123,7 @@ async def test_what_a_repository_names_for_its_files_is_never_started(
     assert "Do 1" in repository.log()
 
 
-async def test_another_worktree_that_is_just_being_added_is_waited_for(repository: CardRepository) -> None:
+async def test_adding_a_worktree_waits_for_another_that_is_being_added(repository: CardRepository) -> None:
     """For a moment, git has created the files of a new worktree but not written them; every other git then fails."""
     await repository.card("1")
     (file,) = (repository.top / ".git" / "worktrees").glob("*/commondir")
@@ -151,7 +153,7 @@ exec {git} "$@"
 
 
 async def test_a_new_worktree_whose_files_another_git_has_pruned_is_added_again(tmp_path: Path) -> None:
-    """Until git has locked a new worktree, a prune takes its files for those of a lost one."""
+    """Until git has locked a new worktree, a prune mistakes its files for those of a lost one."""
     programs, once = tmp_path / "bin", tmp_path / "once"
     programs.mkdir()
     script = programs / "git"
@@ -165,7 +167,7 @@ async def test_a_new_worktree_whose_files_another_git_has_pruned_is_added_again(
     assert (Path(made.folder) / "a.txt").read_text() == "one\ntwo\nthree\n"
 
 
-async def test_the_lock_of_a_removed_card_is_removed_and_nobody_meets_in_between(
+async def test_the_lock_of_a_removed_card_is_removed_without_a_race(
     repository: CardRepository,
 ) -> None:
     records, inside = repository.worktrees.records, 0
@@ -191,7 +193,7 @@ async def test_the_lock_of_a_removed_card_is_removed_and_nobody_meets_in_between
     assert list(folder.glob("*.lock")) == []
 
 
-async def test_a_lock_that_an_outliving_process_holds_stays(repository: CardRepository) -> None:
+async def test_a_lock_held_by_a_surviving_process_stays(repository: CardRepository) -> None:
     records = repository.worktrees.records
     async with records.lock_card("board", "1") as descriptor:
         left = await anyio.open_process(["sleep", "60"], pass_fds=(descriptor,))

@@ -1,4 +1,4 @@
-"""The output of `checkpoints diff`, applied with the real `git apply`: the tree before becomes the tree after."""
+"""The output of `checkpoints diff`, applied with the real `git apply`, turns the tree before into the tree after."""
 
 import os
 import shutil
@@ -67,7 +67,7 @@ def relative(root: Path) -> dict[bytes, object]:
 
 @pytest.mark.parametrize("below", ["", "pkg", "pkg/in ner", "pkg/\xfc"])
 @pytest.mark.parametrize("is_repository", [False, True])
-def test_a_patch_makes_the_tree_after_of_the_tree_before(
+def test_a_patch_turns_the_tree_before_into_the_tree_after(
     tmp_path: Path, below: str, is_repository: bool
 ) -> None:
     workshop = Workshop(tmp_path)

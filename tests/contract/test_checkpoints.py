@@ -90,7 +90,7 @@ def workshop(tmp_path: Path) -> Workshop:
 
 
 def tree_of(root: Path) -> dict[bytes, object]:
-    """Everything below a folder: kinds, permission bits, targets and bytes."""
+    """Return everything below a folder: kinds, permission bits, targets and bytes."""
     found: dict[bytes, object] = {}
     for folder, folders, files in os.walk(os.fsencode(root)):
         for name in (*folders, *files):
@@ -160,7 +160,7 @@ class Vandal:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_undo_gives_the_very_tree_there_was(tmp_path: Path, seed: int) -> None:
+def test_undo_restores_exactly_the_earlier_tree(tmp_path: Path, seed: int) -> None:
     workshop = Workshop(tmp_path.resolve())
     vandal = Vandal(workshop.root, seed)
     trees: list[dict[bytes, object]] = []
@@ -180,7 +180,7 @@ def test_undo_gives_the_very_tree_there_was(tmp_path: Path, seed: int) -> None:
         assert tree_of(workshop.root) == expected
 
 
-def test_a_folder_of_the_users_is_left_alone_whatever_is_undone(workshop: Workshop) -> None:
+def test_a_users_folder_is_left_alone_whatever_is_undone(workshop: Workshop) -> None:
     """An empty folder stays, one that the turn created goes, one that somebody else filled stays with its contents."""
     (workshop.root / "empty").mkdir()
     workshop.turn(lambda: [workshop.write(name) for name in ("empty/a", "fresh/deep/b", "shared/c")])
@@ -189,7 +189,7 @@ def test_a_folder_of_the_users_is_left_alone_whatever_is_undone(workshop: Worksh
     assert sorted(path.name for path in workshop.root.rglob("*")) == ["empty", "own", "shared"]
 
 
-def test_what_somebody_changed_since_is_named_and_left(workshop: Workshop) -> None:
+def test_files_that_somebody_changed_since_are_named_and_left(workshop: Workshop) -> None:
     path = workshop.write("a", "before")
     other = workshop.write("b", "before")
     checkpoint = workshop.turn(lambda: [path.write_text("after"), other.write_text("after")])
@@ -205,7 +205,7 @@ def test_what_somebody_changed_since_is_named_and_left(workshop: Workshop) -> No
     assert path.read_text() == "mine"
 
 
-def test_several_turns_are_undone_at_once_where_nobody_came_between(workshop: Workshop) -> None:
+def test_several_turns_are_undone_at_once_if_nobody_made_changes_in_between(workshop: Workshop) -> None:
     path = workshop.write("a", "0")
     for text in "123":
         workshop.turn(lambda text=text: path.write_text(text))
@@ -218,7 +218,7 @@ def test_several_turns_are_undone_at_once_where_nobody_came_between(workshop: Wo
     assert path.read_text() == "0"
 
 
-def test_an_ignored_file_is_kept_when_a_tool_touches_it(workshop: Workshop) -> None:
+def test_an_ignored_file_is_stored_when_a_tool_touches_it(workshop: Workshop) -> None:
     workshop.write(".gitignore", "*.secret\nnode_modules/\n")
     early, late = workshop.write("a.secret", "one"), workshop.write("b.secret", "two")
     module = workshop.write("node_modules/x.js", "x")
@@ -234,7 +234,7 @@ def test_an_ignored_file_is_kept_when_a_tool_touches_it(workshop: Workshop) -> N
     assert not (workshop.root / "new.secret").exists()
 
 
-def test_a_file_that_the_turn_made_is_not_part_of_the_state_before(workshop: Workshop) -> None:
+def test_a_file_that_the_turn_created_is_not_part_of_the_earlier_state(workshop: Workshop) -> None:
     note_id, at = workshop.fresh()
     note = workshop.store.begin(note_id, "turn", workshop.occasion(), at, [])
     fresh = workshop.write("fresh", "by a command")
@@ -245,7 +245,7 @@ def test_a_file_that_the_turn_made_is_not_part_of_the_state_before(workshop: Wor
     assert not fresh.exists()
 
 
-def test_a_file_above_the_cap_is_left_out_by_name(tmp_path: Path) -> None:
+def test_a_file_above_the_size_limit_is_omitted_and_named(tmp_path: Path) -> None:
     workshop = Workshop(tmp_path.resolve(), largest_file_bytes=1000)
     big, grown = workshop.write("big", "b" * 2000), workshop.write("grown", "small")
     workshop.turn(lambda: [big.write_text("b" * 3000), grown.write_text("g" * 2000)])
@@ -256,7 +256,7 @@ def test_a_file_above_the_cap_is_left_out_by_name(tmp_path: Path) -> None:
     assert (big.stat().st_size, grown.read_text()) == (3000, "small")
 
 
-def test_repositories_within_are_taken_like_folders(workshop: Workshop) -> None:
+def test_nested_repositories_are_stored_like_folders(workshop: Workshop) -> None:
     inner = workshop.write("libs/inner/code.c", "1").parent
     git(inner, "init", "-q")
     git(inner, "add", "-A")
@@ -284,7 +284,7 @@ def test_repositories_within_are_taken_like_folders(workshop: Workshop) -> None:
     assert git(inner, "status", "--porcelain=v2", "--branch") == head
 
 
-def test_a_folder_of_a_repository_heeds_the_ignore_files_above_it(tmp_path: Path) -> None:
+def test_a_folder_inside_a_repository_respects_the_ignore_files_above_it(tmp_path: Path) -> None:
     workshop = Workshop(tmp_path.resolve())
     git(workshop.root, "init", "-q")
     workshop.write(".gitignore", "*.o\n")
@@ -305,7 +305,7 @@ def test_a_folder_of_a_repository_heeds_the_ignore_files_above_it(tmp_path: Path
     assert workshop.undo().restored == (str(late),)
 
 
-def test_a_tracked_file_that_is_ignored_too_is_kept(workshop: Workshop) -> None:
+def test_a_tracked_file_that_is_also_ignored_is_stored(workshop: Workshop) -> None:
     git(workshop.root, "init", "-q")
     path = workshop.write("config.local", "1")
     git(workshop.root, "add", "-A")
@@ -327,7 +327,7 @@ def test_several_folders_are_one_checkpoint(tmp_path: Path) -> None:
     assert len(workshop.undo().restored) == 3
 
 
-def test_renames_are_seen_and_texts_compared(workshop: Workshop) -> None:
+def test_renames_are_detected_and_texts_compared(workshop: Workshop) -> None:
     old = workshop.write("old.txt", "line\n" * 50)
     binary = workshop.write("pic")
     binary.write_bytes(b"\0\1")
@@ -351,7 +351,7 @@ def test_a_turn_that_changed_nothing_leaves_no_checkpoint(workshop: Workshop) ->
     assert not list((workshop.store.setup.shadows_folder).glob("*/refs/turns/*"))
 
 
-def test_a_turn_without_an_end_is_undone_by_force_alone(workshop: Workshop) -> None:
+def test_a_turn_without_an_end_is_undone_only_by_force(workshop: Workshop) -> None:
     path = workshop.write("a", "1")
     note_id, at = workshop.fresh()
     workshop.store.begin(note_id, "turn", workshop.occasion(), at, [])
@@ -363,7 +363,7 @@ def test_a_turn_without_an_end_is_undone_by_force_alone(workshop: Workshop) -> N
     assert path.read_text() == "1"
 
 
-def test_permission_bits_come_back(workshop: Workshop) -> None:
+def test_permission_bits_are_restored(workshop: Workshop) -> None:
     path = workshop.write("key", "secret")
     path.chmod(0o600)
     script = workshop.write("run.sh", "#!/bin/sh\n")
@@ -373,7 +373,7 @@ def test_permission_bits_come_back(workshop: Workshop) -> None:
     assert [oct(each.stat().st_mode & 0o777) for each in (path, script)] == ["0o600", "0o750"]
 
 
-def test_a_damaged_shadow_costs_what_it_held_and_nothing_else(workshop: Workshop) -> None:
+def test_a_damaged_shadow_repository_loses_only_its_own_content(workshop: Workshop) -> None:
     path = workshop.write("a", "1")
     workshop.turn(lambda: path.write_text("2"))
     (shadow,) = workshop.store.setup.shadows_folder.glob("*/index")
@@ -392,7 +392,7 @@ def test_a_damaged_shadow_costs_what_it_held_and_nothing_else(workshop: Workshop
 
 
 @pytest.mark.parametrize("root", ["/", "home", "own"])
-def test_folders_too_wide_are_refused(workshop: Workshop, root: str) -> None:
+def test_folders_that_are_too_broad_are_rejected(workshop: Workshop, root: str) -> None:
     workshop.home.mkdir()
     place = {"/": "/", "home": str(workshop.root.parent), "own": str(workshop.home)}[root]
     with pytest.raises(CheckpointError):

@@ -1,4 +1,4 @@
-"""Checkpoints in a hostile workspace, with killed processes and several at work at once."""
+"""Checkpoints in a hostile workspace, with killed processes, and with several processes at work at once."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def trap(folder: Path, name: str) -> str:
 
 
 def booby_trap(repository: Path, folder: Path, name: str) -> None:
-    """Have everything that git may start by itself start a trap."""
+    """Configure everything that git may start by itself to start a trap."""
     program = trap(folder, name)
     config = repository / "config"
     with config.open("a") as file:
@@ -103,7 +103,7 @@ def state_of_repository(root: Path) -> dict[str, bytes]:
     }
 
 
-def test_a09_d06_nothing_of_the_workspace_is_run_and_its_repository_stays_byte_for_byte(
+def test_a09_d06_nothing_in_the_workspace_runs_and_its_repository_is_unchanged(
     tmp_path: Path,
 ) -> None:
     workshop = Workshop(tmp_path.resolve())
@@ -159,7 +159,7 @@ def test_a09_d06_nothing_of_the_workspace_is_run_and_its_repository_stays_byte_f
     assert [path.name for path in traps.iterdir() if path.name.startswith("ran-")], "the traps do work"
 
 
-def test_a09_a_workspace_whose_git_file_points_elsewhere_is_kept_anyway(tmp_path: Path) -> None:
+def test_a09_a_workspace_whose_git_file_points_elsewhere_is_stored_anyway(tmp_path: Path) -> None:
     workshop = Workshop(tmp_path.resolve())
     traps, evil = tmp_path / "traps", tmp_path / "evil"
     traps.mkdir()
@@ -174,7 +174,7 @@ def test_a09_a_workspace_whose_git_file_points_elsewhere_is_kept_anyway(tmp_path
     assert [each.name for each in traps.iterdir() if each.name.startswith("ran-")] == []
 
 
-def test_a_git_in_the_workspace_is_never_run(tmp_path: Path) -> None:
+def test_a_git_program_in_the_workspace_is_never_run(tmp_path: Path) -> None:
     workshop = Workshop(tmp_path.resolve())
     program = workshop.write("bin/git", f"#!/bin/sh\ntouch {tmp_path}/ran\n")
     program.chmod(0o755)
@@ -203,7 +203,7 @@ def test_undo_writes_through_no_link(tmp_path: Path) -> None:
     assert (workshop.root / "folder").is_symlink()
 
 
-def test_a_fifo_a_locked_file_and_the_like_stop_nothing(workshop: Workshop) -> None:
+def test_a_fifo_a_locked_file_and_other_special_files_stop_nothing(workshop: Workshop) -> None:
     os.mkfifo(workshop.root / "pipe")
     workshop.write(".GIT/config", "not a repository")
     (workshop.root / "sub").mkdir()
@@ -214,7 +214,7 @@ def test_a_fifo_a_locked_file_and_the_like_stop_nothing(workshop: Workshop) -> N
     assert stat.S_ISFIFO((workshop.root / "pipe").stat().st_mode)
 
 
-def test_killed_in_the_middle_everything_stays_usable(tmp_path: Path) -> None:
+def test_a_kill_in_the_middle_leaves_everything_usable(tmp_path: Path) -> None:
     workshop = Workshop(tmp_path.resolve())
     for number in range(300):
         workshop.write(f"file{number}", "x" * 500)
@@ -244,7 +244,7 @@ def test_killed_in_the_middle_everything_stays_usable(tmp_path: Path) -> None:
     assert b"missing" not in checked.stdout + checked.stderr
 
 
-def test_two_at_once_wait_for_each_other(workshop: Workshop) -> None:
+def test_two_concurrent_processes_wait_for_each_other(workshop: Workshop) -> None:
     for number in range(50):
         workshop.write(f"file{number}", str(number))
     others: list[Workshop] = []
@@ -270,20 +270,22 @@ def test_two_at_once_wait_for_each_other(workshop: Workshop) -> None:
     assert len(workshop.store.listed("ses_1")) == 12
 
 
-def test_a_sweep_is_due_again_after_a_while_and_when_it_was_broken_off(workshop: Workshop) -> None:
+def test_garbage_collection_is_due_again_after_a_while_and_when_it_was_interrupted(
+    workshop: Workshop,
+) -> None:
     path = workshop.write("a", "0")
     workshop.turn(lambda: path.write_text("1"))
     assert is_due(workshop.store, 1010.0)
     workshop.store.stop.set()
     collect_garbage(workshop.store, RetentionPolicy(4, 30, 1), 1010.0)
-    assert is_due(workshop.store, 1010.0), "this one saw nothing of what there is"
+    assert is_due(workshop.store, 1010.0), "this one has seen none of the existing objects"
     workshop.store.stop.clear()
     collect_garbage(workshop.store, RetentionPolicy(4, 30, 1 << 30), 1010.0)
     assert not is_due(workshop.store, 1010.0 + SWEEP_INTERVAL_S / 2)
     assert is_due(workshop.store, 1011.0 + SWEEP_INTERVAL_S)
 
 
-def test_sweeping_keeps_what_is_young_and_little(workshop: Workshop) -> None:
+def test_garbage_collection_keeps_recent_and_small_data(workshop: Workshop) -> None:
     (workshop.home / "sessions").mkdir(parents=True)
     record = workshop.home / "sessions" / "ses_1.jsonl"
     record.touch()
@@ -312,7 +314,7 @@ exec {git} "$@"
 
 
 def slow_git(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Have git hang when a tree is written; return the file that will contain its process ID."""
+    """Make git hang when a tree is written; return the file that will contain its process ID."""
     pid, folder = workshop.home.parent / "pid", workshop.home.parent / "bin"
     folder.mkdir()
     program = folder / "git"
@@ -338,8 +340,8 @@ async def appears(path: Path) -> int:
 
 
 @pytest.mark.anyio
-async def test_no_git_outlives_the_keeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The process exits as soon as everything is closed, and interrupted work is closed then."""
+async def test_no_git_outlives_the_checkpoint_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process exits as soon as everything is closed, and closing interrupts unfinished work."""
     workshop = Workshop(tmp_path.resolve())
     number = slow_git(workshop, monkeypatch)
     setup = StoreSetup(

@@ -1,4 +1,4 @@
-"""Undoing changes of permission bits, and files and folders that replaced each other; showing checkpoints."""
+"""Undoing changes to permission bits, undoing files and folders that replaced each other, and listing checkpoints."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ def workshop(tmp_path: Path) -> Workshop:
     return Workshop(tmp_path.resolve())
 
 
-def test_permission_bits_come_back_after_a_turn_that_made_other_ones(workshop: Workshop) -> None:
+def test_permission_bits_are_restored_after_a_turn_that_set_other_ones(workshop: Workshop) -> None:
     key, shared = workshop.write("key", "secret"), workshop.write("shared", "secret")
     key.chmod(0o600)
     shared.chmod(0o640)
@@ -40,7 +40,7 @@ def test_permission_bits_come_back_after_a_turn_that_made_other_ones(workshop: W
     assert [oct(each.stat().st_mode & 0o777) for each in (key, shared)] == ["0o600", "0o640"]
 
 
-def test_folders_have_their_permission_bits_back(workshop: Workshop) -> None:
+def test_folders_get_their_permission_bits_back(workshop: Workshop) -> None:
     for name in ("shut/a", "usual/b", "gone/c"):
         workshop.write(name)
     shut, usual, gone = (workshop.root / name for name in ("shut", "usual", "gone"))
@@ -64,7 +64,7 @@ def bits_of(*folders: Path) -> list[str]:
     return [oct(each.stat().st_mode & 0o777) for each in folders]
 
 
-def test_a_pipe_in_the_place_of_a_file_gives_way(workshop: Workshop) -> None:
+def test_a_pipe_in_place_of_a_file_is_removed(workshop: Workshop) -> None:
     path = workshop.write("a", "1")
 
     def act() -> None:
@@ -76,7 +76,7 @@ def test_a_pipe_in_the_place_of_a_file_gives_way(workshop: Workshop) -> None:
     assert path.read_text() == "1"
 
 
-def test_an_ignored_folder_that_is_deleted_whole_comes_back(workshop: Workshop) -> None:
+def test_an_ignored_folder_that_was_deleted_completely_is_restored(workshop: Workshop) -> None:
     workshop.write(".gitignore", "build/\n")
     for name in ("build/a", "build/deep/b"):
         workshop.write(name, name)
@@ -86,7 +86,7 @@ def test_an_ignored_folder_that_is_deleted_whole_comes_back(workshop: Workshop) 
     assert tree_of(workshop.root) == before
 
 
-def test_an_ignored_folder_with_too_much_in_it_is_left_out_and_named(workshop: Workshop) -> None:
+def test_an_ignored_folder_with_too_much_in_it_is_omitted_and_named(workshop: Workshop) -> None:
     workshop.write(".gitignore", "build/\n")
     for number in range(MAX_FILES + 1):
         workshop.write(f"build/{number}", "")
@@ -97,7 +97,7 @@ def test_an_ignored_folder_with_too_much_in_it_is_left_out_and_named(workshop: W
     assert workshop.undo().conflicts == ()
 
 
-def test_a_folder_in_the_place_of_a_file_is_undone(workshop: Workshop) -> None:
+def test_a_folder_in_place_of_a_file_is_undone(workshop: Workshop) -> None:
     workshop.write("plain")
     os.symlink("nowhere", workshop.root / "link")
     before = tree_of(workshop.root)
@@ -115,7 +115,7 @@ def test_a_folder_in_the_place_of_a_file_is_undone(workshop: Workshop) -> None:
     assert tree_of(workshop.root) == after
 
 
-def test_an_empty_folder_in_the_place_of_a_file_that_a_turn_made_goes_with_it(workshop: Workshop) -> None:
+def test_an_empty_folder_in_place_of_a_file_that_a_turn_created_is_removed_too(workshop: Workshop) -> None:
     (workshop.root / "was").mkdir()
     before = tree_of(workshop.root)
     workshop.turn(lambda: [workshop.write("fresh"), (workshop.root / "was").rmdir(), workshop.write("was")])
@@ -127,7 +127,7 @@ def test_an_empty_folder_in_the_place_of_a_file_that_a_turn_made_goes_with_it(wo
     assert tree_of(workshop.root) == before
 
 
-def test_a_touched_folder_hides_nothing_that_lies_in_it(workshop: Workshop) -> None:
+def test_a_touched_folder_hides_none_of_its_content(workshop: Workshop) -> None:
     workshop.write("x/y/z")
     before = tree_of(workshop.root)
     workshop.turn(lambda: shutil.rmtree(workshop.root / "x"), workshop.root / "x")
@@ -135,7 +135,7 @@ def test_a_touched_folder_hides_nothing_that_lies_in_it(workshop: Workshop) -> N
     assert tree_of(workshop.root) == before
 
 
-def test_what_a_killed_undo_left_half_written_goes_with_the_next(workshop: Workshop) -> None:
+def test_temporary_files_of_a_killed_undo_are_removed_by_the_next(workshop: Workshop) -> None:
     path = workshop.write("a/b", "1")
     workshop.turn(lambda: path.write_text("2"))
     left, users = workshop.write("a/.hermes-0123456789abcdef"), workshop.write("a/.hermes-notes")
@@ -144,7 +144,7 @@ def test_what_a_killed_undo_left_half_written_goes_with_the_next(workshop: Works
     assert users.exists()
 
 
-def test_a_checkup_tells_of_checkpoints_that_are_lost_or_were_not_ended(workshop: Workshop) -> None:
+def test_a_checkup_reports_lost_and_unfinished_checkpoints(workshop: Workshop) -> None:
     path = workshop.write("a", "1")
     first = workshop.turn(lambda: path.write_text("2"))
     workshop.turn(lambda: path.write_text("3"))
@@ -164,7 +164,7 @@ def test_a_checkup_tells_of_checkpoints_that_are_lost_or_were_not_ended(workshop
     ]
 
 
-def test_the_folders_of_a_tree_are_listed_once_and_their_bits_looked_at_each_time(tmp_path: Path) -> None:
+def test_the_folders_of_a_tree_are_listed_once_and_their_bits_read_each_time(tmp_path: Path) -> None:
     real, log, shim = shutil.which("git"), tmp_path / "asked", tmp_path / "bin" / "git"
     shim.parent.mkdir()
     shim.write_text(f'#!/bin/sh\necho "$*" >> {log}\nexec {real} "$@"\n')
@@ -187,7 +187,7 @@ def test_the_folders_of_a_tree_are_listed_once_and_their_bits_looked_at_each_tim
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("force", [False, True])
-async def test_what_was_done_in_a_folder_that_is_gone_cannot_be_undone_and_is_said(
+async def test_changes_in_a_missing_folder_cannot_be_undone_and_that_is_reported(
     workshop: Workshop, force: bool
 ) -> None:
     path = workshop.write("a", "1")

@@ -1,4 +1,4 @@
-"""Scripts for other machines, run here on one busy processor: a process that is just starting is seen."""
+"""Scripts for other machines, run here on one busy processor: a process that is just starting is found."""
 
 import os
 import sys
@@ -50,7 +50,7 @@ print(struck == ["struck\\n"] * rounds, escaped, untold, last.strip())
 
 
 @pytest.mark.slow
-async def test_what_is_only_just_being_started_is_reported_and_ended() -> None:
+async def test_a_process_that_is_just_starting_is_reported_and_ended() -> None:
     environment = {"PATH": os.defpath, "PYTHONPATH": os.pathsep.join(sys.path)}
     with anyio.fail_after(300):
         done = await anyio.run_process([sys.executable, "-c", DRIVER, str(ROUNDS)], env=environment)

@@ -1,4 +1,4 @@
-"""Tests specific to containers: isolation, ending with this process, fork bombs, and what others left."""
+"""Tests specific to containers: isolation, ending with this process, fork bombs, and leftovers from other processes."""
 
 import os
 import signal
@@ -76,7 +76,7 @@ async def containers(variables: Mapping[str, str], *options: str) -> list[str]:
     return done.stdout.decode().split()
 
 
-async def test_nothing_can_be_written_but_the_folders_and_tmp(ground: Ground) -> None:
+async def test_only_the_folders_and_tmp_are_writable(ground: Ground) -> None:
     lines = (
         "touch /x", "touch /etc/x", "echo x >.git/config", "touch .git/hooks/pre-commit",
         "mv .git/hooks .git/h", "mount -t tmpfs x /tmp", "chown 1:1 .", "mknod /tmp/x b 8 0", "ls -A home | grep .",
@@ -88,7 +88,7 @@ async def test_nothing_can_be_written_but_the_folders_and_tmp(ground: Ground) ->
     assert (ground.folder / "here").stat().st_uid == os.getuid()
 
 
-async def test_there_is_no_network_no_capability_and_no_way_to_more(ground: Ground) -> None:
+async def test_there_is_no_network_no_capability_and_no_privilege_escalation(ground: Ground) -> None:
     status = (await run(ground, "cat /proc/self/status")).output
     facts = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
     assert {facts[name] for name in ("CapEff", "CapPrm", "CapBnd", "CapInh")} == {"0" * 16}
@@ -100,14 +100,14 @@ async def test_there_is_no_network_no_capability_and_no_way_to_more(ground: Grou
 
 
 async def still_answers(ground: Ground) -> bool:
-    """Return whether a command runs; the rest of a fork bomb may still occupy every available process."""
+    """Return whether a command runs; the remaining processes of a fork bomb may still occupy every slot."""
     try:
         return (await run(ground, "echo still here")).output == "still here\n"
     except WorkspaceError:
         return False
 
 
-async def test_a_fork_bomb_and_a_hog_end_and_the_next_command_runs(ground: Ground) -> None:
+async def test_a_fork_bomb_and_a_memory_hog_end_and_the_next_command_runs(ground: Ground) -> None:
     bomb = await run(ground, "bomb() { bomb | bomb & }; bomb; while :; do :; done", 2)
     assert bomb.timed_out or bomb.exit_code
     with anyio.fail_after(BOUND_S):
@@ -161,7 +161,7 @@ async def test_what_a_killed_server_left_is_removed_at_the_next_start(
             await anyio.run_process(["docker", "rm", "--force", each], env=variables)
 
 
-async def test_where_the_machine_has_fewer_processors_a_container_gets_those(
+async def test_a_container_gets_no_more_processors_than_the_machine_has(
     variables: Mapping[str, str], folder: Path
 ) -> None:
     settings = DockerSettings(image=IMAGE, cpus=4096)
@@ -176,9 +176,7 @@ async def test_where_the_machine_has_fewer_processors_a_container_gets_those(
     await workspace.close()
 
 
-async def test_an_image_that_is_not_there_is_reported_and_not_pulled(
-    variables: Mapping[str, str], folder: Path
-) -> None:
+async def test_a_missing_image_is_reported_and_not_pulled(variables: Mapping[str, str], folder: Path) -> None:
     settings = DockerSettings(image="localhost/no-such-image:1")
     workspace: Workspace = BACKEND.open(str(folder), (str(folder),), variables, "", settings)
     with pytest.raises(WorkspaceError, match="did not start") as caught:
@@ -187,7 +185,7 @@ async def test_an_image_that_is_not_there_is_reported_and_not_pulled(
     await workspace.close()
 
 
-async def test_what_nobody_approved_leaves_nothing_that_runs_later(
+async def test_an_unapproved_command_leaves_nothing_that_runs_later(
     variables: Mapping[str, str], folder: Path, tmp_path: Path
 ) -> None:
     (folder / "AGENTS.md").write_text("as it was")

@@ -1,4 +1,4 @@
-"""The context window is the one that the endpoint states, in each vendor's own format, over real HTTP."""
+"""The context window is read from the endpoint, in each vendor's own format, over real HTTP."""
 
 from typing import Any
 
@@ -75,7 +75,7 @@ async def test_googles_input_limit_is_read() -> None:
         ([{"name": "other", "context_length": 8192}], {"model_info": {}}, None),
     ],
 )
-async def test_ollama_is_asked_in_its_own_api(
+async def test_ollama_is_queried_through_its_own_api(
     running: list[dict[str, Any]], shown: dict[str, Any], window: int | None
 ) -> None:
     def answer(asked: Asked) -> tuple[int, Any]:
@@ -90,7 +90,7 @@ async def test_ollama_is_asked_in_its_own_api(
         await connection.aclose()
 
 
-async def test_llamacpp_is_asked_in_its_own_api() -> None:
+async def test_llamacpp_is_queried_through_its_own_api() -> None:
     def answer(asked: Asked) -> tuple[int, Any]:
         return 200, {"default_generation_settings": {"n_ctx": 24_576 if asked.path == "/props" else 0}}
 
@@ -101,7 +101,7 @@ async def test_llamacpp_is_asked_in_its_own_api() -> None:
         await connection.aclose()
 
 
-async def test_a_local_server_that_does_not_say_is_no_error() -> None:
+async def test_a_local_server_that_does_not_state_its_window_is_no_error() -> None:
     async with json_server(lambda _: (404, {"error": "unknown"})) as server:
         connection = connected("openai_compatible", f"{server.url}/v1", "ollama")
         with anyio.fail_after(WAIT_S):
@@ -109,7 +109,7 @@ async def test_a_local_server_that_does_not_say_is_no_error() -> None:
         await connection.aclose()
 
 
-async def test_other_servers_are_not_asked() -> None:
+async def test_other_servers_are_not_queried() -> None:
     async with json_server(lambda _: (200, {})) as server:
         connection = connected("openai_compatible", f"{server.url}/v1")
         assert await connection.own_window("m") is None

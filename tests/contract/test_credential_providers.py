@@ -60,7 +60,7 @@ async def test_a_profile_signs_with_its_key_and_token_in_its_region(tmp_path: Pa
         assert sent.headers["x-amz-security-token"] == "tok"
 
 
-async def test_what_a_program_lends_is_renewed_before_it_ends(tmp_path: Path) -> None:
+async def test_credentials_from_a_program_are_renewed_before_they_expire(tmp_path: Path) -> None:
     """As with single sign-on and roles, through the same package."""
     program, config, turns = tmp_path / "lend.py", tmp_path / "config", tmp_path / "turns"
     soon = (datetime.now(UTC) + timedelta(minutes=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -85,7 +85,7 @@ print(json.dumps(dict(Version=1, AccessKeyId=key, SecretAccessKey="s", Expiratio
     ("config", "why"),
     [("[default]\nregion = us-east-1\n", "could not be found"), ("[profile work]\nregion = x-1\n", "no key")],
 )
-async def test_a_profile_that_lends_nothing_is_reported_as_a_refused_key(
+async def test_a_profile_without_credentials_is_reported_as_a_rejected_key(
     tmp_path: Path, config: str, why: str
 ) -> None:
     file = tmp_path / "config"
@@ -145,7 +145,7 @@ def key_file(folder: Path, token_url: str) -> str:
 
 
 @pytest.mark.parametrize(("expires_in", "tokens"), [(3600, ["tok-1", "tok-1"]), (1, ["tok-1", "tok-2"])])
-async def test_a_service_account_carries_a_token_that_is_kept_while_it_lasts(
+async def test_a_service_accounts_token_is_cached_until_it_expires(
     tmp_path: Path, expires_in: int, tokens: list[str]
 ) -> None:
     with token_server(200, expires_in) as (url, asked):
@@ -161,7 +161,7 @@ async def test_a_service_account_carries_a_token_that_is_kept_while_it_lasts(
     assert len(asked) == len(set(tokens))
 
 
-async def test_vertex_lists_the_models_that_write(tmp_path: Path) -> None:
+async def test_vertex_lists_the_models_that_generate_text(tmp_path: Path) -> None:
     with token_server(200, 3600) as (url, _):
         async with serve([], models=("gemini-3.5-flash", "gemini-3-pro")) as server:
             file = key_file(tmp_path, url)
@@ -176,7 +176,7 @@ async def test_vertex_lists_the_models_that_write(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-async def test_no_token_is_reported_as_a_refused_key(tmp_path: Path, is_there: bool) -> None:
+async def test_a_missing_token_is_reported_as_a_rejected_key(tmp_path: Path, is_there: bool) -> None:
     with token_server(400, 0) as (url, _):
         async with serve([]) as server:
             file = key_file(tmp_path, url) if is_there else str(tmp_path / "gone.json")

@@ -33,7 +33,7 @@ async def silent_port() -> AsyncGenerator[int]:
         tasks.cancel_scope.cancel()
 
 
-async def test_finds_a_server_among_closed_ports() -> None:
+async def test_a_server_among_closed_ports_is_found() -> None:
     async with serve([]) as gone:
         pass
     async with serve([], models=("big", "small")) as server:
@@ -41,7 +41,7 @@ async def test_finds_a_server_among_closed_ports() -> None:
     assert found == DetectedServer("Mine", f"http://127.0.0.1:{server.port}/v1", "big")
 
 
-async def test_prefers_the_earlier_of_two() -> None:
+async def test_the_earlier_of_two_is_preferred() -> None:
     async with serve([], models=("one",)) as first, serve([], models=("two",)) as second:
         found = await detect_local((("A", first.port), ("B", second.port)), bound_s=WAIT_S)
     assert found == DetectedServer("A", f"http://127.0.0.1:{first.port}/v1", "one")
@@ -55,21 +55,21 @@ async def test_a_silent_port_does_not_hide_a_later_one() -> None:
         assert found == DetectedServer("Mine", f"http://127.0.0.1:{server.port}/v1", "big")
 
 
-async def test_what_is_first_in_order_does_not_wait_for_the_rest() -> None:
+async def test_the_first_in_order_does_not_wait_for_the_others() -> None:
     async with silent_port() as silent, serve([], models=("big",)) as server:
         found = await detect_local((("Mine", server.port), ("Silent", silent)), bound_s=10 * WAIT_S)
         assert found == DetectedServer("Mine", f"http://127.0.0.1:{server.port}/v1", "big")
 
 
-async def test_a_silent_port_alone_is_no_server() -> None:
+async def test_a_silent_port_alone_is_not_a_server() -> None:
     async with silent_port() as silent:
         assert await detect_local((("Silent", silent),), bound_s=0.05) is None
 
 
-async def test_a_server_without_models_is_none() -> None:
+async def test_a_server_without_models_does_not_count() -> None:
     async with serve([], models=()) as server:
         assert await detect_local((("Empty", server.port),), bound_s=WAIT_S) is None
 
 
-async def test_no_ports_no_server() -> None:
+async def test_without_ports_there_is_no_server() -> None:
     assert await detect_local(()) is None

@@ -57,7 +57,7 @@ async def test_a_file_from_before_places_still_loads(stage: Stage, tmp_path: Pat
 
 
 @pytest.mark.slow
-async def test_killed_workers_lose_nothing_and_double_nothing(stage: Stage) -> None:
+async def test_killing_workers_loses_and_duplicates_nothing(stage: Stage) -> None:
     await kill_workers(stage, number_of_runs=150, kills=12)
 
 
@@ -70,7 +70,7 @@ class StridingClock(JumpingClock):
 
 
 @pytest.mark.parametrize("seconds", range(2, 10))
-async def test_a_run_that_falls_due_between_two_looks_at_the_clock_is_driven(
+async def test_a_run_that_becomes_due_between_two_reads_of_the_clock_is_driven(
     stage: Stage, seconds: int
 ) -> None:
     runs = stage.open()
@@ -85,12 +85,12 @@ class TestOrders(OrderSuite):
 
 
 class TestLeases(LeaseSuite):
-    """What happens to claims."""
+    """How claims are kept and lost."""
 
 
 class TestAnswers(AnswerSuite):
-    """What happens to questions."""
+    """How questions are answered."""
 
 
 class TestSchedules(ScheduleSuite):
-    """Runs that the clock starts."""
+    """Runs started by schedules."""

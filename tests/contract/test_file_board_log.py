@@ -55,7 +55,7 @@ async def test_a_torn_tail_is_cut_off_and_kept(tmp_path: Path) -> None:
         assert whole[:cut] in [each.read_bytes() for each in path.parent.glob("torn-*")]
 
 
-async def test_a_damaged_line_is_skipped_and_the_rest_counts(tmp_path: Path) -> None:
+async def test_a_damaged_line_is_skipped_and_the_others_count(tmp_path: Path) -> None:
     logs = FileBoardLogs(tmp_path)
     await logs.create("b")
     log, path = logs.open("b"), tmp_path / "b" / "log.jsonl"
@@ -66,7 +66,7 @@ async def test_a_damaged_line_is_skipped_and_the_rest_counts(tmp_path: Path) -> 
     assert [each.number for each in await log.read()] == [1, 3, 4]
 
 
-async def test_entries_of_a_newer_version_are_left_alone(tmp_path: Path) -> None:
+async def test_entries_from_a_newer_version_are_left_alone(tmp_path: Path) -> None:
     logs = FileBoardLogs(tmp_path)
     await logs.create("b")
     body = b'{"number":1,"at":1.0,"by":{"kind":"person"},"event":{"type":"dreamt","card_id":"1"}}'
@@ -78,7 +78,7 @@ async def test_entries_of_a_newer_version_are_left_alone(tmp_path: Path) -> None
     assert (tmp_path / "b" / "log.jsonl").read_bytes().startswith(line)
 
 
-async def test_a_snapshot_never_changes_what_a_board_says(tmp_path: Path) -> None:
+async def test_a_snapshot_never_changes_the_state_of_a_board(tmp_path: Path) -> None:
     logs, snapshot = FileBoardLogs(tmp_path), tmp_path / "snapshot"
     await logs.create("b")
     log = logs.open("b")
@@ -105,7 +105,7 @@ async def test_a_snapshot_of_another_log_is_not_used(tmp_path: Path) -> None:
     )
 
 
-async def test_boards_in_files_import_nothing_of_a_fleet(tmp_path: Path) -> None:
+async def test_boards_in_files_import_nothing_from_the_fleet(tmp_path: Path) -> None:
     await FileBoardLogs(tmp_path / "boards").create("b")
     code = (
         "import sys; from tests.contract import board_writer as w; import anyio; from pathlib import Path\n"

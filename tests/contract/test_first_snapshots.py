@@ -1,4 +1,4 @@
-"""The first snapshot of a repository starts from its own index, and stays complete whatever happens to it."""
+"""The first snapshot of a repository starts from its own index and stays complete whatever happens to it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ELSEWHERE = Path("/dev/shm")
 
 
 def settle(root: Path) -> None:
-    """Give all files a time before that of the index, as where nobody is changing anything."""
+    """Give all files times before that of the index, as if nobody had changed anything recently."""
     for path in root.rglob("*"):
         if ".git" not in path.parts and path.is_file() and not path.is_symlink():
             os.utime(path, (1_600_000_000, 1_600_000_000))
@@ -47,7 +47,7 @@ def workshop(tmp_path: Path) -> Workshop:
 
 
 def files_in(workshop: Workshop, checkpoint_id: str) -> dict[str, bytes]:
-    """Return the files of the tree before a checkpoint, with their contents."""
+    """Return the files in the tree before a checkpoint, with their contents."""
     note, _ = workshop.store.find("ses_1", checkpoint_id)
     shadow = workshop.store.shadow(note.places[0].root)
     listed = shadow.entries(note.places[0].before, b".")
@@ -77,7 +77,7 @@ def change(workshop: Workshop) -> None:
     workshop.write("new.py", "new\n")
 
 
-def test_nothing_is_stored_again_that_the_repository_has(workshop: Workshop) -> None:
+def test_objects_that_the_repository_has_are_not_stored_again(workshop: Workshop) -> None:
     before, tree = on_disk(workshop.root), tree_of(workshop.root)
     checkpoint = workshop.turn(lambda: change(workshop))
     assert files_in(workshop, checkpoint) == before
@@ -89,7 +89,7 @@ def test_nothing_is_stored_again_that_the_repository_has(workshop: Workshop) -> 
     }
 
 
-def test_what_was_borrowed_is_copied_and_returned(workshop: Workshop) -> None:
+def test_borrowed_objects_are_copied_and_released(workshop: Workshop) -> None:
     before = on_disk(workshop.root)
     checkpoint = workshop.turn(lambda: change(workshop))
     assert borrowed(workshop).exist
@@ -101,7 +101,7 @@ def test_what_was_borrowed_is_copied_and_returned(workshop: Workshop) -> None:
 
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("copied", [False, True])
-def test_undo_needs_the_repository_no_more(workshop: Workshop, *, packed: bool, copied: bool) -> None:
+def test_undo_no_longer_needs_the_repository(workshop: Workshop, *, packed: bool, copied: bool) -> None:
     if packed:
         git(workshop.root, "gc", "-q")
     before = on_disk(workshop.root)
@@ -117,7 +117,7 @@ def test_undo_needs_the_repository_no_more(workshop: Workshop, *, packed: bool, 
     assert on_disk(workshop.root) == before
 
 
-def test_garbage_collection_of_the_user_takes_nothing_away(workshop: Workshop) -> None:
+def test_the_users_garbage_collection_removes_nothing_needed(workshop: Workshop) -> None:
     workshop.write("src/part0/file0.py", "only ever staged\n")
     settle(workshop.root)
     git(workshop.root, "add", "-A")
@@ -149,7 +149,7 @@ def test_garbage_collection_of_checkpoints_loses_nothing_while_objects_are_borro
         assert files_in(workshop, checkpoint) == before
 
 
-def test_files_that_a_filter_converts_are_stored_as_they_are(workshop: Workshop) -> None:
+def test_files_that_a_filter_converts_are_stored_unconverted(workshop: Workshop) -> None:
     git(workshop.root, "config", "filter.up.clean", "tr a-z A-Z")
     workshop.write(".gitattributes", "*.txt filter=up\n*.crlf text eol=crlf\n")
     workshop.write("name.txt", "small\n")
@@ -163,7 +163,7 @@ def test_files_that_a_filter_converts_are_stored_as_they_are(workshop: Workshop)
     assert on_disk(workshop.root) == before
 
 
-def test_an_index_that_lies_is_not_believed(workshop: Workshop) -> None:
+def test_an_incorrect_index_is_not_trusted(workshop: Workshop) -> None:
     """The index entry of a file equals that of another: same size, same time."""
     one, other = workshop.root / "src/part0/file0.py", workshop.root / "src/part0/file4.py"
     oid = git(workshop.root, "rev-parse", ":src/part0/file4.py")
@@ -179,7 +179,7 @@ def test_an_index_that_lies_is_not_believed(workshop: Workshop) -> None:
 
 
 @pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
-def test_flags_of_the_index_hide_no_change(workshop: Workshop, flag: str) -> None:
+def test_flags_in_the_index_hide_no_change(workshop: Workshop, flag: str) -> None:
     git(workshop.root, "update-index", flag, "src/part0/file0.py")
     workshop.write("src/part0/file0.py", "changed before\n")
     checkpoint = workshop.turn(lambda: workshop.write("src/part0/file0.py", "changed after\n"))
@@ -197,7 +197,7 @@ def test_every_format_of_an_index_is_read(workshop: Workshop, version: int) -> N
     assert own_objects(workshop) == 1
 
 
-def test_a_split_index_and_a_conflict_are_stored_whole(workshop: Workshop) -> None:
+def test_a_split_index_and_a_conflict_are_stored_completely(workshop: Workshop) -> None:
     git(workshop.root, "update-index", "--split-index")
     before = on_disk(workshop.root)
     checkpoint = workshop.turn(lambda: workshop.write("new.py"))
@@ -205,7 +205,7 @@ def test_a_split_index_and_a_conflict_are_stored_whole(workshop: Workshop) -> No
     assert own_objects(workshop) == FILES + 1
 
 
-def test_the_folder_of_a_linked_work_tree_borrows_too(workshop: Workshop, tmp_path: Path) -> None:
+def test_a_linked_work_tree_borrows_too(workshop: Workshop, tmp_path: Path) -> None:
     git(workshop.root, "worktree", "add", "-q", str(workshop.root.parent / "second"))
     workshop.root = workshop.root.parent / "second"
     workshop.roots = (str(workshop.root),)
@@ -227,7 +227,7 @@ def test_a_folder_inside_the_repository_borrows_only_its_own_files(workshop: Wor
     assert on_disk(workshop.root) == before
 
 
-def test_a_home_on_another_file_system_copies(workshop: Workshop) -> None:
+def test_a_home_on_another_file_system_copies_the_objects(workshop: Workshop) -> None:
     if not ELSEWHERE.is_dir() or ELSEWHERE.stat().st_dev == workshop.root.stat().st_dev:
         pytest.skip("there is one file system only")
     with tempfile.TemporaryDirectory(dir=ELSEWHERE) as home:
@@ -240,7 +240,7 @@ def test_a_home_on_another_file_system_copies(workshop: Workshop) -> None:
         assert own_objects(workshop) == 2
 
 
-def test_links_among_the_objects_lead_nowhere(workshop: Workshop, tmp_path: Path) -> None:
+def test_links_among_the_objects_are_not_followed(workshop: Workshop, tmp_path: Path) -> None:
     git(workshop.root, "gc", "-q")
     secret = tmp_path / "elsewhere.pack"
     (pack,) = (workshop.root / ".git/objects/pack").glob("*.pack")
@@ -252,7 +252,7 @@ def test_links_among_the_objects_lead_nowhere(workshop: Workshop, tmp_path: Path
     assert own_objects(workshop) == FILES + 2
 
 
-def test_a_check_that_is_stopped_continues_where_it_was(workshop: Workshop) -> None:
+def test_an_interrupted_check_continues_where_it_stopped(workshop: Workshop) -> None:
     store = workshop.store
     looked: list[str] = []
 
@@ -281,7 +281,7 @@ def test_a_check_that_is_stopped_continues_where_it_was(workshop: Workshop) -> N
     assert not (shadow.place / "index.seed").exists()
 
 
-def test_a_copy_that_is_stopped_is_finished_later(workshop: Workshop) -> None:
+def test_an_interrupted_copy_is_finished_later(workshop: Workshop) -> None:
     workshop.turn(lambda: change(workshop))
     workshop.store.stop = Event()
     workshop.store.stop.set()
@@ -293,7 +293,7 @@ def test_a_copy_that_is_stopped_is_finished_later(workshop: Workshop) -> None:
     assert not borrowed(workshop).exist
 
 
-def test_a_pack_left_half_written_is_removed(workshop: Workshop) -> None:
+def test_a_half_written_pack_is_removed(workshop: Workshop) -> None:
     workshop.turn(lambda: workshop.write("new.py"))
     packs = workshop.store.shadow(str(workshop.root)).place / "objects/pack"
     (packs / "tmp_pack_abcdef").write_bytes(b"half")
@@ -302,7 +302,7 @@ def test_a_pack_left_half_written_is_removed(workshop: Workshop) -> None:
     assert not [path for path in packs.iterdir() if "tmp" in path.name]
 
 
-def test_a_repository_with_too_many_files_is_refused_before_any_is_read(workshop: Workshop) -> None:
+def test_a_repository_with_too_many_files_is_rejected_before_any_is_read(workshop: Workshop) -> None:
     setup = workshop.store.setup
     workshop.store.setup = StoreSetup(
         setup.home, setup.variables, SnapshotLimits(1 << 20, max_files=FILES - 1)

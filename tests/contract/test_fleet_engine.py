@@ -1,4 +1,4 @@
-"""What a fleet must withstand beyond the contract of all engines: tenants, limits, and servers that come and go."""
+"""Tests of a fleet beyond the contract of all engines: tenants, limits, and servers that come and go."""
 
 import os
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
@@ -68,7 +68,7 @@ async def shared_worker(
 
 
 async def test_a_tenant_with_few_runs_does_not_wait_for_one_with_many(make_stage: MakeStage) -> None:
-    """A has 60 waiting runs, B six: all of B's are among the first 30."""
+    """A has 60 waiting runs, B has six: all of B's are among the first 30."""
     pool = f"pool{os.urandom(4).hex()}"
     stages = {name: make_stage(name, pool=pool) for name in "ab"}
     starts: list[str] = []
@@ -141,7 +141,7 @@ async def test_waiting_answers_survive_the_kill_of_the_server(
     )
 
 
-async def test_a_drive_continues_though_temporal_is_gone_longer_than_a_lease(
+async def test_a_drive_continues_although_temporal_is_gone_longer_than_a_lease(
     make_stage: MakeStage, temporal: TemporalServer
 ) -> None:
     """The claim in Postgres decides; what Temporal has given up in the meantime is not done twice."""
@@ -161,7 +161,7 @@ async def test_a_drive_continues_though_temporal_is_gone_longer_than_a_lease(
     assert (view.attempts.epoch, view.attempts.lapses) == (1, 0)
 
 
-async def test_cut_connections_to_the_database_are_opened_again(make_stage: MakeStage, database: str) -> None:
+async def test_cut_connections_to_the_database_are_reopened(make_stage: MakeStage, database: str) -> None:
     stage = make_stage()
     runs = stage.open()
     await runs.start(order("a", "hold"))
@@ -180,8 +180,8 @@ async def test_cut_connections_to_the_database_are_opened_again(make_stage: Make
     assert view.attempts.epoch == 1
 
 
-async def test_a_process_that_is_frozen_in_a_transaction_does_not_block_the_others(database: str) -> None:
-    """It holds the lock of all writers until the server ends its session: soon enough for claims to be kept."""
+async def test_a_process_frozen_in_a_transaction_does_not_block_the_others(database: str) -> None:
+    """It holds the lock of all writers until the server ends its session, which is soon enough to keep claims."""
     schema = schema_of(f"t{os.urandom(6).hex()}")
     postgres = PostgresDatabase(database, schema, MIGRATIONS)
     await postgres.read(last_cursor)
@@ -205,14 +205,14 @@ async def test_several_processes_create_the_tables_at_once(database: str) -> Non
         await each.aclose()
 
 
-def test_tenants_with_similar_names_have_schemas_of_their_own() -> None:
+def test_tenants_with_similar_names_have_separate_schemas() -> None:
     names = ["a-b", "a_b", "a.b", "A_b", "ab"]
     assert len({schema_of(name) for name in names}) == len(names)
     with pytest.raises(ConfigError):
         schema_of("a" * 80)
 
 
-def test_the_access_is_written_without_its_password() -> None:
+def test_the_connection_string_is_shown_without_its_password() -> None:
     access = FleetAccess("postgresql://hermes:secret@db.example/fleet")
     assert "secret" not in repr(access)
 

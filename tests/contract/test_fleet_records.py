@@ -62,7 +62,7 @@ class Machine:
         return (await run_sync(self.store.sharing.reopen, session_id))[0]
 
     async def notes(self, session_id: str) -> list[str]:
-        """Return what a new read of the record finds."""
+        """Return the notes that a new read of the record finds."""
         await self.store.sharing.fetch(session_id)
         return noted(Transcript.read_events(self.store.path_of(session_id)))
 
@@ -97,7 +97,7 @@ async def machine(tmp_path: Path, database: str) -> AsyncGenerator[MakeMachine]:
         await each.aclose()
 
 
-async def test_what_is_settled_can_be_read_on_another_machine_at_once(machine: MakeMachine) -> None:
+async def test_a_settled_record_can_be_read_on_another_machine_at_once(machine: MakeMachine) -> None:
     one, other = machine("one"), machine("other")
     transcript = await one.begin("ses_1", "a", "b")
     assert await other.notes("ses_1") == ["a", "b"]
@@ -137,7 +137,7 @@ async def test_one_machine_at_a_time_holds_a_record(machine: MakeMachine) -> Non
 
 
 async def test_a_record_of_a_machine_that_vanished_continues_elsewhere(machine: MakeMachine) -> None:
-    """The first holder is not notified; what it adds afterwards is refused and kept beside its copy."""
+    """The first holder is not notified; what it adds afterwards is rejected and kept beside its copy."""
     one, other = machine("one"), machine("other")
     late = await one.begin("ses_1", "a")
     late.append(NoteAdded("never sent"))
@@ -158,7 +158,7 @@ async def test_a_record_of_a_machine_that_vanished_continues_elsewhere(machine: 
     again.close()
 
 
-async def test_what_a_killed_process_had_not_sent_is_sent_when_the_record_is_opened_again(
+async def test_unsent_events_of_a_killed_process_are_sent_when_the_record_is_reopened(
     machine: MakeMachine, tmp_path: Path
 ) -> None:
     one, other = machine("one"), machine("other")
@@ -174,7 +174,7 @@ async def test_what_a_killed_process_had_not_sent_is_sent_when_the_record_is_ope
     assert await other.notes("ses_1") == ["a", "b", "c"]
 
 
-async def test_records_from_before_the_fleet_are_shared_once_they_are_opened(
+async def test_records_from_before_the_fleet_are_shared_when_they_are_opened(
     machine: MakeMachine, tmp_path: Path
 ) -> None:
     (tmp_path / "one").mkdir()
@@ -242,7 +242,7 @@ async def test_without_the_database_a_turn_ends_and_the_list_still_works(machine
 
 
 async def test_random_crashes_and_takeovers_keep_each_settled_event_once(machine: MakeMachine) -> None:
-    """Three machines open one record in turn, some without ever closing it; every settled event is there, in order."""
+    """Three machines open one record in turn, some without ever closing it; every settled event is kept, in order."""
     chance = Random(20261129)
     machines = {name: machine(name) for name in ("one", "two", "three")}
     first = await machines["one"].begin("ses_1")
@@ -267,7 +267,7 @@ async def test_random_crashes_and_takeovers_keep_each_settled_event_once(machine
         if chance.random() < 0.3:
             transcript.append(NoteAdded("never settled"))
         if chance.random() < 0.4:
-            left.append(transcript)  # the process exited without a message
+            left.append(transcript)  # The process exited without a message.
         else:
             transcript.close()
             await machines[name].records.sender.send()

@@ -54,7 +54,7 @@ class FleetStage(Stage):
 
     @staticmethod
     def allow(text: str) -> RunMessage:
-        """Return an answer to the question of a run that asks."""
+        """Approve the question of a run that asks."""
         return RunMessage("call_1", "allow_once", text)
 
 
@@ -71,7 +71,7 @@ async def stage(tmp_path: Path, servers: FleetServers) -> AsyncGenerator[Stage]:
     await stage.aclose()
 
 
-async def test_killed_workers_lose_nothing_and_double_nothing(stage: Stage) -> None:
+async def test_killing_workers_loses_and_duplicates_nothing(stage: Stage) -> None:
     await kill_workers(stage, number_of_runs=60, kills=8)
 
 
@@ -80,12 +80,12 @@ class TestOrders(OrderSuite):
 
 
 class TestLeases(LeaseSuite):
-    """What happens to claims."""
+    """How claims are kept and lost."""
 
 
 class TestAnswers(AnswerSuite):
-    """What happens to questions."""
+    """How questions are answered."""
 
 
 class TestSchedules(ScheduleSuite):
-    """Runs that the clock starts."""
+    """Runs started by schedules."""

@@ -1,4 +1,4 @@
-"""Repositories as real git creates them: what they track, and which parts could start a program without asking."""
+"""Repositories as real git creates them: what they track, and which parts could start a program without approval."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ def git(folder: Path, *words: str) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A repository with tracked keys in two places, and one that is not tracked."""
+    """Return a repository with tracked keys in two places and an untracked one."""
     place = tmp_path / "project"
     for name in (".env", "deep/er/certs/server.key", "a.py", "deep/b.py", "environment.py", "local.pem"):
         (place / name).parent.mkdir(parents=True, exist_ok=True)
@@ -41,9 +41,9 @@ def judged(folder: Path, command: str) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("version", ["2", "3", "4"])
-def test_they_are_found_in_an_index_of_every_version(folder: Path, version: str) -> None:
+def test_tracked_keys_are_found_in_every_index_version(folder: Path, version: str) -> None:
     (folder / "new.py").touch()
-    git(folder, "add", "--intent-to-add", "new.py")  # what needs version 3
+    git(folder, "add", "--intent-to-add", "new.py")  # What needs version 3.
     if version != "3":
         git(folder, "update-index", "--index-version", version)
     found = (str(folder / ".env"), str(folder / "deep/er/certs/server.key"))
@@ -51,7 +51,7 @@ def test_they_are_found_in_an_index_of_every_version(folder: Path, version: str)
     assert tracked_secret_files(str(folder / "deep")) == found
 
 
-def test_only_what_was_touched_is_found_where_that_is_asked_for(folder: Path) -> None:
+def test_only_changed_keys_are_found_on_request(folder: Path) -> None:
     assert tracked_secret_files(str(folder), only_touched=True) == ()
     (folder / ".env").write_text("two\n")
     assert tracked_secret_files(str(folder), only_touched=True) == (str(folder / ".env"),)
@@ -70,7 +70,7 @@ def test_a_linked_work_tree_has_its_own_index(folder: Path, tmp_path: Path) -> N
         "find . -type f -exec cat {} +", "rg one",
     ],
 )  # fmt: skip
-def test_what_may_show_one_is_asked_about(folder: Path, command: str) -> None:
+def test_commands_that_may_show_a_key_need_approval(folder: Path, command: str) -> None:
     decision, why = judged(folder, command)
     assert decision == "ask"
     assert "usually contains secrets" in why
@@ -84,11 +84,11 @@ def test_what_may_show_one_is_asked_about(folder: Path, command: str) -> None:
         "git grep one -- ':!*.env' ':!*.key'", "grep -rn one . --include='*.py'", "rg -g '*.py' one", "rg -l one a.py",
     ],
 )  # fmt: skip
-def test_what_shows_none_is_not(folder: Path, command: str) -> None:
+def test_commands_that_show_no_key_do_not_need_approval(folder: Path, command: str) -> None:
     assert judged(folder, command)[0] == "allow"
 
 
-def test_a_change_of_one_is_asked_about_and_the_workaround_is_said(folder: Path) -> None:
+def test_a_change_to_a_key_needs_approval_and_the_alternative_is_named(folder: Path) -> None:
     (folder / ".env").write_text("two\n")
     decision, why = judged(folder, "git diff")
     assert (decision, why.partition("; ")[2]) == ("ask", "-- ':!.env' avoids that")
@@ -105,12 +105,12 @@ def test_a_change_of_one_is_asked_about_and_the_workaround_is_said(folder: Path)
         b"DIRC\0\0\0\x04\0\0\0\x09" + b"\xff.pem\0" * 60,
     ],
 )
-def test_a_broken_index_blocks_nobody(folder: Path, content: bytes) -> None:
+def test_a_broken_index_blocks_nothing(folder: Path, content: bytes) -> None:
     (folder / ".git/index").write_bytes(content)
     assert all(isinstance(path, str) for path in tracked_secret_files(str(folder)))
 
 
-def test_a_folder_in_the_place_of_an_index_blocks_nobody(folder: Path) -> None:
+def test_a_folder_in_place_of_an_index_blocks_nothing(folder: Path) -> None:
     (folder / ".git/index").unlink()
     (folder / ".git/index").mkdir()
     assert tracked_secret_files(str(folder)) == ()

@@ -1,4 +1,4 @@
-"""The git tool on real repositories: what it reports, and that nothing of a repository runs."""
+"""The git tool on real repositories: what it reports, and that nothing configured in a repository runs."""
 
 import os
 import subprocess
@@ -48,7 +48,7 @@ async def look(workspace: Workspace, **arguments: object) -> Result:
     return await perform("git", arguments, workspace)
 
 
-async def test_what_it_tells(workspace: Workspace, folder: Path) -> None:
+async def test_the_tool_reports_the_state_of_a_repository(workspace: Workspace, folder: Path) -> None:
     assert " M src/a.txt" in (await look(workspace, action="status")).text
     diff = (await look(workspace, action="diff")).text
     assert "-two\n+2" in diff
@@ -63,7 +63,7 @@ async def test_what_it_tells(workspace: Workspace, folder: Path) -> None:
     assert (await look(workspace, action="log", ref="nothing-like-it")).is_error
 
 
-async def test_files_that_hold_secrets_are_left_out_unless_they_are_named(
+async def test_files_with_secrets_are_omitted_unless_they_are_named(
     workspace: Workspace, folder: Path
 ) -> None:
     for action in ("diff", "show"):
@@ -74,7 +74,7 @@ async def test_files_that_hold_secrets_are_left_out_unless_they_are_named(
     assert Reads(str(folder / ".env")) in named.effects
 
 
-async def test_nothing_of_a_repositorys_own_is_run(workspace: Workspace, folder: Path) -> None:
+async def test_no_program_of_a_repository_is_run(workspace: Workspace, folder: Path) -> None:
     marker = folder.parent / "was-run"
     program = folder / "evil.sh"
     program.write_text(f"#!/bin/sh\ntouch {marker}\ncat\n")
@@ -122,7 +122,7 @@ async def test_nothing_of_a_repositorys_own_is_run(workspace: Workspace, folder:
         (b"x" * 20_000, ""),
     ],
 )  # fmt: skip
-async def test_no_filter_is_run_whatever_it_is_called_and_however_many_there_are(
+async def test_no_filter_is_run_whatever_its_name_and_number(
     workspace: Workspace, folder: Path, name: bytes, more: str
 ) -> None:
     marker = folder.parent / "was-run"
@@ -137,7 +137,7 @@ async def test_no_filter_is_run_whatever_it_is_called_and_however_many_there_are
     assert not marker.exists()
 
 
-async def test_files_elsewhere_that_settings_name_are_neither_followed_nor_quoted(folder: Path) -> None:
+async def test_external_files_named_in_settings_are_neither_followed_nor_quoted(folder: Path) -> None:
     bare = SandboxSetup(lambda: SandboxPolicy(when="off"))
     workspace = BACKEND.open(str(folder), (str(folder),), {"PATH": os.environ["PATH"]}, confinement=bare)
     outside = folder.parent / "outside"
@@ -150,7 +150,7 @@ async def test_files_elsewhere_that_settings_name_are_neither_followed_nor_quote
         assert "Other Name" not in reported
 
 
-async def test_a_repository_elsewhere_is_not_looked_at(tmp_path: Path) -> None:
+async def test_a_repository_elsewhere_is_not_read(tmp_path: Path) -> None:
     elsewhere, place = tmp_path.resolve() / "elsewhere", tmp_path.resolve() / "place"
     elsewhere.mkdir()
     place.mkdir()
@@ -172,7 +172,7 @@ async def test_a_repository_elsewhere_is_not_looked_at(tmp_path: Path) -> None:
         await propose("git", {"action": "status"}, workspace)
 
 
-async def test_no_option_passes_for_a_commit(workspace: Workspace) -> None:
+async def test_an_option_is_not_accepted_as_a_commit(workspace: Workspace) -> None:
     with pytest.raises(BadRequest):
         await propose("git", {"action": "diff", "ref": "--output=x"}, workspace)
     with pytest.raises(BadRequest):
@@ -195,7 +195,7 @@ class Raced:
         return end
 
 
-async def test_a_filter_named_behind_the_look_stays_in_the_sandbox(
+async def test_a_filter_configured_after_the_check_stays_in_the_sandbox(
     workspace: Workspace, folder: Path
 ) -> None:
     if not workspace.confines(Command("true", str(folder), 10.0, confinement="must")):

@@ -1,4 +1,4 @@
-"""Processes that change one folder at once, each in many versions: no version is lost or mixed up."""
+"""Concurrent processes each write many versions of one folder: no version is lost or mixed up."""
 
 import os
 from collections.abc import Callable
@@ -37,7 +37,7 @@ def change_a_skill(home: str, name: str) -> None:
             history.restore(1, ChangeCause("user", number, f"{name} goes back"))
 
 
-def test_every_version_of_a_skill_is_kept(tmp_path: Path) -> None:
+def test_every_version_of_a_skill_is_stored(tmp_path: Path) -> None:
     run_both(change_a_skill, str(tmp_path))
     history = open_history(tmp_path, "skills", tmp_path / "skills" / "ship")
     versions = history.versions()
@@ -70,7 +70,7 @@ def change_a_tool(home: str, name: str) -> None:
         workshop.change_now(home, change, preview, "agent")
 
 
-def test_two_tools_of_one_folder_are_written_at_once(tmp_path: Path) -> None:
+def test_two_tools_in_one_folder_are_written_concurrently(tmp_path: Path) -> None:
     run_both(change_a_tool, str(tmp_path))
     workshop_history = open_history(tmp_path, "tools", tmp_path / "tools")
     for name in ("one", "two"):

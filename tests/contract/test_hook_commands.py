@@ -1,4 +1,4 @@
-"""How the commands of hooks run: their input and errors on separate pipes, with or without a sandbox."""
+"""Running the commands of hooks: input and errors on separate pipes, with or without a sandbox."""
 
 import os
 from collections.abc import AsyncGenerator
@@ -75,7 +75,7 @@ async def test_without_a_sandbox_a_projects_hook_does_not_run(tmp_path: Path) ->
     assert [path.name for path in (tmp_path / "project").iterdir()] == ["own"]
 
 
-async def test_what_stays_in_the_background_blocks_nobody_and_ends_with_the_session(tmp_path: Path) -> None:
+async def test_background_processes_block_nothing_and_end_with_the_session(tmp_path: Path) -> None:
     line = "sleep 1000 & echo $! > pid"
     async with commands_in(tmp_path.resolve(), SandboxSetup(usual_bounds)) as commands:
         ended = await commands.run(hook(line, is_shared=False), b"")

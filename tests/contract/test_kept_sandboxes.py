@@ -81,11 +81,11 @@ async def modal(home: Path) -> AsyncGenerator[Rented]:
     async with modal_service.serving() as service:
         variables = {"MODAL_TOKEN_ID": "ak-1", "MODAL_TOKEN_SECRET": "as-1"}
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("MODAL_SERVER_URL", service.url)  # which the library reads itself
+            patch.setenv("MODAL_SERVER_URL", service.url)  # The library itself reads this.
             yield Rented("modal", service, home, _connect("modal", variables, ModalSettings()))
 
 
-SERVICES = [  # two of the libraries take seconds to import
+SERVICES = [  # Two of the libraries take seconds to import.
     pytest.param(daytona, id="daytona", marks=pytest.mark.slow),
     pytest.param(vercel, id="vercel"),
     pytest.param(modal, id="modal", marks=pytest.mark.slow),
@@ -131,7 +131,7 @@ async def test_a_session_finds_its_sandbox_again(rented: Rented) -> None:
         assert rented.service.images == {kept.handle}, "the earlier image is not kept, too"
 
 
-async def test_sessions_have_sandboxes_of_their_own(rented: Rented) -> None:
+async def test_sessions_have_separate_sandboxes(rented: Rented) -> None:
     first, second = rented.host(), rented.host("ses_2")
     await first.call("true")
     await second.call("true")
@@ -141,7 +141,7 @@ async def test_sessions_have_sandboxes_of_their_own(rented: Rented) -> None:
     assert {kept.session_id for kept in rented.kept.all()} == {"ses_1", "ses_2"}
 
 
-async def test_a_sandbox_that_is_gone_is_reported_and_replaced(rented: Rented) -> None:
+async def test_a_missing_sandbox_is_reported_and_replaced(rented: Rented) -> None:
     first = rented.host()
     await first.call("true")
     await first.close()
@@ -155,8 +155,8 @@ async def test_a_sandbox_that_is_gone_is_reported_and_replaced(rented: Rented) -
     await again.close()
 
 
-async def test_a_sandbox_of_a_killed_process_continues_where_it_runs(rented: Rented) -> None:
-    await rented.host().call("true")  # it is never closed
+async def test_the_sandbox_of_a_killed_process_is_resumed_while_it_runs(rented: Rented) -> None:
+    await rented.host().call("true")  # It is never closed.
     await rented.opened[0].disconnect()
     again = rented.host()
     assert (await again.call("exit 3")).code == 3
@@ -165,7 +165,7 @@ async def test_a_sandbox_of_a_killed_process_continues_where_it_runs(rented: Ren
     assert [kept.state for kept in rented.kept.all()] == ["suspended"]
 
 
-async def test_a_sandbox_is_looked_at_stopped_and_removed_by_its_handle(rented: Rented) -> None:
+async def test_a_sandbox_is_inspected_stopped_and_removed_by_its_handle(rented: Rented) -> None:
     await rented.host().call("true")
     (kept,) = rented.kept.all()
     service = rented.connect()
@@ -185,7 +185,7 @@ async def test_a_sandbox_is_looked_at_stopped_and_removed_by_its_handle(rented: 
         assert (await rented.connect().attach(handle)).state == "gone"
 
 
-async def test_without_a_session_nothing_is_kept(rented: Rented) -> None:
+async def test_without_a_session_no_sandbox_is_kept(rented: Rented) -> None:
     host = rented.host("")
     await host.call("true")
     await host.close()

@@ -55,7 +55,7 @@ async def test_duplicates_are_recognised_by_meaning(tmp_path: Path) -> None:
             assert "slim-images" not in asked[0]
 
 
-async def test_without_a_model_or_with_one_that_fails_letters_have_to_do(tmp_path: Path) -> None:
+async def test_without_a_working_model_letters_are_compared(tmp_path: Path) -> None:
     def broken(asked: Asked) -> tuple[int, object]:
         return 500, {"error": {"message": "broken"}}
 
@@ -111,7 +111,7 @@ async def test_an_editor_searches_sessions_by_meaning(tmp_path: Path) -> None:
             assert (found["found"], found["note"]) == ([], SEMANTIC_UNAVAILABLE)
 
 
-async def test_the_model_on_this_machine_tells_twins_from_neighbours() -> None:
+async def test_the_local_model_distinguishes_duplicates_from_related_skills() -> None:
     embedder = LocalEmbedder()
     texts = (
         "bindings: Write Python bindings for Rust code using pyo3.",

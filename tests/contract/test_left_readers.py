@@ -9,7 +9,7 @@ import pytest
 
 
 @pytest.mark.parametrize("line", ["skills list --json", "sessions list --json", "scan ."])
-def test_nobody_is_told_about_a_reader_that_left(line: str, tmp_path: Path) -> None:
+def test_a_reader_that_exits_early_causes_no_message(line: str, tmp_path: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     ended = subprocess.run(

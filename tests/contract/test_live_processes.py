@@ -1,4 +1,4 @@
-"""Commands that are launched, inspected, given input and ended later."""
+"""Launched commands are inspected, given input and ended later."""
 
 import os
 import signal
@@ -65,7 +65,7 @@ def is_running(pid: int) -> bool:
     return row is not None and not row.is_dead
 
 
-async def test_a_process_is_launched_spoken_to_and_comes_to_its_end(workspace: Workspace) -> None:
+async def test_a_process_is_launched_gets_input_and_ends(workspace: Workspace) -> None:
     process = await launch(workspace, "echo hello; read word; echo got $word >&2; exit 3")
     assert (process.name, list(workspace.live)) == ("p1", ["p1"])
     assert await read_until(process, "hello") == "hello\n"
@@ -80,14 +80,14 @@ async def test_a_process_is_launched_spoken_to_and_comes_to_its_end(workspace: W
         await process.write("two\n")
 
 
-async def test_the_end_of_input_is_the_character_for_it(workspace: Workspace) -> None:
+async def test_the_end_of_input_is_sent_as_its_character(workspace: Workspace) -> None:
     process = await launch(workspace, "wc -c")
     await process.write("12345")
     await process.write("67\n\x04")
     assert (await read_to_end(process)).output.strip() == "8"
 
 
-async def test_a_terminal_is_one_and_has_a_size(workspace: Workspace) -> None:
+async def test_a_terminal_is_real_and_has_a_size(workspace: Workspace) -> None:
     process = await launch(
         workspace, "tty; stty size; read word </dev/tty; echo got $word; cat; echo $TERM", in_terminal=True
     )
@@ -119,8 +119,8 @@ async def test_a_terminal_passes_its_signals(workspace: Workspace) -> None:
     said, sight = "", OutputSnapshot("", None)
     with anyio.fail_after(60):
         while sight.end is None:
-            if "caught" not in said:  # a shell may miss a signal that arrives just before it waits
-                with suppress(WorkspaceError):  # it has just ended
+            if "caught" not in said:  # A shell may miss a signal that arrives just before it waits.
+                with suppress(WorkspaceError):  # It has just ended.
                     await process.write("\x03")
             sight = await process.read(1)
             said += sight.output
@@ -138,7 +138,7 @@ FAMILIES = {
 
 @pytest.mark.parametrize("ending", ["kill", "close"])
 @pytest.mark.parametrize("line", FAMILIES.values(), ids=FAMILIES.keys())
-async def test_nothing_is_left_of_a_family(workspace: Workspace, line: str, ending: str) -> None:
+async def test_nothing_remains_of_a_process_tree(workspace: Workspace, line: str, ending: str) -> None:
     process = await launch(workspace, line)
     pid = int((await read_until(process, "ready")).split()[-2])
     assert is_running(pid)
@@ -148,7 +148,9 @@ async def test_nothing_is_left_of_a_family(workspace: Workspace, line: str, endi
     assert (await process.read(0)).end is not None
 
 
-async def test_what_an_ended_process_left_running_ends_at_the_close(workspace: Workspace) -> None:
+async def test_processes_left_by_a_finished_command_end_when_the_workspace_closes(
+    workspace: Workspace,
+) -> None:
     process = await launch(workspace, "sleep 1000 >/dev/null 2>&1 & echo $!")
     pid = int((await read_to_end(process)).output)
     assert is_running(pid)
@@ -156,7 +158,7 @@ async def test_what_an_ended_process_left_running_ends_at_the_close(workspace: W
     assert not is_running(pid)
 
 
-async def test_an_orphan_without_a_name_ends_at_the_close(workspace: Workspace) -> None:
+async def test_a_nameless_orphan_ends_when_the_workspace_closes(workspace: Workspace) -> None:
     orphan = "(env -i setsid sh -c 'echo $$ >me; exec sleep 1000 >/dev/null 2>&1' &)"
     process = await launch(workspace, f"{orphan}; until [ -s me ]; do sleep 0.01; done; cat me")
     pid = int((await read_to_end(process)).output)
@@ -165,7 +167,7 @@ async def test_an_orphan_without_a_name_ends_at_the_close(workspace: Workspace) 
     assert not is_running(pid)
 
 
-async def test_a_look_that_is_given_up_costs_nothing(workspace: Workspace) -> None:
+async def test_a_cancelled_poll_loses_nothing(workspace: Workspace) -> None:
     process = await launch(workspace, "read word; echo $word")
     with anyio.move_on_after(0.05):
         await process.read(600)
@@ -173,10 +175,10 @@ async def test_a_look_that_is_given_up_costs_nothing(workspace: Workspace) -> No
     assert (await read_to_end(process)).output == "kept\n"
 
 
-async def test_long_output_keeps_head_and_tail_and_all_of_it_can_be_read(workspace: Workspace) -> None:
+async def test_long_output_keeps_beginning_and_end_and_can_be_read_completely(workspace: Workspace) -> None:
     process = await launch(workspace, "seq 1 200000; echo done; touch up; sleep 1000")
     with anyio.fail_after(60):
-        while not os.path.exists(f"{workspace.cwd}/up"):  # far more than one poll shows was printed by then
+        while not os.path.exists(f"{workspace.cwd}/up"):  # Far more than one poll shows was printed by then.
             await anyio.sleep(0.01)
     said = await read_until(process, "done\n")
     path = said.partition("can be read in ")[2].split()[0]
@@ -196,7 +198,7 @@ async def test_a_process_that_does_not_read_is_reported(workspace: Workspace) ->
         await process.write("x" * 300_000)
 
 
-async def test_there_is_a_number_of_them(workspace: Workspace) -> None:
+async def test_the_number_of_processes_is_limited(workspace: Workspace) -> None:
     for _ in range(MAX_RUNNING):
         await launch(workspace, "sleep 1000")
     with pytest.raises(WorkspaceError, match=f"{MAX_RUNNING} processes are running: p1, p2"):
@@ -205,7 +207,7 @@ async def test_there_is_a_number_of_them(workspace: Workspace) -> None:
     assert (await launch(workspace, "sleep 1000")).name == f"p{MAX_RUNNING + 1}"
 
 
-async def test_descriptors_and_threads_are_given_back(workspace: Workspace) -> None:
+async def test_descriptors_and_threads_are_released(workspace: Workspace) -> None:
     async def once(*, in_terminal: bool) -> None:
         await read_to_end(await launch(workspace, "echo x", in_terminal=in_terminal))
 
@@ -221,7 +223,7 @@ async def test_descriptors_and_threads_are_given_back(workspace: Workspace) -> N
     assert len(workspace.live) == 22
 
 
-async def test_a_folder_that_is_gone_is_reported(workspace: Workspace) -> None:
+async def test_a_missing_folder_is_reported(workspace: Workspace) -> None:
     with pytest.raises(WorkspaceError, match="Could not run a command"):
         await workspace.launch(Command("true", f"{workspace.cwd}/missing", 1))
     with pytest.raises(WorkspaceError, match="Could not run a command"):

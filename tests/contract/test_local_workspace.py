@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
-async def test_the_disk_itself_follows_no_link(folder: Path) -> None:
+async def test_the_local_disk_follows_no_link(folder: Path) -> None:
     theirs = folder.parent / "theirs"
     theirs.mkdir()
     (theirs / "file").write_text("secret")
@@ -41,7 +41,7 @@ async def test_the_disk_itself_follows_no_link(folder: Path) -> None:
     assert (theirs / "file").read_text() == "secret"
 
 
-async def test_what_was_located_is_what_is_read_wherever_a_link_leads_since(folder: Path) -> None:
+async def test_a_located_file_is_read_wherever_a_link_points_since_then(folder: Path) -> None:
     (folder / "sub").mkdir()
     (folder / "other").mkdir()
     (folder / "other/file").write_text("not what was judged")
@@ -57,7 +57,7 @@ async def test_what_was_located_is_what_is_read_wherever_a_link_leads_since(fold
 @pytest.mark.parametrize(
     "path", ["{}/../theirs", "{}/sub/../../theirs", "theirs", "../theirs", "/proc/self/environ"]
 )
-async def test_the_disk_itself_leaves_no_root(folder: Path, path: str) -> None:
+async def test_the_local_disk_does_not_leave_its_root(folder: Path, path: str) -> None:
     (folder / "sub").mkdir()
     (folder.parent / "theirs").write_text("secret")
     for roots in ([str(folder)], [str(folder), "/proc"]):
@@ -68,7 +68,7 @@ async def test_the_disk_itself_leaves_no_root(folder: Path, path: str) -> None:
     assert (folder.parent / "theirs").read_text() == "secret"
 
 
-async def test_proc_is_closed_even_where_the_root_is_everything() -> None:
+async def test_proc_is_inaccessible_even_if_the_root_is_everything() -> None:
     workspace = BACKEND.open("/", ["/"], {})
     with pytest.raises(OutsideRoots):
         await workspace.read(workspace.locate("/proc/self/environ"))
@@ -76,7 +76,7 @@ async def test_proc_is_closed_even_where_the_root_is_everything() -> None:
     assert "etc/" in [entry.name for entry in await workspace.entries("/")]
 
 
-async def test_no_search_looks_into_the_private_folder(folder: Path) -> None:
+async def test_no_search_reads_the_private_folder(folder: Path) -> None:
     for name in ("home[1]/sessions/a.jsonl", "sub/home[1]/b.txt"):
         (folder / name).parent.mkdir(parents=True)
         (folder / name).write_text("needle\n")
@@ -90,7 +90,7 @@ async def test_no_search_looks_into_the_private_folder(folder: Path) -> None:
     assert await workspace.search(SearchQuery("needle", private)) == []
 
 
-async def test_opening_wants_real_absolute_folders(folder: Path) -> None:
+async def test_only_existing_absolute_folders_can_be_opened(folder: Path) -> None:
     for cwd, roots in (("relative", ("/",)), (str(folder / "missing"), (str(folder),))):
         with pytest.raises(BadRequest):
             BACKEND.open(cwd, roots, {})
@@ -98,7 +98,7 @@ async def test_opening_wants_real_absolute_folders(folder: Path) -> None:
         BACKEND.open("/", (str(folder),), {})
 
 
-async def test_a_glance_tells_what_a_look_tells_or_nothing(folder: Path) -> None:
+async def test_a_quick_look_returns_the_same_as_a_full_one_or_nothing(folder: Path) -> None:
     roots = [str(folder)]
     (folder / "small").write_bytes(b"some words")
     (folder / "large").write_bytes(b"x" * disk_files.PEEK_BYTES)
@@ -112,10 +112,10 @@ async def test_a_glance_tells_what_a_look_tells_or_nothing(folder: Path) -> None
     assert glanced in (
         None,
         disk_files.read_snapshot(f"{folder}/small", roots),
-    )  # not every file system keeps files in memory
+    )  # Not every file system keeps files in memory.
 
 
-async def test_a_root_that_became_a_link_still_leads_where_it_leads(folder: Path) -> None:
+async def test_a_root_that_became_a_link_still_leads_to_its_folder(folder: Path) -> None:
     (folder / "file").touch()
     alias = folder.parent / "alias"
     alias.symlink_to(folder)

@@ -1,4 +1,6 @@
-"""A server with 500 tools: the first request stays small, the model finds a tool, and everybody sees the real call."""
+"""A server with 500 tools: the first request stays small, the model finds a tool, and everybody sees the actual
+call.
+"""
 
 import json
 import sys
@@ -84,7 +86,7 @@ async def test_the_first_request_with_many_tools_is_small(scene: Scene, count: i
     assert ("merge_pull_request" if count == 500 else "many (2000 tools): ") in notes_in(with_many)
 
 
-async def test_a_found_tool_is_called_and_everybody_sees_the_real_one(scene: Scene) -> None:
+async def test_a_found_tool_is_called_and_everybody_sees_the_actual_call(scene: Scene) -> None:
     scene.configure(SMALL)
     wrapped = call("call_tool", "c2", name=MERGE, arguments=ARGUMENTS)
     scene.provider.plays(
@@ -110,7 +112,7 @@ async def test_a_found_tool_is_called_and_everybody_sees_the_real_one(scene: Sce
     assert f'"name":"{MERGE}"' in scene.record_of(session).read_text(encoding="utf-8")
 
 
-async def test_a_permanent_answer_is_for_the_real_tool(scene: Scene) -> None:
+async def test_a_permanent_answer_is_for_the_actual_tool(scene: Scene) -> None:
     scene.configure(SMALL)
     again = {**ARGUMENTS, "number": "8"}
     comment = {**again, "body": "Done."}
@@ -169,7 +171,9 @@ async def test_a_resumed_session_calls_what_it_found_before(scene: Scene) -> Non
     assert notes_in(after) == notes_in(before)
 
 
-async def test_tools_that_come_and_go_are_reported_in_a_note_and_leave_the_tools_alone(scene: Scene) -> None:
+async def test_added_and_removed_tools_are_reported_in_a_note_and_leave_the_tools_unchanged(
+    scene: Scene,
+) -> None:
     scene.configure(SMALL)
     scene.provider.plays(step("One."), step("Two."))
     async with scene.editor() as editor:
@@ -230,7 +234,7 @@ async def test_after_a_compaction_the_list_is_reported_again(scene: Scene) -> No
     assert notes_in(last).count("[Tools of MCP servers.") == 1
 
 
-async def test_tools_that_are_gone_are_reported_once(scene: Scene) -> None:
+async def test_removed_tools_are_reported_once(scene: Scene) -> None:
     scene.configure(SMALL)
     scene.provider.plays(
         step("One."), step(call("call_tool", "c1", name=MERGE, arguments={})), step("Two."), step("Three.")

@@ -1,4 +1,4 @@
-"""Servers that list far too much, or change their lists; and one that is killed again and again."""
+"""Servers that list far too much, change their lists, or are killed again and again."""
 
 import os
 import signal
@@ -49,7 +49,7 @@ for line in sys.stdin:
 """
 
 
-async def test_lists_are_bounded_and_take_nobodys_name(tmp_path: Path) -> None:
+async def test_lists_are_limited_and_cannot_take_anothers_name(tmp_path: Path) -> None:
     async with at_work(tmp_path, python_server(HOSTILE, "h")) as playground:
         tools = playground.servers.tools()
         assert len(tools) <= 2000
@@ -101,7 +101,7 @@ for line in sys.stdin:
 """
 
 
-async def test_a_malformed_entry_costs_no_other(tmp_path: Path) -> None:
+async def test_a_malformed_entry_affects_no_other(tmp_path: Path) -> None:
     async with at_work(tmp_path, python_server(MALFORMED, "h")) as playground:
         assert set(playground.servers.tools()) == {"mcp__h__sound", "mcp__h__other"}
         assert len(playground.servers.templates()) == 1
@@ -114,7 +114,7 @@ async def test_a_malformed_entry_costs_no_other(tmp_path: Path) -> None:
         assert "of the kind hologram, which is not supported" in said.text
 
 
-async def test_only_the_tools_that_are_wanted_are_offered(tmp_path: Path) -> None:
+async def test_only_the_requested_tools_are_offered(tmp_path: Path) -> None:
     spec = structs.replace(python_server(HOSTILE, "h"), tools=("t1?", "long"))
     async with at_work(tmp_path, spec) as playground:
         offered = {name.removeprefix("mcp__h__") for name in playground.servers.tools()}
@@ -122,7 +122,7 @@ async def test_only_the_tools_that_are_wanted_are_offered(tmp_path: Path) -> Non
         assert not playground.servers.news()
 
 
-async def test_a_server_that_is_killed_again_and_again_is_there_for_the_next_call(tmp_path: Path) -> None:
+async def test_a_server_that_is_killed_repeatedly_is_available_for_the_next_call(tmp_path: Path) -> None:
     timeouts = ServerTimeouts(waits_s=(0.01, 0.01, 0.01, 0.01, 0.01), connect_s=60)
     async with at_work(tmp_path, example(tmp_path), timeouts=timeouts) as playground:
         for round_ in range(6):
@@ -136,7 +136,7 @@ async def test_a_server_that_is_killed_again_and_again_is_there_for_the_next_cal
         assert state.stands == "connected"
 
 
-async def test_a_server_at_rest_is_revived_when_it_is_asked_for(tmp_path: Path) -> None:
+async def test_a_stopped_server_is_restarted_on_demand(tmp_path: Path) -> None:
     marker = tmp_path / "works"
     code = f"import os, runpy, sys\nif not os.path.exists({str(marker)!r}): raise SystemExit(3)\n"
     code += f"sys.argv = ['x', 'stdio', {str(tmp_path)!r}]\n"
@@ -150,6 +150,6 @@ async def test_a_server_at_rest_is_revived_when_it_is_asked_for(tmp_path: Path) 
         assert "mcp__late__add" in playground.servers.tools()
 
 
-def test_the_waits_double_five_times_and_then_end() -> None:
+def test_the_delays_double_five_times_and_then_end() -> None:
     timeouts = ServerTimeouts()
     assert [timeouts.wait_s(failures) for failures in range(1, 7)] == [1, 2, 4, 8, 16, None]

@@ -1,4 +1,4 @@
-"""Hostile descriptions and messages of a server: none reaches the model or blocks anybody."""
+"""Hostile descriptions and messages from a server: none reaches the model or blocks anything."""
 
 import json
 import zlib
@@ -86,7 +86,7 @@ def rules_of(text: str) -> tuple[str, ...]:
         {"properties": {"a": {"description": EVIL[:27]}, "b": {"description": EVIL[27:]}}},
     ],
 )
-async def test_no_word_of_a_schema_instructs_the_model(tmp_path: Path, parameters: dict[str, Any]) -> None:
+async def test_no_text_in_a_schema_instructs_the_model(tmp_path: Path, parameters: dict[str, Any]) -> None:
     spec = python_server(server([tool(parameters={"type": "object", **parameters}), tool("other")]), "h")
     async with at_work(tmp_path, spec, clean=clean) as playground:
         schema = playground.servers.tools()["mcp__h__t"].schema()
@@ -98,7 +98,7 @@ async def test_no_word_of_a_schema_instructs_the_model(tmp_path: Path, parameter
     assert "'t' of the MCP server 'h'" in news[0]
 
 
-async def test_what_was_cut_names_its_rules_and_can_be_let_pass(tmp_path: Path) -> None:
+async def test_a_removed_passage_names_its_rules_and_can_be_allowed(tmp_path: Path) -> None:
     spec = python_server(server([tool(description=EVIL)]), "h")
     allowed: list[str] = []
     around = ServerContext(str(tmp_path), (), {}, tmp_path / "logs", clean, rules_of=rules_of)
@@ -128,7 +128,7 @@ NO_SCHEMAS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("parameters", NO_SCHEMAS)
-async def test_a_schema_that_is_none_costs_its_tool_alone(tmp_path: Path, parameters: Any) -> None:
+async def test_an_invalid_schema_affects_only_its_tool(tmp_path: Path, parameters: Any) -> None:
     async with at_work(
         tmp_path, python_server(server([tool("bad", parameters), tool("good")]), "h")
     ) as playground:
@@ -136,14 +136,14 @@ async def test_a_schema_that_is_none_costs_its_tool_alone(tmp_path: Path, parame
         assert "mcp__h__bad" not in playground.servers.tools()
 
 
-async def test_a_server_that_says_too_much_of_itself_is_cut_off(tmp_path: Path) -> None:
+async def test_a_server_that_says_too_much_about_itself_is_cut_off(tmp_path: Path) -> None:
     tools = f"[{tool()} | {{'name': f't{{n:03}}', 'description': 'word ' * 1600}} for n in range(400)]"
     async with at_work(tmp_path, python_server(server(tools), "h")) as playground:
         assert 100 < len(playground.servers.tools()) < 400
         assert "descriptions are too long" in "\n".join(playground.servers.news())
 
 
-async def test_a_pattern_for_answers_blocks_nobody(tmp_path: Path) -> None:
+async def test_a_pattern_for_results_blocks_nothing(tmp_path: Path) -> None:
     """Checked with backtracking, this pattern would take longer than a lifetime."""
     promised = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
     more = {"structuredContent": {"a": "a" * 60 + "!"}}
@@ -154,7 +154,7 @@ async def test_a_pattern_for_answers_blocks_nobody(tmp_path: Path) -> None:
     assert "aaa!" in result.text
 
 
-async def test_a_changed_promise_of_answers_is_another_tool(tmp_path: Path) -> None:
+async def test_a_changed_output_schema_is_another_tool(tmp_path: Path) -> None:
     states: list[str] = []
     for kind in ("string", "number", "string"):
         promised = {"type": "object", "properties": {"a": {"type": kind}}}
@@ -165,14 +165,14 @@ async def test_a_changed_promise_of_answers_is_another_tool(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("content", ["[1] * 50_000", "[{'type': 'text', 'text': 'x'}] * 50_000"])
-async def test_answers_in_many_pieces_are_cut(tmp_path: Path, content: str) -> None:
+async def test_results_in_many_parts_are_cut(tmp_path: Path, content: str) -> None:
     async with at_work(tmp_path, python_server(server([tool()], content), "h")) as playground:
         result = await playground.call("mcp__h__t")
     assert "49,400 further pieces left out" in result.text
     assert len(result.text) < 70_000
 
 
-async def test_a_list_that_changes_whenever_it_is_read_is_read_now_and_then(tmp_path: Path) -> None:
+async def test_a_list_that_changes_at_every_read_is_read_only_occasionally(tmp_path: Path) -> None:
     noted = tmp_path / "lists"
     on_list = f"open({str(noted)!r}, 'a').write('x'); send({{'method': 'notifications/tools/list_changed'}})"
     async with at_work(tmp_path, python_server(server([tool()], on_list=on_list), "h")) as playground:
@@ -191,7 +191,7 @@ FLOODS = {
 
 
 @pytest.mark.parametrize("kind", FLOODS)
-async def test_a_flood_is_survived(tmp_path: Path, kind: str) -> None:
+async def test_a_flood_of_messages_is_survived(tmp_path: Path, kind: str) -> None:
     on_call = f"[send({FLOODS[kind]}) for n in range(10_000, 12_000)]"
     async with at_work(tmp_path, python_server(server([tool()], on_call=on_call), "h")) as playground:
         assert not (await playground.call("mcp__h__t", Reports())).is_error
@@ -211,7 +211,7 @@ QUESTIONS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("method", QUESTIONS)
-async def test_questions_without_end_are_survived(tmp_path: Path, method: str) -> None:
+async def test_endless_questions_are_survived(tmp_path: Path, method: str) -> None:
     """Nobody reads the answers; such requests are abandoned when the call's time is up."""
     question = {"method": method, "params": QUESTIONS[method]}
     on_call = f"[send({{'id': f'q{{n}}', **{question}}}) for n in range(20_000)]"
@@ -224,7 +224,7 @@ async def test_questions_without_end_are_survived(tmp_path: Path, method: str) -
         assert len(reports.asked) <= 10
 
 
-async def test_a_redirect_takes_nobody_elsewhere(tmp_path: Path) -> None:
+async def test_a_redirect_leads_nowhere_else(tmp_path: Path) -> None:
     async with web_server() as place:
         place.serve("/inside", "the inside")
         place.serve(
@@ -237,7 +237,7 @@ async def test_a_redirect_takes_nobody_elsewhere(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-async def test_an_answer_without_end_is_broken_off(tmp_path: Path, *, packed: bool) -> None:
+async def test_an_endless_response_is_cut_off(tmp_path: Path, *, packed: bool) -> None:
     head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
     head += b"content-encoding: gzip\r\n\r\n" if packed else b"\r\n"
     zeros = zlib.compressobj(wbits=31)
@@ -267,7 +267,7 @@ async def test_an_answer_without_end_is_broken_off(tmp_path: Path, *, packed: bo
     assert sum(sent) < 100 << 20
 
 
-async def test_what_a_resource_link_names_is_not_fetched(tmp_path: Path) -> None:
+async def test_the_target_of_a_resource_link_is_not_fetched(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("canary-bytes")
     link = [{"type": "resource_link", "name": "x\x1b[2J\u202e", "uri": secret.as_uri()}]
@@ -278,7 +278,7 @@ async def test_what_a_resource_link_names_is_not_fetched(tmp_path: Path) -> None
     assert "\u202e" not in result.text
 
 
-async def test_names_that_are_hardly_names(tmp_path: Path) -> None:
+async def test_unusual_names_are_handled(tmp_path: Path) -> None:
     names = [
         "read\x00file",
         "write_file\n",

@@ -1,4 +1,4 @@
-"""What real MCP servers offer besides tools, and what they ask, over each transport."""
+"""Offers and questions of real MCP servers besides tools, over each transport."""
 
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -54,7 +54,7 @@ async def test_prompts_and_resources(tmp_path: Path, kind: str) -> None:
         assert "untrusted" in missing.text
 
 
-async def test_a_prompt_without_what_it_needs_is_not_asked_for(tmp_path: Path) -> None:
+async def test_a_prompt_without_its_required_arguments_is_not_requested(tmp_path: Path) -> None:
     async with at_work(tmp_path, example(tmp_path)) as playground:
         template = playground.servers.templates()["example:greet"]
         with pytest.raises(BadRequest, match="needs who") as caught:
@@ -71,7 +71,7 @@ async def test_a_description_of_a_prompt_is_cleaned(tmp_path: Path) -> None:
 
 
 @EVERY
-async def test_changed_lists_are_reported_once_they_are_there(tmp_path: Path, kind: str) -> None:
+async def test_changed_lists_are_reported_once_they_are_available(tmp_path: Path, kind: str) -> None:
     async with AsyncExitStack() as stack:
         playground = await playground_over(kind, tmp_path, stack)
         before = len(playground.changes)
@@ -84,8 +84,8 @@ async def test_changed_lists_are_reported_once_they_are_there(tmp_path: Path, ki
 
 
 @EVERY
-async def test_lists_that_change_under_running_calls_disturb_none(tmp_path: Path, kind: str) -> None:
-    """The lists are requested again and again while many calls are running; each gets its own answer."""
+async def test_lists_that_change_during_calls_disturb_none(tmp_path: Path, kind: str) -> None:
+    """The lists are requested again and again while many calls are running; each request gets its own answer."""
     sums: list[int] = []
     async with AsyncExitStack() as stack:
         playground = await playground_over(kind, tmp_path, stack)
@@ -106,7 +106,7 @@ async def test_lists_that_change_under_running_calls_disturb_none(tmp_path: Path
 
 
 @EVERY
-async def test_what_a_server_wants_to_know_is_asked_of_the_calls_user(tmp_path: Path, kind: str) -> None:
+async def test_a_servers_questions_go_to_the_calls_user(tmp_path: Path, kind: str) -> None:
     async with AsyncExitStack() as stack:
         playground = await playground_over(kind, tmp_path, stack)
         filled = Reports(Reply("answered", content={"size": 42, "is_gift": True, "password": "secret"}))
@@ -126,7 +126,7 @@ async def test_what_a_server_wants_to_know_is_asked_of_the_calls_user(tmp_path: 
 
 
 @EVERY
-async def test_servers_know_the_folders(tmp_path: Path, kind: str) -> None:
+async def test_servers_get_the_folders(tmp_path: Path, kind: str) -> None:
     async with AsyncExitStack() as stack:
         playground = await playground_over(kind, tmp_path, stack)
         assert tmp_path.as_uri() in (await playground.call("mcp__example__folders")).text
@@ -147,10 +147,10 @@ class Ponderer(Reports):
         return Reply("answered", content={"size": 1})
 
 
-async def test_the_time_of_a_call_stands_still_while_the_user_thinks(tmp_path: Path) -> None:
+async def test_the_time_of_a_call_is_paused_while_the_user_thinks(tmp_path: Path) -> None:
     call_s = 1
     while (answer := await order_slowly(tmp_path, call_s)).is_error and call_s < 10:
-        call_s *= 3  # everything else may have been too slow
+        call_s *= 3  # Everything else may have been too slow.
     assert "boots: {'size': 1" in answer.text
 
 
@@ -178,7 +178,7 @@ class Gone(Reports):
 
 
 @EVERY
-async def test_a_question_goes_with_the_call_it_belongs_to(tmp_path: Path, kind: str) -> None:
+async def test_a_question_belongs_to_its_call(tmp_path: Path, kind: str) -> None:
     async with AsyncExitStack() as stack:
         playground = await playground_over(kind, tmp_path, stack)
         user = Gone()

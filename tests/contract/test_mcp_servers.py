@@ -82,7 +82,7 @@ async def test_a_cancelled_call_is_cancelled_at_the_server(tmp_path: Path, kind:
 
 
 @pytest.mark.parametrize("kind", ["stdio", "http", "sse"])
-async def test_a_tool_that_is_offered_later_can_be_called(tmp_path: Path, kind: str) -> None:
+async def test_a_tool_that_is_added_later_can_be_called(tmp_path: Path, kind: str) -> None:
     async with example_over(kind, tmp_path) as playground:
         await playground.call("mcp__example__grow")
         while "mcp__example__grown" not in playground.servers.tools():
@@ -90,7 +90,7 @@ async def test_a_tool_that_is_offered_later_can_be_called(tmp_path: Path, kind: 
         assert "grown up" in (await playground.call("mcp__example__grown")).text
 
 
-async def test_a_call_has_its_time(tmp_path: Path) -> None:
+async def test_a_call_has_a_time_limit(tmp_path: Path) -> None:
     async with at_work(
         tmp_path, example(tmp_path), timeouts=ServerTimeouts(waits_s=(0.01,), call_s=1)
     ) as playground:
@@ -99,7 +99,7 @@ async def test_a_call_has_its_time(tmp_path: Path) -> None:
     assert "did not answer within 1 s" in result.text
 
 
-async def test_a_server_that_crashes_comes_back(tmp_path: Path) -> None:
+async def test_a_crashed_server_is_restarted(tmp_path: Path) -> None:
     async with at_work(tmp_path, example(tmp_path)) as playground:
         for _ in range(3):
             broken = await playground.call("mcp__example__crash")
@@ -113,7 +113,7 @@ async def test_a_server_that_crashes_comes_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["http", "sse"])
-async def test_a_server_elsewhere_that_went_away_is_found_again(tmp_path: Path, kind: str) -> None:
+async def test_a_remote_server_that_was_unreachable_is_reconnected(tmp_path: Path, kind: str) -> None:
     async with AsyncExitStack() as stack:
         port = quiet_port()
         async with listening(kind, tmp_path, port) as spec:
@@ -140,7 +140,7 @@ async def test_a_server_that_does_not_start_is_reported_at_once_and_once(tmp_pat
             assert playground.servers.news() == [reported]
 
 
-async def test_a_server_that_came_back_is_not_said_to_be_away(tmp_path: Path) -> None:
+async def test_a_server_that_recovered_is_not_reported_as_gone(tmp_path: Path) -> None:
     words = example(tmp_path).args
     code = "import os, sys\nif not os.path.exists('ready'): sys.exit(3)\n"
     code += f"os.execv(sys.executable, [sys.executable, *{words}])"
@@ -155,7 +155,7 @@ async def test_a_server_that_came_back_is_not_said_to_be_away(tmp_path: Path) ->
         assert playground.servers.news() == []
 
 
-async def test_a_server_that_came_and_does_not_come_back_is_reported_when_it_is_given_up(
+async def test_a_server_that_does_not_recover_is_reported_when_it_is_given_up(
     tmp_path: Path,
 ) -> None:
     words = example(tmp_path).args
@@ -170,7 +170,7 @@ async def test_a_server_that_came_and_does_not_come_back_is_reported_when_it_is_
     assert "tried 3 times" in news[0]
 
 
-async def test_what_never_works_is_tried_and_then_left_with_one_notice(tmp_path: Path) -> None:
+async def test_a_server_that_never_works_is_retried_and_then_left_with_one_notice(tmp_path: Path) -> None:
     specs = (
         StdioServer("missing", "no-such-program-anywhere"),
         python_server("raise SystemExit(3)", "dies"),
@@ -194,7 +194,7 @@ async def test_what_never_works_is_tried_and_then_left_with_one_notice(tmp_path:
 async def test_a_server_that_never_answers_is_given_up_and_reaped(tmp_path: Path) -> None:
     spec = python_server(f"import os\nopen('pid', 'w').write(str(os.getpid()))\n{NEVER_ANSWERS}", "mute")
     connect_s, news = 1, list[str]()
-    while not (pids := numbers_in(tmp_path / "pid")):  # it may be too slow to start in that time
+    while not (pids := numbers_in(tmp_path / "pid")):  # It may be too slow to start in that time.
         news.clear()
         async with at_work(
             tmp_path, spec, timeouts=ServerTimeouts(waits_s=(), connect_s=connect_s)
@@ -207,11 +207,11 @@ async def test_a_server_that_never_answers_is_given_up_and_reaped(tmp_path: Path
     assert not is_alive(*pids)
 
 
-async def test_a_child_that_ignores_every_request_to_leave_is_killed(tmp_path: Path) -> None:
+async def test_a_child_that_ignores_every_request_to_exit_is_killed(tmp_path: Path) -> None:
     code = f"import os, subprocess, sys\nchild = subprocess.Popen([sys.executable, '-c', {STUBBORN!r}])\n"
     code += f"open('pids', 'w').write(f'{{os.getpid()}} {{child.pid}}')\n{STUBBORN}"
     connect_s = 2
-    while not (pids := numbers_in(tmp_path / "pids")):  # it may be too slow to start in that time
+    while not (pids := numbers_in(tmp_path / "pids")):  # It may be too slow to start in that time.
         async with at_work(
             tmp_path, python_server(code), timeouts=ServerTimeouts(waits_s=(), connect_s=connect_s)
         ):
@@ -228,7 +228,7 @@ async def test_closing_before_the_start_starts_nothing(tmp_path: Path) -> None:
     assert playground.events == []
 
 
-async def test_the_child_sees_only_what_it_is_given(tmp_path: Path) -> None:
+async def test_the_child_gets_only_the_allowed_variables(tmp_path: Path) -> None:
     async with at_work(tmp_path, example(tmp_path, GIVEN="1"), PATH=os.defpath, MINE="2") as playground:
         names = (await playground.call("mcp__example__environment")).text.splitlines()[1].split()
     assert set(names) - {"LC_CTYPE"} == {"GIVEN", "MINE", "PATH"}
@@ -248,7 +248,7 @@ async def test_a_program_in_the_workspace_is_not_found_by_its_bare_name(tmp_path
     assert not (tmp_path / "sprung").exists()
 
 
-async def test_a_description_that_instructs_the_model_is_cut(tmp_path: Path) -> None:
+async def test_a_description_that_instructs_the_model_is_removed(tmp_path: Path) -> None:
     def clean(text: str) -> str:
         return scan(text).clean_text
 
@@ -261,7 +261,7 @@ async def test_a_description_that_instructs_the_model_is_cut(tmp_path: Path) -> 
     assert "'poisoned' of the MCP server 'example'" in news[0]
 
 
-async def test_what_was_cut_is_reported_once_however_often_the_list_changes(tmp_path: Path) -> None:
+async def test_removed_passages_are_reported_once_however_often_the_list_changes(tmp_path: Path) -> None:
     def clean(text: str) -> str:
         return text.replace("Ignore all", "[cut]")
 
@@ -275,7 +275,7 @@ async def test_what_was_cut_is_reported_once_however_often_the_list_changes(tmp_
     assert len(reported) == 1
 
 
-async def test_an_answer_that_instructs_the_model_is_cut(tmp_path: Path) -> None:
+async def test_a_result_that_instructs_the_model_is_removed(tmp_path: Path) -> None:
     def clean(text: str) -> str:
         return text.replace("42", "[cut]").replace("executing", "[cut]")
 
@@ -287,7 +287,7 @@ async def test_an_answer_that_instructs_the_model_is_cut(tmp_path: Path) -> None
     assert "Error [cut] tool fail" in failed.text
 
 
-async def test_two_servers_of_one_name_both_serve(tmp_path: Path) -> None:
+async def test_two_servers_with_one_name_both_work(tmp_path: Path) -> None:
     async with at_work(tmp_path, example(tmp_path, "twin one"), example(tmp_path, "twin.one")) as playground:
         names = set(playground.servers.tools())
         assert {"mcp__twin_one__add", "mcp__twin_one_2__add"} <= names

@@ -64,7 +64,7 @@ async def test_a_server_that_ends_at_once_is_reported_in_the_first_turn_and_neve
     dead: Json = {"name": "dead", "command": "/bin/false", "args": [], "env": []}
     async with scene.editor() as editor:
         session = await open_with(editor, scene, dead)
-        while "it ended" not in ShownSession(editor, session).text:  # a first turn would not wait forever
+        while "it ended" not in ShownSession(editor, session).text:  # A first turn would not wait forever.
             await editor.prompt(session, "/mcp")
         for words in ("one", "two"):
             await editor.prompt(session, words)
@@ -94,7 +94,7 @@ async def test_the_model_calls_a_tool_of_the_editors_server(scene: Scene) -> Non
     assert text.splitlines()[1] == "42"
 
 
-async def test_always_is_remembered_for_the_very_tool(scene: Scene) -> None:
+async def test_a_permanent_answer_is_for_exactly_this_tool(scene: Scene) -> None:
     other = "mcp__example__shape_of_things"
     scene.provider.plays(
         step(call(ADD, "c1", a=1, b=1)),
@@ -110,7 +110,7 @@ async def test_always_is_remembered_for_the_very_tool(scene: Scene) -> None:
     assert asked == ["c1", "c3"]
 
 
-async def test_plan_mode_asks_for_what_is_called_read_only_and_refuses_the_rest(scene: Scene) -> None:
+async def test_plan_mode_asks_for_tools_called_read_only_and_refuses_others(scene: Scene) -> None:
     scene.provider.plays(step(call(ADD, "c1", a=1, b=1), call("mcp__example__crash", "c2")), step("Done."))
     async with scene.editor() as editor:
         session = await open_with(editor, scene, example(scene))
@@ -143,7 +143,7 @@ async def test_a_cancelled_turn_cancels_the_call(scene: Scene) -> None:
             await anyio.sleep(0.01)
 
 
-async def test_a_server_that_cannot_start_costs_a_notice_and_no_turn(scene: Scene) -> None:
+async def test_a_server_that_cannot_start_causes_a_notice_and_ends_no_turn(scene: Scene) -> None:
     scene.provider.plays(step("Hello."))
     broken: Json = {"name": "broken", "command": "no-such-program-anywhere", "args": [], "env": []}
     async with scene.editor() as editor:
@@ -176,7 +176,7 @@ async def test_a_loaded_session_has_the_servers_it_is_loaded_with(scene: Scene) 
 
 
 @pytest.mark.parametrize("method", ["session/load", "session/resume"])
-async def test_servers_know_the_folders_a_session_has_now(scene: Scene, method: str) -> None:
+async def test_servers_get_the_current_folders_of_a_session(scene: Scene, method: str) -> None:
     other = scene.home.parent / "other"
     other.mkdir()
     async with scene.editor() as editor:
@@ -191,14 +191,14 @@ async def test_servers_know_the_folders_a_session_has_now(scene: Scene, method: 
         await example_is_there(editor, session, since)
         reported = absent = "There is no tool"
         numbers = count()
-        while absent in reported:  # no turn waits forever for a server that restarts
+        while absent in reported:  # No turn waits forever for a server that restarts.
             scene.provider.plays(step(call("mcp__example__folders", f"c{next(numbers)}")), step("Done."))
             await editor.prompt(session)
             reported = outcome_of(scene.provider.requests[-1], "mcp__example__folders")
     assert other.as_uri() in reported
 
 
-async def test_the_users_own_servers_ask_once_somebody_can_be_asked(scene: Scene) -> None:
+async def test_the_users_own_servers_ask_once_a_user_can_be_asked(scene: Scene) -> None:
     own = example(scene)
     scene.overrides["mcp_servers"] = {"mine": {"command": own["command"], "args": own["args"]}}
     order = step(call("mcp__mine__order", what="shoes"))
@@ -219,7 +219,7 @@ async def test_the_users_own_servers_ask_once_somebody_can_be_asked(scene: Scene
     assert starts(scene) == 2
 
 
-async def test_servers_of_the_users_own_serve_every_session_with_one_connection(scene: Scene) -> None:
+async def test_the_users_own_servers_serve_every_session_with_one_connection(scene: Scene) -> None:
     own = example(scene)
     scene.overrides["mcp_servers"] = {"mine": {"command": own["command"], "args": own["args"]}}
     scene.provider.answer = lambda request: (
@@ -247,7 +247,7 @@ async def test_servers_of_the_users_own_serve_every_session_with_one_connection(
     ],
     ids=["acp", "scheme", "header", "command", "nul"],
 )
-async def test_a_server_that_cannot_be_used_is_refused(scene: Scene, server: Json) -> None:
+async def test_an_unusable_server_is_rejected(scene: Scene, server: Json) -> None:
     async with scene.editor() as editor:
         params = {"cwd": str(scene.project), "mcpServers": [server]}
         refusal = await editor.refusal("session/new", params)

@@ -1,4 +1,4 @@
-"""Sign-in at a real MCP server that requires it: a whole OAuth flow, with a scripted browser."""
+"""Sign-in at a real MCP server that requires it: a whole OAuth flow with a scripted browser."""
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -32,8 +32,8 @@ class Visitor(Reports):
 
 
 @asynccontextmanager
-async def at_the_door(place: Path) -> AsyncGenerator[tuple[Guarded, Playground]]:
-    """A server that requires a sign-in, and a user who is not signed in."""
+async def signed_out_server(place: Path) -> AsyncGenerator[tuple[Guarded, Playground]]:
+    """Yield a server that requires a sign-in, and a user who is not signed in."""
     async with AsyncExitStack() as stack:
         sign_in_server = await stack.enter_async_context(guarded())
         spec = HttpServer("guarded", sign_in_server.url)
@@ -53,8 +53,8 @@ async def enter(playground: Playground) -> Visitor:
     return visitor
 
 
-async def test_a_user_signs_in_once_and_is_known_from_then_on(tmp_path: Path) -> None:
-    async with at_the_door(tmp_path) as (sign_in_server, playground):
+async def test_a_user_signs_in_once_and_stays_signed_in(tmp_path: Path) -> None:
+    async with signed_out_server(tmp_path) as (sign_in_server, playground):
         assert playground.servers.tools() == {}
         (login_prompt,) = playground.servers.news()
         assert "hermes-acp mcp login guarded" in login_prompt
@@ -74,8 +74,8 @@ async def test_a_user_signs_in_once_and_is_known_from_then_on(tmp_path: Path) ->
         assert len(sign_in_server.keeper.clients) == 1
 
 
-async def test_a_token_that_is_no_longer_taken_is_renewed_once_for_all_calls(tmp_path: Path) -> None:
-    async with at_the_door(tmp_path) as (sign_in_server, playground):
+async def test_a_rejected_token_is_renewed_once_for_all_calls(tmp_path: Path) -> None:
+    async with signed_out_server(tmp_path) as (sign_in_server, playground):
         await enter(playground)
         sign_in_server.keeper.forget_access()
         async with anyio.create_task_group() as tasks:
@@ -86,7 +86,7 @@ async def test_a_token_that_is_no_longer_taken_is_renewed_once_for_all_calls(tmp
 
 
 async def test_a_token_is_renewed_before_it_expires(tmp_path: Path) -> None:
-    async with at_the_door(tmp_path) as (sign_in_server, playground):
+    async with signed_out_server(tmp_path) as (sign_in_server, playground):
         sign_in_server.keeper.expires_in = 1
         await enter(playground)
         sign_in_server.keeper.expires_in = 3600
@@ -97,8 +97,8 @@ async def test_a_token_is_renewed_before_it_expires(tmp_path: Path) -> None:
         assert (sign_in_server.keeper.renewals, sign_in_server.keeper.signs_in) == (renewals, 1)
 
 
-async def test_a_refused_renewal_asks_again_in_the_call_and_then_makes_it(tmp_path: Path) -> None:
-    async with at_the_door(tmp_path) as (sign_in_server, playground):
+async def test_a_rejected_renewal_asks_again_in_the_call_and_then_makes_it(tmp_path: Path) -> None:
+    async with signed_out_server(tmp_path) as (sign_in_server, playground):
         await enter(playground)
         sign_in_server.keeper.forget_access()
         sign_in_server.keeper.refuses = True
@@ -109,8 +109,8 @@ async def test_a_refused_renewal_asks_again_in_the_call_and_then_makes_it(tmp_pa
         assert "wants you to sign in" in visitor.asked[0].text
 
 
-async def test_nobody_to_ask_is_told_what_to_do(tmp_path: Path) -> None:
-    async with at_the_door(tmp_path) as (sign_in_server, playground):
+async def test_without_anybody_to_ask_the_error_says_what_to_do(tmp_path: Path) -> None:
+    async with signed_out_server(tmp_path) as (sign_in_server, playground):
         await enter(playground)
         sign_in_server.keeper.forget_access()
         sign_in_server.keeper.refuses = True
@@ -121,8 +121,8 @@ async def test_nobody_to_ask_is_told_what_to_do(tmp_path: Path) -> None:
         assert list((tmp_path / "mcp-tokens").glob("*.json")) == []
 
 
-async def test_a_user_who_is_refused_hears_why(tmp_path: Path) -> None:
-    async with at_the_door(tmp_path) as (sign_in_server, playground):
+async def test_a_user_whose_sign_in_is_denied_sees_why(tmp_path: Path) -> None:
+    async with signed_out_server(tmp_path) as (sign_in_server, playground):
         sign_in_server.keeper.denies = True
         (server_login,) = playground.servers.logins()
         flow = server_login.flow()
@@ -133,7 +133,7 @@ async def test_a_user_who_is_refused_hears_why(tmp_path: Path) -> None:
         assert flow.failure == "The sign-in was refused: access_denied."
 
 
-async def test_what_was_registered_beforehand_is_used(tmp_path: Path) -> None:
+async def test_a_preregistered_client_is_used(tmp_path: Path) -> None:
     from hermes_acp.mcp.sign_in.oauth_flow import sign_in
 
     async with guarded() as sign_in_server:
@@ -160,7 +160,7 @@ async def test_what_was_registered_beforehand_is_used(tmp_path: Path) -> None:
         assert list(sign_in_server.keeper.clients) == ["registered"]
 
 
-async def test_a_server_that_wants_more_is_asked_for_what_was_granted_too(tmp_path: Path) -> None:
+async def test_a_server_that_needs_more_scopes_also_gets_those_granted_before(tmp_path: Path) -> None:
     from hermes_acp.mcp.sign_in.oauth_flow import sign_in
 
     links: list[str] = []
@@ -181,7 +181,7 @@ async def test_a_server_that_wants_more_is_asked_for_what_was_granted_too(tmp_pa
     assert scopes == [["use"], ["use", "more"]]
 
 
-async def test_only_the_answer_to_our_own_question_counts() -> None:
+async def test_only_the_answer_to_our_own_request_counts() -> None:
     async with serve_callback() as callback_server:
         callback_server.expect("https://example.com/authorize?state=right")
         for query, status in (
@@ -193,7 +193,7 @@ async def test_only_the_answer_to_our_own_question_counts() -> None:
         assert (await callback_server.wait_for_redirect())["code"] == "ours"
 
 
-async def test_nobody_comes_and_no_port_stays_open(tmp_path: Path) -> None:
+async def test_an_abandoned_sign_in_leaves_no_open_port(tmp_path: Path) -> None:
     from hermes_acp.mcp.sign_in.oauth_flow import sign_in
 
     links: list[str] = []
@@ -225,7 +225,7 @@ async def test_a_sign_in_never_leads_to_an_unsafe_page(tmp_path: Path, link: str
     require_safe_url("https://elsewhere.example/authorize", "https://mcp.example.com/mcp")
 
 
-async def test_keys_belong_to_an_address_and_never_show(tmp_path: Path) -> None:
+async def test_keys_belong_to_an_address_and_are_never_shown(tmp_path: Path) -> None:
     from hermes_acp.mcp.sign_in.token_store import StoredTokens
 
     file = TokenFile(tmp_path, "https://one.example/mcp")

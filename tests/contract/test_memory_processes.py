@@ -1,4 +1,4 @@
-"""Two processes that write notes at once, five hundred changes each: nothing is lost or half written."""
+"""Two processes that write notes concurrently, five hundred changes each: nothing is lost or half written."""
 
 from multiprocessing import get_context
 from pathlib import Path
@@ -16,7 +16,7 @@ NOW = EventContext("ses_1", "turn_1", 1.0)
 
 
 def note_many(home: str, name: str) -> None:
-    """Write a lasting note every fifty rounds, and a temporary one in between."""
+    """Write a permanent note every fifty rounds, and a temporary one in between."""
     memory = MemoryStore(Path(home))
     for number in range(ROUNDS):
         memory.change_now("/", MemoryChange("memory", "add", f"{name}{number:03}"), NOW)
@@ -24,7 +24,7 @@ def note_many(home: str, name: str) -> None:
             memory.change_now("/", MemoryChange("memory", "remove", old_text=f"{name}{number:03}"), NOW)
 
 
-def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
+def test_concurrent_processes_lose_no_note(tmp_path: Path) -> None:
     context = get_context("spawn")
     writers = [context.Process(target=note_many, args=(str(tmp_path), name)) for name in "ab"]
     for writer in writers:

@@ -116,7 +116,7 @@ async def memory(name: str, server: JsonServer) -> AsyncGenerator[ExternalMemory
 
 
 @pytest.mark.parametrize("name", SPEAKS)
-async def test_a_service_is_told_and_asked_and_what_it_says_is_scanned(name: str) -> None:
+async def test_a_service_receives_and_returns_notes_and_its_answers_are_scanned(name: str) -> None:
     async with json_server(SPEAKS[name]) as server, memory(name, server) as outside:
         outside.keep("ses_1", ConversationExchange("The password is hunter2, and I like tea.", "Noted."))
         text = await outside.take("ses_1", PATIENCE_S)
@@ -124,7 +124,7 @@ async def test_a_service_is_told_and_asked_and_what_it_says_is_scanned(name: str
         assert "id_rsa" not in text
         assert await outside.take("ses_1", 0) == ""
         outside.prefetch("ses_1", "What do I drink?")
-        assert await outside.take("ses_1", PATIENCE_S) == ""  # an identical list is not a change
+        assert await outside.take("ses_1", PATIENCE_S) == ""  # An identical list is not a change.
         assert "hunter2" not in str(server.asked)
         assert "I like tea." in str(server.asked)
         scheme = "Token" if name == "mem0" else "Bearer"
@@ -133,7 +133,7 @@ async def test_a_service_is_told_and_asked_and_what_it_says_is_scanned(name: str
 
 
 @pytest.mark.parametrize("name", ["supermemory", "hindsight"])
-async def test_the_exchanges_of_a_session_are_one_document(name: str) -> None:
+async def test_the_conversation_of_a_session_is_one_document(name: str) -> None:
     async with json_server(SPEAKS[name]) as server, memory(name, server) as outside:
         for words in ("I like tea.", ""):
             outside.keep("ses_1", ConversationExchange(words, "Noted."))
@@ -147,7 +147,7 @@ async def test_the_exchanges_of_a_session_are_one_document(name: str) -> None:
     ]  # fmt: skip
 
 
-async def test_honcho_is_opened_once_a_session_and_asked_by_the_users_words() -> None:
+async def test_honcho_is_opened_once_per_session_and_queried_with_the_users_words() -> None:
     async with json_server(honcho) as server, memory("honcho", server) as outside:
         for words in ("What do I drink?", "And eat?"):
             outside.prefetch("ses_1", words)
@@ -167,7 +167,7 @@ async def test_honcho_is_opened_once_a_session_and_asked_by_the_users_words() ->
     ("status", "answer", "sentence"),
     [(401, {}, "refused its key"), (500, {}, "failed (HTTP 500)"), (200, "x" * (2 << 20), "sent more than")],
 )
-async def test_a_failure_is_reported_once_and_then_the_service_rests(
+async def test_a_failure_is_reported_once_and_then_the_service_pauses(
     status: int, answer: Any, sentence: str
 ) -> None:
     async with json_server(lambda _: (status, answer)) as server, memory("mem0", server) as outside:
@@ -181,7 +181,7 @@ async def test_a_failure_is_reported_once_and_then_the_service_rests(
         assert outside.news() == []
 
 
-async def test_a_service_that_is_not_there_costs_a_sentence() -> None:
+async def test_an_unreachable_service_causes_one_notice() -> None:
     async with json_server(mem0) as server:
         gone = server.url
     async with json_server(mem0) as server, memory("mem0", server) as outside:
@@ -199,7 +199,9 @@ def configured(scene: Scene, server: JsonServer, more: str = "") -> None:
     (scene.home / ".env").write_text(f"MEM0_API_KEY={KEY}\n", encoding="utf-8")
 
 
-async def test_in_a_conversation_it_is_a_fenced_note_behind_the_same_prompt(tmp_path: Path) -> None:
+async def test_in_a_conversation_the_answer_is_a_fenced_note_after_an_unchanged_prompt(
+    tmp_path: Path,
+) -> None:
     scene = Scene(tmp_path.resolve())
     scene.provider.plays(step(f"Tea, and your key is {KEY}."))
     async with json_server(mem0) as server:
@@ -211,7 +213,7 @@ async def test_in_a_conversation_it_is_a_fenced_note_behind_the_same_prompt(tmp_
                 await server.until(lambda: sum("add" in asked.path for asked in server.asked) == 1)
                 await server.until(lambda: sum("search" in asked.path for asked in server.asked) == 2)
             notes: list[str] = []
-            while not notes:  # no turn waits long for a service
+            while not notes:  # No turn waits long for a service.
                 scene.provider.plays(step("Yes."))
                 await editor.prompt(session, "Are you sure?")
                 notes = [line for line in plain_history(scene.provider.requests[-1]) if "Drinks tea." in line]

@@ -1,4 +1,4 @@
-"""Merges killed at each of their git calls in turn: when repeated, they end as if nothing had happened."""
+"""Merges killed at each of their git calls in turn; when repeated, they end as if nothing had happened."""
 
 import itertools
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.contract.merge_process import merge_in_process
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 STEP = 16
-"""Every so many calls of git are tried; `python -m bench.merge_kills` tries them all."""
+"""How many git calls apart the kills are; `python -m bench.merge_kills` tries every call."""
 
 
 async def check_merge_killed_at(folder: Path, at: int) -> bool:
@@ -36,7 +36,7 @@ async def check_merge_killed_at(folder: Path, at: int) -> bool:
 
 
 async def check_conflict_killed_at(folder: Path, at: int) -> bool:
-    """Kill the return of conflicts at a git call and repeat it; the work comes back marked, once."""
+    """Kill the return of conflicts at a git call and repeat it; the work is returned once, with conflict markers."""
     repository = CardRepository(folder)
     repository.create()
     worktree = await repository.card("1", {"a.txt": "one\nmine\nthree\n", "c.txt": "c\n"})
@@ -57,7 +57,7 @@ async def check_conflict_killed_at(folder: Path, at: int) -> bool:
     return was_killed
 
 
-async def test_a_merge_killed_at_any_step_is_repeatable(tmp_path: Path) -> None:
+async def test_a_merge_killed_at_any_step_can_be_repeated(tmp_path: Path) -> None:
     at = 0
     for at in itertools.count(4, STEP):
         if not await check_merge_killed_at(tmp_path / str(at), at):
@@ -65,7 +65,7 @@ async def test_a_merge_killed_at_any_step_is_repeatable(tmp_path: Path) -> None:
     assert at > STEP
 
 
-async def test_the_return_of_conflicts_is_repeatable(tmp_path: Path) -> None:
+async def test_the_return_of_conflicts_can_be_repeated(tmp_path: Path) -> None:
     at = 0
     for at in itertools.count(16, STEP):
         if not await check_conflict_killed_at(tmp_path / str(at), at):

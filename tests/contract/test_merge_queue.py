@@ -1,4 +1,4 @@
-"""The merge queue: rebase, checks, fast-forward; conflicts and failures are returned; the user loses nothing."""
+"""The merge queue rebases, checks and fast-forwards; conflicts and failures are returned; the user loses nothing."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def repository(tmp_path: Path) -> CardRepository:
     return repository
 
 
-async def test_finished_work_is_put_on_top_of_the_target_and_in_the_users_folder(
+async def test_finished_work_is_rebased_onto_the_target_and_into_the_users_folder(
     repository: CardRepository,
 ) -> None:
     worktree = await repository.card("1", {"c.txt": "c\n"})
@@ -54,7 +54,7 @@ async def test_a_card_without_changes_is_merged(repository: CardRepository) -> N
     assert repository.checks.ran == []
 
 
-async def test_conflicts_go_back_with_files_and_hunks_and_the_agent_continues(
+async def test_conflicts_are_returned_with_files_and_hunks_and_the_agent_continues(
     repository: CardRepository,
 ) -> None:
     worktree = await repository.card("1", {"a.txt": "one\nmine\nthree\n", "c.txt": "c\n"})
@@ -81,7 +81,7 @@ async def test_conflicts_go_back_with_files_and_hunks_and_the_agent_continues(
     assert (repository.top / "d.txt").exists()
 
 
-async def test_a_failed_check_goes_back_with_the_end_of_its_output(repository: CardRepository) -> None:
+async def test_a_failed_check_is_returned_with_the_end_of_its_output(repository: CardRepository) -> None:
     worktree = await repository.card("1", {"c.txt": "c\n", "built/cache": "kept\n"})
 
     def leave_files(worktree: Path) -> None:
@@ -107,7 +107,7 @@ async def test_a_failed_check_goes_back_with_the_end_of_its_output(repository: C
     assert "report.xml" not in repository.git("ls-files")
 
 
-async def test_a_change_of_the_users_is_never_overwritten(repository: CardRepository) -> None:
+async def test_a_users_change_is_never_overwritten(repository: CardRepository) -> None:
     worktree = await repository.card("1", {"a.txt": "mine\n", "c.txt": "c\n"})
     write(repository.top, {"a.txt": "the user's\n"})
     with pytest.raises(WorkspaceError, match=r"a\.txt"):
@@ -125,7 +125,7 @@ async def test_a_change_of_the_users_is_never_overwritten(repository: CardReposi
     assert (repository.top / "a.txt").read_text() == "mine\n"
 
 
-async def test_a_target_that_is_not_checked_out_moves_alone(repository: CardRepository) -> None:
+async def test_a_target_that_is_not_checked_out_is_moved(repository: CardRepository) -> None:
     worktree = await repository.card("1", {"c.txt": "c\n"})
     repository.git("switch", "--quiet", "--create", "elsewhere")
     assert isinstance(await repository.merge("1", worktree), Merged)
@@ -134,7 +134,7 @@ async def test_a_target_that_is_not_checked_out_moves_alone(repository: CardRepo
 
 
 @pytest.mark.slow
-async def test_a_rebase_of_the_users_is_not_disturbed(repository: CardRepository) -> None:
+async def test_a_users_own_rebase_is_not_disturbed(repository: CardRepository) -> None:
     worktree = await repository.card("1", {"c.txt": "c\n"})
     repository.commit({"d.txt": "d\n"}, "Another")
     repository.git(
@@ -147,7 +147,7 @@ async def test_a_rebase_of_the_users_is_not_disturbed(repository: CardRepository
 
 
 @pytest.mark.slow
-async def test_merges_of_a_repository_come_one_after_the_other(repository: CardRepository) -> None:
+async def test_merges_in_a_repository_run_one_after_another(repository: CardRepository) -> None:
     cards = {str(number): {f"file{number}.txt": "x\n"} for number in range(5)}
     opened = {card: await repository.card(card, files) for card, files in cards.items()}
     outcomes: list[Merged | NotMerged] = []
@@ -179,7 +179,7 @@ async def test_a_target_that_moves_while_checks_run_is_followed(repository: Card
 
 
 @pytest.mark.slow
-async def test_files_of_git_lfs_are_left_to_the_user(repository: CardRepository) -> None:
+async def test_git_lfs_files_are_left_to_the_user(repository: CardRepository) -> None:
     repository.commit({".gitattributes": "*.bin filter=lfs\n"}, "Store large files elsewhere")
     worktree = await repository.card("1", {"large.bin": "pointer\n"})
     with pytest.raises(WorkspaceError, match="Git LFS"):

@@ -1,4 +1,4 @@
-"""A card's worktree when another machine continues the card: nothing is lost unsaid, and only one machine merges."""
+"""A card's worktree when another machine continues the card: no loss goes unreported, and only one machine merges."""
 
 from pathlib import Path
 
@@ -23,12 +23,14 @@ def first(tmp_path: Path) -> CardRepository:
 
 @pytest.fixture
 def second(tmp_path: Path, first: CardRepository) -> CardRepository:
-    """Another machine with the same repository: its home is its own, and its new worktrees would be elsewhere."""
+    """Return another machine with the same repository: its home is its own, and its new worktrees would be
+    elsewhere.
+    """
     return first.beside("second")
 
 
 def hazard_of_new_entries(machine: CardRepository) -> list[str]:
-    """Return what the sandbox would move aside in the repository, besides what git made."""
+    """Return what the sandbox would quarantine in the repository, besides what git created."""
     known = {"config", "hooks", "branches"}
     return [path for path in unexpected_entries(f"{machine.top}/.git") if Path(path).name not in known]
 
@@ -46,7 +48,7 @@ async def test_machines_that_share_the_folder_continue_in_it(
     assert moved.branch != begun.branch
     assert (Path(moved.folder) / "new.txt").read_text() == "not committed\n"
     assert second.worktree_count() == 1
-    assert await taken(second, begun) == moved  # as if it had been killed before the board knew
+    assert await taken(second, begun) == moved  # As if it had been killed before the board knew.
     with pytest.raises(WorkspaceError, match="not on this machine"):
         await first.merge("1", moved)
     assert isinstance(await second.merge("1", moved), Merged)
@@ -71,7 +73,7 @@ async def test_a_card_moves_back_and_forth_in_a_shared_folder(
 async def test_machines_that_share_a_repository_merge_one_after_the_other(
     first: CardRepository, second: CardRepository
 ) -> None:
-    """Also into a branch that is checked out: its files are left as they are on the branch."""
+    """Also into a branch that is checked out: its files stay as they are on the branch."""
     machines = {str(number): (first, second)[number % 2] for number in range(8)}
     merged: list[Merged | NotMerged] = []
 
@@ -89,7 +91,7 @@ async def test_machines_that_share_a_repository_merge_one_after_the_other(
 
 
 async def test_without_the_folder_a_machine_starts_over_at_the_same_path_and_says_so(tmp_path: Path) -> None:
-    """Each machine has a disk of its own, with a clone of the repository at the same path."""
+    """Each machine has its own disk, with a clone of the repository at the same path."""
     disk, away = tmp_path / "disk", tmp_path / "away"
     first = CardRepository(disk)
     first.create()
@@ -111,7 +113,7 @@ async def test_without_the_folder_a_machine_starts_over_at_the_same_path_and_say
     assert first.git("show", f"{begun.branch}:new.txt") == "of the first"
 
 
-async def test_a_folder_that_holds_something_else_is_left_alone(
+async def test_a_folder_with_other_content_is_left_alone(
     first: CardRepository, second: CardRepository, tmp_path: Path
 ) -> None:
     begun = await first.card("1")

@@ -117,7 +117,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Generator[FleetServers]
         yield running
 
 
-async def test_another_machine_rebuilds_the_folder_and_the_model_is_told(
+async def test_another_machine_rebuilds_the_folder_and_tells_the_model(
     tmp_path: Path, servers: FleetServers
 ) -> None:
     machines = Machines(tmp_path, servers)
@@ -157,7 +157,7 @@ async def test_a_machine_whose_folder_was_deleted_rebuilds_it(tmp_path: Path, se
     assert git(machines.project, "status", "--porcelain", "--branch") == "## main\n?? work.txt\n"
 
 
-async def test_the_first_machine_gets_back_what_the_other_did(tmp_path: Path, servers: FleetServers) -> None:
+async def test_the_first_machine_gets_the_other_ones_changes(tmp_path: Path, servers: FleetServers) -> None:
     machines = Machines(tmp_path, servers)
     async with machines.machine("one") as (engine, _):
         await engine.start(order("a", "ask", cwd=str(machines.project)))
@@ -175,7 +175,7 @@ async def test_the_first_machine_gets_back_what_the_other_did(tmp_path: Path, se
     assert machines.lines() == ["a on one", "b on two", "a on one"]
 
 
-async def test_runs_wait_for_the_machine_with_their_folder_and_go_elsewhere_after_a_while(
+async def test_runs_wait_for_the_machine_with_their_folder_and_move_after_a_while(
     tmp_path: Path, servers: FleetServers
 ) -> None:
     machines = Machines(tmp_path, servers, move_after_s=2.0)
@@ -191,7 +191,7 @@ async def test_runs_wait_for_the_machine_with_their_folder_and_go_elsewhere_afte
         assert not other.driven
 
 
-async def test_a_busy_machine_is_waited_for_only_so_long(tmp_path: Path, servers: FleetServers) -> None:
+async def test_runs_wait_for_a_busy_machine_only_so_long(tmp_path: Path, servers: FleetServers) -> None:
     machines = Machines(tmp_path, servers, move_after_s=1.0)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -204,19 +204,19 @@ async def test_a_busy_machine_is_waited_for_only_so_long(tmp_path: Path, servers
             await engine.start(order("second", cwd=str(machines.project)))
             await reached(engine, "second", "done")
             assert two.driven == ["second"]
-            assert two.news == [""]  # both have the same folder here
+            assert two.news == [""]  # Both have the same folder here.
         one.may_end.set()
         await reached(engine, "long", "done")
 
 
-async def test_a_folder_with_changes_of_its_own_is_left_alone(tmp_path: Path, servers: FleetServers) -> None:
+async def test_a_folder_with_local_changes_is_left_alone(tmp_path: Path, servers: FleetServers) -> None:
     machines = Machines(tmp_path, servers)
     async with machines.machine("one") as (engine, _):
         await engine.start(order("a", "ask", cwd=str(machines.project)))
         await reached(engine, "a", "input_required")
     (
         machines.project / ".git" / "hermes-acp-workspace.json"
-    ).unlink()  # as on a machine that never had a state
+    ).unlink()  # As on a machine that never had a state.
     (machines.project / "read.txt").write_text("mine\n")
     async with machines.machine("two") as (engine, driver):
         await engine.signal("a", ALLOW)

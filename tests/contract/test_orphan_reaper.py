@@ -67,7 +67,7 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-async def test_whatever_a_command_did_it_ends_with_a_killed_agent(tmp_path: Path) -> None:
+async def test_every_command_ends_with_a_killed_agent(tmp_path: Path) -> None:
     lines = (PLAIN, BACKGROUND, OTHER_SESSION, WITHOUT_MARK, NAMELESS, NAMELESS_ORPHAN, STUBBORN)
     with anyio.fail_after(WAIT_S):
         agent = await anyio.open_process(
@@ -124,7 +124,7 @@ def processes_in(folder: Path) -> list[int]:
     return found
 
 
-async def test_what_is_running_is_left_alone_while_the_agent_lives_and_when_it_let_go() -> None:
+async def test_running_processes_are_left_alone_while_the_agent_lives_and_after_release() -> None:
     watch = OrphanReaper("SOME_MARK")
     watch.begin()
     with anyio.fail_after(WAIT_S):
@@ -139,8 +139,8 @@ async def test_what_is_running_is_left_alone_while_the_agent_lives_and_when_it_l
             assert await sleeper.wait() == -signal.SIGKILL
 
 
-async def test_a_group_that_has_ended_is_not_struck() -> None:
-    """Its process ID may belong to another by the time the agent dies."""
+async def test_a_process_group_that_has_ended_is_not_killed() -> None:
+    """Its process ID may have been reused by the time the agent dies."""
     with anyio.fail_after(WAIT_S):
         async with (
             await anyio.open_process(["sleep", "1000"], start_new_session=True) as kept,

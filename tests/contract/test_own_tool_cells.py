@@ -1,4 +1,4 @@
-"""Tools in real child processes: what each declaration permits under both kinds of confinement, how each call ends."""
+"""Custom tools in child processes: what each declaration permits with either kind of sandbox, and how calls end."""
 
 import os
 import socket
@@ -94,7 +94,7 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
     return Bench(tmp_path, request.param)
 
 
-async def test_arguments_go_in_and_json_comes_out(bench: Bench) -> None:
+async def test_arguments_are_passed_in_and_json_comes_out(bench: Bench) -> None:
     outcome = await bench.run("print('on the way')\nreturn {'twice': n * 2}", arguments={"n": [1, "é"]})
     assert outcome == ToolRunResult(text='{"twice": [1, "é", 1, "é"]}', printed="on the way\n")
     assert await bench.run("return 'é' * 50_000") == ToolRunResult(text="é" * 50_000)
@@ -102,7 +102,7 @@ async def test_arguments_go_in_and_json_comes_out(bench: Bench) -> None:
     assert len((await bench.run("print('x' * 5_000_000)")).printed) < 50_000
 
 
-async def test_files_are_only_read_unless_writing_is_declared(bench: Bench) -> None:
+async def test_files_are_read_only_unless_writing_is_declared(bench: Bench) -> None:
     body = "open('b.txt', 'w').write(open('a.txt').read())\nreturn 'written'"
     refused = await bench.run(body)
     assert "OSError" in refused.crash or "PermissionError" in refused.crash
@@ -112,7 +112,7 @@ async def test_files_are_only_read_unless_writing_is_declared(bench: Bench) -> N
     assert "a.txt" in (await bench.run("open('a.txt')", files="none")).crash
 
 
-async def test_nothing_else_of_the_machine_is_seen_or_changed(bench: Bench) -> None:
+async def test_nothing_else_on_the_machine_is_seen_or_changed(bench: Bench) -> None:
     outside = bench.place / "outside.txt"
     outside.write_text("canary")
     for path in (bench.home / "token", outside, bench.project / ".ssh" / "id"):
@@ -147,7 +147,7 @@ READ_ALL = (
 )
 
 
-async def test_keys_are_empty_however_deep_they_lie(bench: Bench) -> None:
+async def test_keys_appear_empty_at_any_depth(bench: Bench) -> None:
     for name in ("a/b/c/d/e/.env", "node_modules/x/y/server.pem", ".git/modules/sub/config"):
         path = bench.project / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -160,13 +160,13 @@ async def test_keys_are_empty_however_deep_they_lie(bench: Bench) -> None:
         assert not seen.unseen
 
 
-async def test_a_repository_without_keys_is_read_whole(bench: Bench) -> None:
+async def test_a_repository_without_keys_can_be_read_completely(bench: Bench) -> None:
     (bench.project / ".git").mkdir()
     (bench.project / ".git/config").write_text("[core]\nbare = false\nurl = git@example.com:a/b\n")
     assert "bare = false" in (await bench.run("return open('.git/config').read()")).text
 
 
-async def test_rules_bind_tools_to_which_nobody_is_asked_about_a_file(bench: Bench) -> None:
+async def test_rules_also_apply_to_tools_whose_file_access_needs_no_approval(bench: Bench) -> None:
     bench.rules = (
         Rule("deny", path="vault/**"),
         Rule("ask", path="**/*.ledger"),
@@ -182,7 +182,7 @@ async def test_rules_bind_tools_to_which_nobody_is_asked_about_a_file(bench: Ben
         assert "hello" in seen.text, (files, seen)
 
 
-async def test_programs_are_started_only_where_that_is_declared(bench: Bench) -> None:
+async def test_programs_are_started_only_if_that_is_declared(bench: Bench) -> None:
     start = "__import__('subprocess').run(['true'], check=True)\nreturn 'started'"
     fork = "import os\nreturn os.fork()"
     replaced = "import os\nos.execv('/bin/true', ['true'])"
@@ -254,8 +254,8 @@ async def test_without_a_sandbox_no_tool_runs(tmp_path: Path) -> None:
         await cells.run(declared, source, {}, SessionFolders("/", ("/",)))
 
 
-async def test_a_loop_without_end_is_ended_with_all_it_started(bench: Bench) -> None:
-    nap = f"4321.{os.getpid()}"  # no other test's
+async def test_an_endless_loop_is_ended_with_everything_it_started(bench: Bench) -> None:
+    nap = f"4321.{os.getpid()}"  # No other test's.
     body = (
         f"import subprocess\nsubprocess.Popen(['sleep', '{nap}'], start_new_session=True)\nwhile True: pass"
     )
@@ -264,7 +264,7 @@ async def test_a_loop_without_end_is_ended_with_all_it_started(bench: Bench) -> 
     assert not sleepers(nap)
 
 
-async def test_a_call_that_is_stopped_leaves_nothing(bench: Bench) -> None:
+async def test_a_stopped_call_leaves_nothing(bench: Bench) -> None:
     nap = f"4322.{os.getpid()}"
     body = (
         f"import subprocess\nsubprocess.Popen(['sleep', '{nap}'])\nopen('up', 'w').close()\nwhile True: pass"
@@ -295,7 +295,7 @@ async def test_a_fork_bomb_stays_small(bench: Bench) -> None:
     assert [pid for pid in list_processes() if stands_in(pid, bench.project)] == []
 
 
-async def test_what_ends_without_an_answer_or_with_words(bench: Bench) -> None:
+async def test_calls_that_end_without_an_answer_or_with_an_error(bench: Bench) -> None:
     assert "exit code 3" in (await bench.run("import os\nos._exit(3)")).crash
     assert (await bench.run("import sys\nsys.exit('No such branch.')")).failed == "No such branch."
     assert (await bench.run("import sys\nsys.exit()")) == ToolRunResult()
@@ -325,7 +325,7 @@ def sleepers(seconds: str) -> Sequence[int]:
     return found
 
 
-async def test_from_the_turn_that_writes_a_tool_to_the_one_that_uses_it(scene: Scene) -> None:
+async def test_a_tool_written_in_one_turn_is_used_in_the_next(scene: Scene) -> None:
     text = 'TOOL = {"name": "greet", "description": "Greet."}\ndef run(name: str): return f"Hello, {name}!"\n'
     broken = text.replace('f"Hello, {name}!"', "name / 2")
     scene.provider.plays(
@@ -356,7 +356,7 @@ async def test_from_the_turn_that_writes_a_tool_to_the_one_that_uses_it(scene: S
     assert len(editor.asks("session/request_permission")) == 2
 
 
-async def test_an_editor_can_stop_a_tool_that_runs(scene: Scene) -> None:
+async def test_an_editor_can_stop_a_running_tool(scene: Scene) -> None:
     text = 'TOOL = {"name": "spin", "description": "Spin."}\ndef run():\n    while True: pass\n'
     scene.provider.plays(
         step(call("tool_manage", "w1", action="create", name="spin", reason="Often.", text=text)),

@@ -34,7 +34,7 @@ class EditWorkshop(Workshop):
         return self.store.begin(note_id, "turn", self.occasion(), at, paths, is_whole=is_whole)
 
     def edit(self, act: Callable[[], object], *touched: Path) -> str:
-        """Have a turn change these files, and return its checkpoint."""
+        """Change these files in a turn, and return its checkpoint."""
         note = self.begin(*touched)
         act()
         self.store.finish(note, [str(path) for path in touched])
@@ -79,14 +79,14 @@ def test_before_an_edit_no_git_is_started_and_no_index_written(tmp_path: Path) -
     assert (path.read_text(), (workshop.root / "new").exists()) == ("1", False)
 
 
-def test_a_snapshot_in_progress_holds_no_edit_up(workshop: EditWorkshop) -> None:
+def test_a_snapshot_in_progress_delays_no_edit(workshop: EditWorkshop) -> None:
     path = workshop.write("a", "1")
     with workshop.store.shadow(str(workshop.root)).held():
         workshop.edit(lambda: path.write_text("2"), path)
     assert workshop.undo().restored == (str(path),)
 
 
-def test_what_others_change_meanwhile_is_not_part_of_a_turn_that_edits(workshop: EditWorkshop) -> None:
+def test_concurrent_changes_by_others_are_not_part_of_a_turn_that_edits(workshop: EditWorkshop) -> None:
     path, other = workshop.write("a", "1"), workshop.write("b", "1")
     checkpoint = workshop.edit(lambda: [path.write_text("2"), other.write_text("mine")], path)
     (listed,) = workshop.store.listed("ses_1")
@@ -101,7 +101,7 @@ def test_what_others_change_meanwhile_is_not_part_of_a_turn_that_edits(workshop:
     assert path.read_text() == "mine too"
 
 
-def test_links_modes_folders_and_renames_come_back(workshop: EditWorkshop) -> None:
+def test_links_modes_folders_and_renames_are_restored(workshop: EditWorkshop) -> None:
     shut = workshop.write("shut/key", "secret")
     shut.chmod(0o600)
     shut.parent.chmod(0o700)
@@ -132,8 +132,8 @@ def test_links_modes_folders_and_renames_come_back(workshop: EditWorkshop) -> No
     assert moved.exists()
 
 
-def test_a_command_after_edits_and_what_was_before_them(workshop: EditWorkshop) -> None:
-    """What the folder contains before a command is stored; edited files are stored as they were before the edits."""
+def test_a_command_after_edits_stores_the_state_before_both(workshop: EditWorkshop) -> None:
+    """The folder is stored as it is before a command; edited files are stored as they were before the edits."""
     workshop.write(".gitignore", "*.log\n")
     edited, log = workshop.write("a", "1"), workshop.write("x.log", "1")
     edited.chmod(0o640)
@@ -171,7 +171,7 @@ def test_a_folder_in_place_of_an_edited_file_is_undone(workshop: EditWorkshop) -
     assert tree_of(workshop.root) == before
 
 
-def test_a_folder_that_is_named_is_kept_whole(workshop: EditWorkshop) -> None:
+def test_a_named_folder_is_stored_completely(workshop: EditWorkshop) -> None:
     workshop.write("folder/deep/a", "1")
     before = tree_of(workshop.root)
     workshop.edit(lambda: shutil.rmtree(workshop.root / "folder"), workshop.root / "folder")
@@ -179,8 +179,8 @@ def test_a_folder_that_is_named_is_kept_whole(workshop: EditWorkshop) -> None:
     assert tree_of(workshop.root) == before
 
 
-def test_a_killed_turn_says_nothing_about_files_it_did_not_name(workshop: EditWorkshop) -> None:
-    """A turn's unknown end is not read from a later turn's few files, as if they were the folder."""
+def test_a_killed_turn_records_nothing_about_files_it_did_not_name(workshop: EditWorkshop) -> None:
+    """A turn's unknown end is not derived from a later turn's few files, as if they were the folder."""
     files = [workshop.write(f"f{number}", "1") for number in range(4)]
     first, second, third, _ = files
     workshop.begin(is_whole=True)
@@ -197,7 +197,7 @@ def test_a_killed_turn_says_nothing_about_files_it_did_not_name(workshop: EditWo
     assert [path.read_text() for path in files] == ["1", "2", "1", "1"]
 
 
-def test_later_checkpoints_tell_what_a_killed_turn_left(workshop: EditWorkshop) -> None:
+def test_later_checkpoints_show_what_a_killed_turn_left(workshop: EditWorkshop) -> None:
     first, second = workshop.write("a", "1"), workshop.write("b", "1")
     whole, edit = workshop.begin(is_whole=True), workshop.begin(second)
     first.write_text("2")
@@ -214,7 +214,7 @@ def test_later_checkpoints_tell_what_a_killed_turn_left(workshop: EditWorkshop) 
     assert b"+2\n" in patch
 
 
-def test_several_folders_are_kept_file_by_file(workshop: EditWorkshop) -> None:
+def test_several_folders_are_stored_file_by_file(workshop: EditWorkshop) -> None:
     second = workshop.root.parent / "second"
     second.mkdir()
     workshop.roots = (str(workshop.root), str(second))
@@ -244,7 +244,7 @@ def stored_in(workshop: EditWorkshop) -> bytes:
     return subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
 
 
-def test_keys_and_large_files_are_left_out_and_told(tmp_path: Path) -> None:
+def test_keys_and_large_files_are_omitted_and_reported(tmp_path: Path) -> None:
     workshop = EditWorkshop(tmp_path.resolve())
     setup = workshop.store.setup
     limits = SnapshotLimits(1000, holds_keys=lambda path: path.endswith(".env"))
@@ -263,7 +263,7 @@ def test_keys_and_large_files_are_left_out_and_told(tmp_path: Path) -> None:
     assert [path.read_text() for path in touched] == ["changed", "changed", "x"]
 
 
-def test_what_is_stored_is_what_git_stores_and_survives_its_garbage_collection(
+def test_the_stored_objects_are_valid_for_git_and_survive_its_garbage_collection(
     workshop: EditWorkshop,
 ) -> None:
     names = ("a", "a.b", "a-b/c", "a/c", "ü ñ/-d", "new\nline")
@@ -288,10 +288,10 @@ def test_what_is_stored_is_what_git_stores_and_survives_its_garbage_collection(
     assert tree_of(workshop.root) == before
 
 
-def test_garbage_collection_protects_the_tree_of_a_record_that_was_not_referenced(
+def test_garbage_collection_protects_the_tree_of_an_unreferenced_record(
     workshop: EditWorkshop,
 ) -> None:
-    """A process may be killed between the reference and the record, or the other way round."""
+    """A process may be killed between writing the reference and the record, or the other way round."""
     first, second = workshop.write("a", "1"), workshop.write("b", "1")
     note = workshop.begin(first)
     (ref,) = workshop.store.setup.shadows_folder.glob("*/refs/turns/*/before")
@@ -311,20 +311,22 @@ def test_garbage_collection_protects_the_tree_of_a_record_that_was_not_reference
     assert workshop.undo(force=True).restored == (str(second),)
 
 
-def test_a_shadow_without_checkpoints_is_emptied_after_a_day_and_used_again(workshop: EditWorkshop) -> None:
+def test_a_shadow_repository_without_checkpoints_is_emptied_after_a_day_and_reused(
+    workshop: EditWorkshop,
+) -> None:
     path = workshop.write("a", "1")
     workshop.edit(lambda: path.write_text("2"), path)
     (shadow,) = (head.parent for head in workshop.store.setup.shadows_folder.glob("*/HEAD"))
     terms, now = RetentionPolicy(9, 30, 1 << 30), (shadow / "used").stat().st_mtime
     for hours, is_kept in ((23, True), (25, False)):
-        collect_garbage(workshop.store, terms, now + hours * 3600)  # its session has no record
+        collect_garbage(workshop.store, terms, now + hours * 3600)  # Its session has no record.
         assert bool(list(shadow.glob("objects/??/*"))) == is_kept
     workshop.edit(lambda: path.write_text("3"), path)
     assert workshop.undo().restored == (str(path),)
     assert path.read_text() == "2"
 
 
-def test_records_of_earlier_versions_hold_the_whole_folder(workshop: EditWorkshop) -> None:
+def test_records_of_earlier_versions_contain_the_whole_folder(workshop: EditWorkshop) -> None:
     path = workshop.write("a", "1")
     checkpoint = workshop.turn(lambda: path.write_text("2"))
     (stored,) = workshop.store.checkpoint_index.folder.glob("*/*.json")
@@ -353,7 +355,7 @@ for number in range(10_000):
 """
 
 
-def test_a_killed_turn_that_edits_is_undone_to_the_last_byte(workshop: EditWorkshop) -> None:
+def test_a_killed_turn_that_edits_is_undone_completely(workshop: EditWorkshop) -> None:
     for number in range(40):
         workshop.write(f"file{number}", str(number))
     before, chance = tree_of(workshop.root), random.Random(3)

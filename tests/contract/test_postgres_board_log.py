@@ -1,4 +1,4 @@
-"""The log of a board in Postgres keeps the contract of all logs, and outlives its server's end."""
+"""The Postgres log of a board passes the contract tests of all logs, and survives the end of its server."""
 
 import os
 import subprocess
@@ -66,7 +66,7 @@ def tenant() -> str:
 
 
 class Machines:
-    """Machines of one profile: each has a home of its own, and all share a database."""
+    """Machines of one profile: each has its own home, and all share a database."""
 
     def __init__(self, folder: Path, uri: str, tenant: str) -> None:
         self.folder = folder
@@ -160,10 +160,10 @@ def start_writer(machines: Machines) -> StartWriter:
 
 
 class TestPostgresLog(BoardLogSuite):
-    """What every log does."""
+    """The contract tests of all logs."""
 
 
-async def test_entries_of_a_newer_version_are_left_alone(machines: Machines) -> None:
+async def test_entries_from_a_newer_version_are_left_alone(machines: Machines) -> None:
     logs = machines.open("one")
     body = b'{"number":1,"at":1.0,"by":{"kind":"person"},"event":{"type":"dreamt","card_id":"1"}}'
     line = f'{{"crc":{crc32(body)},"entry":{body.decode()}}}'
@@ -197,7 +197,7 @@ async def test_a_damaged_entry_is_an_error_that_names_it_and_appends_nothing(mac
         (f"dbname {SECRET}", "its address is not valid"),
     ],
 )
-async def test_a_database_that_cannot_be_used_is_named_without_its_password(
+async def test_an_unusable_database_is_named_without_its_password(
     machines: Machines, uri: str, words: str
 ) -> None:
     logs = machines.open("one", uri)
@@ -230,8 +230,8 @@ async def test_a_commit_whose_answer_was_lost_is_found_and_not_repeated(machines
     assert await log.read() == [*entries, *again]
 
 
-async def test_watchers_outlive_the_servers_end(tmp_path: Path, tenant: str) -> None:
-    """The server ends while somebody waits, and begins again: what was stored is there, and the wait goes on."""
+async def test_watchers_survive_a_restart_of_the_server(tmp_path: Path, tenant: str) -> None:
+    """The server is stopped while somebody waits, and started again: the entries are kept and the wait continues."""
     with postgres(tmp_path / "postgres") as uri:
         machines = Machines(tmp_path, uri, tenant)
         logs, others = machines.open("one"), machines.open("two")
@@ -252,8 +252,8 @@ async def test_watchers_outlive_the_servers_end(tmp_path: Path, tenant: str) -> 
         await machines.aclose()
 
 
-async def test_an_imported_board_is_the_same_and_its_file_is_set_aside(machines: Machines) -> None:
-    """Also when it is imported again after an interruption. A card whose run stays behind is parked."""
+async def test_an_imported_board_is_unchanged_and_its_file_is_set_aside(machines: Machines) -> None:
+    """Also if it is imported again after an interruption. A card whose run stays behind is parked."""
     home = machines.home("one")
     files = FileBoardLogs(home / "boards")
     await files.create("b")
@@ -284,7 +284,7 @@ async def test_an_imported_board_is_the_same_and_its_file_is_set_aside(machines:
         assert now.state == ("parked" if card_id in imported.parked else card.state)
         assert not (now.attempt and now.attempt.run_id and now.attempt.is_open)
 
-    aside.rename(path)  # as if the process had been killed before it set the file aside
+    aside.rename(path)  # As if the process had been killed before it set the file aside.
     number = board.number
     assert await logs.open("b").append(comments("later"), expected=number, at=3.0)
     await import_boards(environment, ["b"])

@@ -1,4 +1,4 @@
-"""Starting a command with fewer rights than ours: ours are unaffected, and nothing starts unrestricted."""
+"""Starting a command with fewer privileges than ours: ours are unaffected, and nothing starts unrestricted."""
 
 import errno
 import os
@@ -11,7 +11,9 @@ import pytest
 
 from hermes_acp.workspaces.processes.process_spawn import SandboxEntry, ShellCommand, start
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="threads have no rights here")
+pytestmark = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="threads have no privileges of their own here"
+)
 WAIT = ("/bin/sh", "-c", 'read -r end <&2; exec 2>&1; exec "$@"', "sh")
 
 
@@ -31,7 +33,7 @@ def run(line: str, gate: SandboxEntry, folder: Path) -> str:
     return said
 
 
-def test_the_thread_that_gave_up_its_rights_is_gone_before_the_command_acts(tmp_path: Path) -> None:
+def test_the_thread_that_dropped_its_privileges_is_gone_before_the_command_acts(tmp_path: Path) -> None:
     tasks: list[int] = []
 
     def give_up(_: str) -> None:
@@ -58,7 +60,7 @@ def test_a_command_is_received_before_it_continues(tmp_path: Path) -> None:
     assert (tmp_path / "acted").exists()
 
 
-def test_nothing_is_started_where_rights_cannot_be_given_up(tmp_path: Path) -> None:
+def test_nothing_is_started_if_privileges_cannot_be_dropped(tmp_path: Path) -> None:
     def give_up(_: str) -> None:
         raise OSError(errno.ENOSYS, "not here")
 
@@ -67,8 +69,8 @@ def test_nothing_is_started_where_rights_cannot_be_given_up(tmp_path: Path) -> N
     assert not (tmp_path / "acted").exists()
 
 
-def test_what_a_thread_gives_up_is_kept_by_all_others(tmp_path: Path) -> None:
-    # A thread has its own priority, like its own rights.
+def test_privileges_dropped_by_one_thread_are_kept_by_all_others(tmp_path: Path) -> None:
+    # A thread has its own priority, just as it has its own privileges.
     own = os.getpriority(os.PRIO_PROCESS, 0)
     said = run(
         "nice",

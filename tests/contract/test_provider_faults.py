@@ -1,4 +1,4 @@
-"""Every fault of an endpoint has a name, on every plugin of `models/providers`, and none reveals the key."""
+"""Every fault of an endpoint has a name, with every plugin in `models/providers`, and none reveals the key."""
 
 from __future__ import annotations
 
@@ -60,15 +60,17 @@ async def raised_error(fault: Fault, leaf: str, text: str = "some words here") -
         (529, ModelUnavailable, True),
     ],
 )
-async def test_names_every_status(leaf: str, status: int, kind: type[ModelError], is_retryable: bool) -> None:
+async def test_every_status_is_named(
+    leaf: str, status: int, kind: type[ModelError], is_retryable: bool
+) -> None:
     trouble = await raised_error(Fault(status=status), leaf)
     if status == 403 and leaf.startswith("openai"):
-        kind = ModelRefused  # OpenAI sends this to countries it does not serve, whatever the key
+        kind = ModelRefused  # OpenAI sends this to countries it does not serve, whatever the key.
     assert type(trouble) is kind
     assert trouble.retryable is is_retryable
 
 
-async def test_a_refused_key_names_the_variable_to_set(leaf: str) -> None:
+async def test_a_rejected_key_names_the_variable_to_set(leaf: str) -> None:
     trouble = await raised_error(Fault(status=401, message=f"Incorrect API key provided: {KEY}"), leaf)
     assert KEY_VARIABLES[leaf] in trouble.hint
 
@@ -81,19 +83,19 @@ async def test_no_error_shows_the_key(leaf: str, status: int, said: str) -> None
     assert len(trouble.message) < 500
 
 
-async def test_a_missing_model_is_named_with_its_place(leaf: str) -> None:
+async def test_a_missing_model_is_named_with_its_endpoint(leaf: str) -> None:
     trouble = await raised_error(Fault(status=404), leaf)
     assert "scripted-large" in trouble.message
     assert "127.0.0.1:" in trouble.message
 
 
-async def test_a_rate_limit_carries_the_wait(leaf: str) -> None:
+async def test_a_rate_limit_includes_the_delay(leaf: str) -> None:
     trouble = await raised_error(Fault(status=429, retry_after_s=2.5), leaf)
     assert isinstance(trouble, RateLimited)
     assert trouble.retry_after_s == 2.5
 
 
-async def test_a_used_up_quota_is_no_rate_limit(leaf: str) -> None:
+async def test_an_exhausted_quota_is_not_a_rate_limit(leaf: str) -> None:
     assert type(await raised_error(Fault(kind="quota_used_up"), leaf)) is QuotaExceeded
 
 
@@ -108,7 +110,7 @@ async def test_an_error_inside_the_stream_is_an_error(leaf: str) -> None:
 
 
 @pytest.mark.parametrize("is_reset", [False, True])
-async def test_a_cut_stream_keeps_its_words_and_names_the_place(leaf: str, is_reset: bool) -> None:
+async def test_an_interrupted_stream_keeps_its_text_and_names_the_endpoint(leaf: str, is_reset: bool) -> None:
     heard: list[ModelEvent] = []
 
     async def listen(connection: Connection) -> None:
@@ -125,7 +127,7 @@ async def test_a_cut_stream_keeps_its_words_and_names_the_place(leaf: str, is_re
     assert joined(heard, TextFragment) in ({"one ", ""} if is_reset else {"one "})
 
 
-async def test_a_stream_without_its_end_broke_off(leaf: str) -> None:
+async def test_a_stream_without_its_end_was_interrupted(leaf: str) -> None:
     trouble = await raised_error(Fault(end_after=2), leaf)
     assert type(trouble) is ModelUnavailable
     assert trouble.retryable
@@ -141,13 +143,13 @@ async def test_a_stream_without_its_end_broke_off(leaf: str) -> None:
         'data: {"type": 7, "choices": 3, "candidates": 3}\n\n',
     ],
 )
-async def test_rubbish_is_a_bad_reply(leaf: str, rubbish: str) -> None:
+async def test_garbage_is_a_bad_response(leaf: str, rubbish: str) -> None:
     trouble = await raised_error(Fault(malformed_after=1, malformed=rubbish), leaf)
     assert type(trouble) is BadReply
     assert trouble.retryable
 
 
-async def test_comments_and_unknown_events_are_passed_over(leaf: str) -> None:
+async def test_comments_and_unknown_events_are_ignored(leaf: str) -> None:
     if leaf == "bedrock":
         pytest.skip("its frames are bytes; tests/unit/models/test_aws_event_stream.py has them")
     more = (
@@ -166,7 +168,7 @@ async def test_comments_and_unknown_events_are_passed_over(leaf: str) -> None:
         ("x" * 200_000, "text/plain"),
     ],
 )
-async def test_an_error_body_of_no_known_form_is_still_an_error(
+async def test_an_error_body_of_an_unknown_form_is_still_an_error(
     leaf: str, body: str, content_type: str
 ) -> None:
     fault = Fault(status=502, raw_body=body, headers={"content-type": content_type})
@@ -176,7 +178,7 @@ async def test_an_error_body_of_no_known_form_is_still_an_error(
     assert "<html" not in trouble.message
 
 
-async def test_silence_ends_in_an_error_that_names_the_place(leaf: str) -> None:
+async def test_silence_ends_in_an_error_that_names_the_endpoint(leaf: str) -> None:
     reply = Reply(text=("one ", "two"), fault=Fault(silent_after=1))
     async with serve([reply]) as server, connected(server, leaf, silence_s=0.2) as connection:
         with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1:\d+ was silent for 0\.2 s") as caught:
@@ -185,7 +187,7 @@ async def test_silence_ends_in_an_error_that_names_the_place(leaf: str) -> None:
     assert caught.value.retryable
 
 
-async def test_a_reader_that_takes_its_time_is_no_silence(leaf: str) -> None:
+async def test_a_slow_reader_is_not_a_silent_endpoint(leaf: str) -> None:
     gate = anyio.Event()
     reply = Reply(text=("one ", "two"), holds=(Hold(gate, after=1),))
     async with serve([reply]) as server, connected(server, leaf, silence_s=0.2) as connection:
@@ -216,12 +218,12 @@ async def test_a_redirect_is_not_followed(leaf: str) -> None:
         assert thief.requests == []
 
 
-async def test_a_whole_document_instead_of_a_stream_is_a_bad_reply(leaf: str) -> None:
+async def test_a_whole_document_instead_of_a_stream_is_a_bad_response(leaf: str) -> None:
     fault = Fault(status=200, raw_body='{"hello": "world"}')
     assert type(await raised_error(fault, leaf)) is BadReply
 
 
-async def test_counts_that_cannot_be_true_give_nothing_back(leaf: str) -> None:
+async def test_impossible_token_counts_refund_nothing(leaf: str) -> None:
     """A budget that an endpoint could refill would never run out."""
     usage = last_reply(await answer_to(Reply(text="hi", usage=Usage(-50, -7)), leaf)).usage
     assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens) == (0, 0, 0)

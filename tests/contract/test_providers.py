@@ -1,4 +1,4 @@
-"""One suite for every plugin of `models/providers`, over real HTTP; the vendors' packages check the results."""
+"""One suite for every plugin in `models/providers`, over real HTTP; the vendors' packages check the results."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def user() -> UserMessage:
     return UserMessage((TextPart("hi"),))
 
 
-async def test_gives_words_in_order_then_one_reply(leaf: str) -> None:
+async def test_yields_text_in_order_then_one_reply(leaf: str) -> None:
     events = await answer_to(Reply(text=("Hé", "llo ", "🌍"), usage=Usage(90, 9, 64, 16)), leaf)
     reply = last_reply(events)
     assert joined(events, TextFragment) == reply.message.text == "Héllo 🌍"
@@ -51,7 +51,7 @@ async def test_gives_words_in_order_then_one_reply(leaf: str) -> None:
 
 
 @pytest.mark.parametrize("how", [{"write_size_bytes": 1}, {"write_size_bytes": 7}, {"splits_utf8": True}])
-async def test_survives_any_cut_of_the_bytes(leaf: str, how: dict[str, Any]) -> None:
+async def test_survives_any_split_of_the_bytes(leaf: str, how: dict[str, Any]) -> None:
     reply = Reply(
         thinking="größer", text="naïve 🌍 済", tool_calls=(ToolCall("t", {"k": "ü"}, pieces=3),), **how
     )
@@ -61,14 +61,14 @@ async def test_survives_any_cut_of_the_bytes(leaf: str, how: dict[str, Any]) -> 
     assert json.loads(last_reply(events).message.tool_calls[0].arguments) == {"k": "ü"}
 
 
-async def test_gives_thoughts_before_words_and_keeps_them(leaf: str) -> None:
+async def test_yields_thoughts_before_text_and_keeps_them(leaf: str) -> None:
     events = await answer_to(Reply(thinking=("let me ", "see"), text="ok"), leaf)
     assert joined(events, ThoughtFragment) == "let me see"
     assert isinstance(events[0], ThoughtFragment)
     assert last_reply(events).message.thoughts[0].text == "let me see"
 
 
-async def test_gives_parallel_calls_whole(leaf: str) -> None:
+async def test_returns_parallel_calls_completely(leaf: str) -> None:
     calls = (
         ToolCall("read", {"path": "a.py"}, id="one", pieces=4),
         ToolCall("list", {"path": "/"}, id="two"),
@@ -82,14 +82,14 @@ async def test_gives_parallel_calls_whole(leaf: str) -> None:
 
 
 @pytest.mark.parametrize("arguments", ['{"command": "ls', "[1, 2]", "rm -rf /", '{"a": 1}{"b": 2}'])
-async def test_passes_malformed_arguments_through_untouched(leaf: str, arguments: str) -> None:
+async def test_passes_malformed_arguments_through_unchanged(leaf: str, arguments: str) -> None:
     if leaf == "gemini":
         pytest.skip("the vendor parses arguments itself; what is malformed is a finish reason of its own")
     reply = last_reply(await answer_to(Reply(tool_calls=(ToolCall("run", arguments, pieces=3),)), leaf))
     assert reply.message.tool_calls[0].arguments == arguments
 
 
-async def test_gives_two_calls_of_one_id_an_id_each(leaf: str) -> None:
+async def test_gives_two_calls_with_one_id_different_ids(leaf: str) -> None:
     calls = (ToolCall("run", {"n": 1}, id="same"), ToolCall("run", {"n": 2}, id="same"))
     given = last_reply(await answer_to(Reply(tool_calls=calls), leaf)).message.tool_calls
     assert [json.loads(call.arguments)["n"] for call in given] == [1, 2]
@@ -100,7 +100,7 @@ async def test_gives_two_calls_of_one_id_an_id_each(leaf: str) -> None:
 @pytest.mark.parametrize(
     ("said", "meant"), [("length", "length"), ("content_filter", "refusal"), ("stop", "stop")]
 )
-async def test_names_why_it_ended(leaf: str, said: str, meant: str) -> None:
+async def test_names_the_finish_reason(leaf: str, said: str, meant: str) -> None:
     assert last_reply(await answer_to(Reply(text="so", finish=said), leaf)).finish == meant
 
 
@@ -110,8 +110,8 @@ async def test_an_empty_answer_is_an_answer(leaf: str) -> None:
     assert last_reply(events).message == AssistantMessage()
 
 
-async def test_a_history_goes_back_as_the_vendor_wants_it(leaf: str) -> None:
-    """The server is strict: it refuses calls without results, altered thinking, and empty text."""
+async def test_a_history_is_sent_back_as_the_vendor_requires(leaf: str) -> None:
+    """The server is strict: it rejects calls without results, altered thinking, and empty text."""
     first = Reply(
         thinking="hm",
         text="I look.",
@@ -129,7 +129,7 @@ async def test_a_history_goes_back_as_the_vendor_wants_it(leaf: str) -> None:
     assert server.counters.failed == 0
 
 
-async def test_reads_as_the_vendors_own_package_does(leaf: str) -> None:
+async def test_parses_like_the_vendors_own_package(leaf: str) -> None:
     reply = Reply(
         thinking=("let me ", "see"),
         text=("Hé", "llo ", "🌍"),
@@ -248,7 +248,7 @@ JUDGES = MappingProxyType(
 )
 
 
-async def test_the_first_words_do_not_wait_for_the_next(leaf: str) -> None:
+async def test_the_first_text_does_not_wait_for_the_next(leaf: str) -> None:
     gate = anyio.Event()
     async with (
         serve([Reply(text=("first ", "second"), holds=(Hold(gate, after=1),))]) as server,
@@ -286,7 +286,7 @@ async def test_a_cancelled_step_is_seen_by_the_server(leaf: str, after: int | No
         assert server.counters.answered == 0
 
 
-async def test_a_callers_own_failure_passes_unchanged(leaf: str) -> None:
+async def test_an_exception_of_the_caller_is_raised_unchanged(leaf: str) -> None:
     async def fail_midway(connection: Connection) -> None:
         async with connection.stream(ask()) as events:
             await anext(events)
@@ -308,7 +308,7 @@ async def test_steps_share_one_connection(leaf: str) -> None:
         assert server.counters.connections == 1
 
 
-async def test_many_steps_run_at_once(leaf: str) -> None:
+async def test_many_steps_run_concurrently(leaf: str) -> None:
     gate = anyio.Event()
     script = Script([Reply(text="ab", deltas=2, holds=(Hold(gate, after=1),))], pick="cycle")
     heard: list[str] = []
@@ -355,10 +355,10 @@ REFUSED = MappingProxyType(
         "openai_responses": ("Encrypted content is not supported with this model.", b"include", ""),
     }
 )
-"""What a server says, of which part of the body, and whose thought is in the history."""
+"""A server's message, the part of the body it concerns, and whose thought is in the history."""
 
 
-async def test_an_optional_field_that_is_refused_is_left_out(leaf: str) -> None:
+async def test_a_rejected_optional_field_is_omitted(leaf: str) -> None:
     """Some servers know fewer fields; others reject thinking that they did not produce."""
     refusal, marker, vendor = REFUSED[leaf]
 
@@ -374,7 +374,7 @@ async def test_an_optional_field_that_is_refused_is_left_out(leaf: str) -> None:
         assert len(server.requests) == 3
 
 
-async def test_a_field_refused_permanently_is_an_error_and_no_loop(leaf: str) -> None:
+async def test_a_field_rejected_permanently_is_an_error_and_not_a_loop(leaf: str) -> None:
     message = "thinking, summary, effort, cache and stream_options, reasoning_content, reasoning_effort: no"
     reply = Reply(fault=Fault(status=400, message=message))
     script = Script([reply], pick="cycle")
@@ -386,7 +386,7 @@ async def test_a_field_refused_permanently_is_an_error_and_no_loop(leaf: str) ->
         assert len(server.requests) <= 6
 
 
-async def test_a_closed_connection_opens_again(leaf: str) -> None:
+async def test_a_closed_connection_is_reopened(leaf: str) -> None:
     async with (
         serve(Script([Reply(text="a")], pick="cycle")) as server,
         connected(server, leaf) as connection,

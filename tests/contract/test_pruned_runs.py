@@ -1,4 +1,4 @@
-"""Runs that ended long ago are removed; their sessions, and whatever is still needed, stay."""
+"""Runs that ended long ago are removed; their sessions, and everything still needed, stay."""
 
 import os
 import sqlite3
@@ -42,7 +42,7 @@ def prompts_in(home: Path) -> set[str]:
     return {path.read_text() for path in (home / "runs" / "prompts").glob("*.txt")}
 
 
-async def test_runs_that_ended_long_ago_are_forgotten_with_their_prompts(
+async def test_runs_that_ended_long_ago_are_removed_with_their_prompts(
     tmp_path: Path, service: RunService, clock: JumpingClock
 ) -> None:
     for run_id in ("ended", "waiting", "again"):
@@ -65,7 +65,7 @@ async def test_runs_that_ended_long_ago_are_forgotten_with_their_prompts(
     await service.aclose()
 
 
-async def test_a_prompt_that_is_wanted_again_is_not_old(tmp_path: Path) -> None:
+async def test_a_prompt_that_was_sent_again_is_not_old(tmp_path: Path) -> None:
     prompts = FilePrompts(tmp_path)
     name = await prompts.put("the same")
     os.utime(tmp_path / "runs" / "prompts" / f"{name}.txt", (0, 0))
@@ -74,7 +74,7 @@ async def test_a_prompt_that_is_wanted_again_is_not_old(tmp_path: Path) -> None:
     assert await prompts.get(name) == "the same"
 
 
-async def test_the_newest_history_of_each_schedule_stays(tmp_path: Path, service: RunService) -> None:
+async def test_the_newest_history_of_each_schedule_is_kept(tmp_path: Path, service: RunService) -> None:
     await service.engine.changes(0)
     with closing(sqlite3.connect(tmp_path / "runs.db")) as connection, connection:
         for name, number in (("often", KEPT_OF_EACH_SCHEDULE + 5), ("rarely", 2)):

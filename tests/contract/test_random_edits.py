@@ -72,7 +72,7 @@ def act_in_turn(workshop: EditWorkshop, editor: Editor, kinds: str) -> str:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_undo_gives_the_very_tree_there_was_whatever_was_named(tmp_path: Path, seed: int) -> None:
+def test_undo_restores_exactly_the_earlier_tree_whatever_was_named(tmp_path: Path, seed: int) -> None:
     workshop = EditWorkshop(tmp_path.resolve())
     editor = Editor(workshop.root, seed)
     for _ in range(25):
@@ -83,7 +83,7 @@ def test_undo_gives_the_very_tree_there_was_whatever_was_named(tmp_path: Path, s
     trees: list[dict[bytes, object]] = []
     ids: list[str] = []
     mixed = ["eeee", "eece", "c", "ee", "ce", "eeeeee"] if seed % 2 else ["eeee", "eee", "ee", "e", "eeeeee"]
-    editor.keeps_modes = bool(seed % 2)  # a snapshot stores fewer permission bits
+    editor.keeps_modes = bool(seed % 2)  # A snapshot stores fewer permission bits.
     for kinds in random.Random(seed).sample(mixed, 5):
         trees.append(tree_of(workshop.root))
         ids.append(act_in_turn(workshop, editor, kinds))

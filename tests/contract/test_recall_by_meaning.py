@@ -64,7 +64,7 @@ async def until_known(scene: Scene, server: JsonServer, text: str) -> None:
 
 
 async def has_marks(scene: Scene, session: str, *, known: bool = True) -> None:
-    """Wait until a session is in the vector index, or out of it."""
+    """Wait until a session is in the vector index, or is no longer in it."""
     with anyio.fail_after(60):
         while True:
             store = VectorStore(scene.home / "vectors.db", None)
@@ -81,7 +81,7 @@ async def one_turn(scene: Scene, editor: FakeEditor, words: str) -> str:
     return session
 
 
-async def test_an_endpoint_is_asked_in_its_format_and_its_answers_are_put_in_order() -> None:
+async def test_an_endpoint_is_queried_in_its_format_and_its_answers_are_put_in_order() -> None:
     async with json_server(embeddings) as server:
         embedder = EndpointEmbedder(Endpoint(base_url=f"{server.url}/v1", api_key="sk-1234"), "small", 256)
         texts = [f"text {number} {'docker' if number % 2 else 'release'}" for number in range(40)]
@@ -113,7 +113,7 @@ async def test_an_endpoint_is_asked_in_its_format_and_its_answers_are_put_in_ord
         (200, {"answer": 1}, BadReply),
     ],
 )
-async def test_what_an_endpoint_does_wrong_has_a_name(
+async def test_every_mistake_of_an_endpoint_has_a_name(
     status: int, answer: Any, error: type[ModelError]
 ) -> None:
     async with json_server(lambda _: (status, answer)) as server:
@@ -124,7 +124,7 @@ async def test_what_an_endpoint_does_wrong_has_a_name(
     assert "sk-1234" not in raised.value.sentence()
 
 
-async def test_a_fitting_skill_is_named_behind_the_same_prompt(tmp_path: Path) -> None:
+async def test_a_matching_skill_is_named_after_an_unchanged_prompt(tmp_path: Path) -> None:
     prompts: list[tuple[str, ...]] = []
     for place in ("with", "without"):
         folder = tmp_path / place
@@ -144,7 +144,7 @@ async def test_a_fitting_skill_is_named_behind_the_same_prompt(tmp_path: Path) -
                 ):
                     assert await editor.prompt(session, words) == "end_turn"
                 while place == "with" and FITS_WELL not in ShownSession(editor, session).thoughts:
-                    scene.provider.plays(step("Done."))  # a turn waits for it only briefly
+                    scene.provider.plays(step("Done."))  # A turn waits for it only briefly.
                     assert await editor.prompt(session, "Please release one more version") == "end_turn"
                 reported = FITS_WELL in ShownSession(editor, session).thoughts
         assert reported == (place == "with")
@@ -177,7 +177,7 @@ async def test_sessions_are_found_by_meaning_and_leave_the_index_when_deleted(tm
     assert {asked.headers["authorization"] for asked in server.asked} == {"Bearer sk-embedding-key-000"}
 
 
-async def test_an_endpoint_that_never_answers_delays_no_turn_and_one_that_fails_is_reported_once(
+async def test_an_endpoint_that_never_answers_delays_no_turn_and_a_failure_is_reported_once(
     tmp_path: Path,
 ) -> None:
     silent, refusing = tmp_path / "silent", tmp_path / "refusing"
@@ -192,7 +192,7 @@ async def test_an_endpoint_that_never_answers_delays_no_turn_and_one_that_fails_
                 for words in ("Please release version 2", "Now publish version 3", "And version 4, please"):
                     assert await editor.prompt(session, words) == "end_turn"
                 while place == refusing and UNAIDED not in ShownSession(editor, session).thoughts:
-                    scene.provider.plays(step("Done."))  # no turn waits for it to fail
+                    scene.provider.plays(step("Done."))  # No turn waits for it to fail.
                     assert await editor.prompt(session, "Once more: release it") == "end_turn"
                 scene.provider.plays(step("Done."))
                 assert await editor.prompt(session, "And publish it, please") == "end_turn"
@@ -200,7 +200,7 @@ async def test_an_endpoint_that_never_answers_delays_no_turn_and_one_that_fails_
         assert reported == (0 if place == silent else 1)
 
 
-async def test_the_command_line_searches_by_meaning_and_the_doctor_makes_the_vectors_again(
+async def test_the_command_line_searches_by_meaning_and_doctor_recreates_the_vectors(
     tmp_path: Path,
 ) -> None:
     scene = Scene(tmp_path.resolve())
@@ -224,7 +224,7 @@ async def printed(scene: Scene, arguments: str) -> str:
     return done.stdout.decode() + done.stderr.decode()
 
 
-async def test_the_model_on_this_machine_knows_meanings_in_several_languages() -> None:
+async def test_the_local_model_recognises_meanings_in_several_languages() -> None:
     embedder = LocalEmbedder()
     skill = "cut release: Cut a release: bump the version, write the changelog, tag and publish to PyPI."
     asked = (
@@ -245,7 +245,7 @@ async def test_the_model_on_this_machine_knows_meanings_in_several_languages() -
     assert {len(vector) for vector in prompts} == {384}
 
 
-async def test_a_question_that_was_given_up_does_not_answer_the_next_one() -> None:
+async def test_an_abandoned_query_does_not_answer_the_next_one() -> None:
     embedder = LocalEmbedder()
     with anyio.fail_after(60):
         (expected,) = await embedder.embed(["a kettle"], "query")
@@ -256,7 +256,7 @@ async def test_a_question_that_was_given_up_does_not_answer_the_next_one() -> No
     assert cosine_similarity(expected, again) == pytest.approx(1)
 
 
-async def test_a_model_that_dies_is_reported_and_started_over() -> None:
+async def test_a_model_that_crashes_is_reported_and_restarted() -> None:
     dying = LocalEmbedder((sys.executable, "-c", "raise SystemExit(3)"))
     for _ in range(2):
         with anyio.fail_after(60), pytest.raises(ModelUnavailable, match="stopped"):

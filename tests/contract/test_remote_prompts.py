@@ -1,4 +1,4 @@
-"""The prompt of a session whose files are on another machine: it contains nothing of this machine's folder."""
+"""The prompt of a session whose files are on another machine contains nothing from this machine's folder."""
 
 import math
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ def unheard(place: str, imports: Mapping[str, str]) -> None:
     assert imports == {}
 
 
-def test_a_folder_of_this_machine_says_nothing_to_a_session_elsewhere(tmp_path: Path) -> None:
+def test_a_local_folder_adds_nothing_to_a_remote_session(tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()
     (project / "AGENTS.md").write_text("Speak like a canary.")
@@ -55,7 +55,7 @@ def test_a_folder_of_this_machine_says_nothing_to_a_session_elsewhere(tmp_path: 
     assert "backend ssh" in far.notices[-1]
 
 
-def test_it_is_known_where_files_are_before_anything_is_opened_there(tmp_path: Path) -> None:
+def test_the_location_of_the_files_is_known_before_anything_is_opened_there(tmp_path: Path) -> None:
     def backend_selector(backend: str) -> BackendSelector:
         known = environment_of({"HERMES_HOME": str(tmp_path)})
         settings = Settings.model_validate({"backend": backend, "ssh": {"host": "far.test"}})

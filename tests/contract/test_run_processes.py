@@ -72,7 +72,7 @@ def is_alive(pid: int) -> bool:
     return bool(done.stdout.strip()) and not done.stdout.startswith("Z")
 
 
-async def test_a_run_is_driven_in_a_process_of_its_own_and_hears_answers(stage: ProcessStage) -> None:
+async def test_a_run_is_driven_in_its_own_process_and_gets_answers(stage: ProcessStage) -> None:
     runs = stage.open()
     await runs.start(order("a", "ask"))
     async with stage.driving():
@@ -101,7 +101,7 @@ async def test_a_killed_process_is_a_crash_and_no_lapse_while_its_worker_survive
 
 
 @pytest.mark.slow
-async def test_a_process_that_hangs_is_ended_though_it_hears_nothing(stage: ProcessStage) -> None:
+async def test_a_process_that_hangs_is_ended_although_it_ignores_requests(stage: ProcessStage) -> None:
     """Liveness and progress are two different things: its worker renews the claim, but nothing advances."""
     runs = stage.open()
     await runs.start(order("a", "hang"))
@@ -116,7 +116,7 @@ async def test_a_process_that_hangs_is_ended_though_it_hears_nothing(stage: Proc
 
 @pytest.mark.slow
 async def test_a_looping_process_keeps_its_claim_until_it_is_stopped(stage: ProcessStage) -> None:
-    """Endless progress is not a dead worker: the run stays one attempt, and `stop` reaches it."""
+    """Endless progress does not mean a dead worker: the run stays one attempt, and `stop` reaches it."""
     runs = stage.open()
     await runs.start(order("a", "progress"))
     settings = EngineSettings(lease_s=0.9, heartbeat_s=0.15, stall_s=2, poll_s=0.2, idle_poll_s=0.2)

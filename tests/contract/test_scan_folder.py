@@ -1,4 +1,4 @@
-"""hermes-acp scan with a folder: which of its files are scanned."""
+"""`hermes-acp scan` with a folder: which of its files are scanned."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-def test_a_folder_represents_its_texts_for_agents(
+def test_a_folder_stands_for_its_texts_for_agents(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "project"

@@ -1,4 +1,4 @@
-"""hermes-acp scan --jsonl with many inputs at once: all processors answer, in order, and no line is lost."""
+"""`hermes-acp scan --jsonl` with many inputs at once: all processors answer, in order, and no line is lost."""
 
 import io
 import json
@@ -34,7 +34,7 @@ def test_many_lines_are_answered_in_order_with_their_numbers() -> None:
     assert blocked == {n for n in asked if n % 50 == 7}
 
 
-def test_lines_are_whole_however_they_come() -> None:
+def test_lines_are_complete_however_they_arrive() -> None:
     read, write = os.pipe()
     with os.fdopen(write, "wb", buffering=0) as pipe:
         pipe.write(b"one\ntw")
@@ -46,7 +46,7 @@ def test_lines_are_whole_however_they_come() -> None:
     os.close(read)
 
 
-def test_who_waits_for_an_answer_gets_it_at_once() -> None:
+def test_a_caller_that_waits_for_an_answer_gets_it_at_once() -> None:
     read, write = os.pipe()
     out = io.BytesIO()
     answered = threading.Event()

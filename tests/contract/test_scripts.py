@@ -27,7 +27,7 @@ async def run(scene: Scene, editor: FakeEditor, code: str, **arguments: Any) -> 
     return ShownSession(editor, session)
 
 
-async def test_twelve_calls_cost_one_step_and_each_has_its_card(scene: Scene) -> None:
+async def test_twelve_calls_need_one_step_and_each_has_its_card(scene: Scene) -> None:
     for number in range(12):
         scene.write(f"{number}.txt", f"number {number}\n")
     code = "print(sum(len(tools.read_file(path=f'{n}.txt')) for n in range(12)) > 100)"
@@ -44,7 +44,7 @@ async def test_twelve_calls_cost_one_step_and_each_has_its_card(scene: Scene) ->
     assert sum(isinstance(message, ToolMessage) for message in history) == 1
 
 
-async def test_a_call_within_is_asked_about_like_any_other(scene: Scene) -> None:
+async def test_an_inner_call_needs_the_same_approval_as_any_other(scene: Scene) -> None:
     code = (
         "try:\n    tools.write_file(path='a', content='x')\nexcept ToolError as e:\n    print('refused:', e)\n"
         "import os; print(os.path.exists('a'))"
@@ -62,7 +62,7 @@ async def test_a_call_within_is_asked_about_like_any_other(scene: Scene) -> None
     assert "\nFalse\n" in text
 
 
-async def test_what_a_script_may_not_call_is_not_there(scene: Scene) -> None:
+async def test_a_tool_that_scripts_may_not_call_is_not_available(scene: Scene) -> None:
     code = "print(sorted(n for n in dir(tools) if n in ('execute_code', 'delegate', 'ask_user', 'search')))"
     async with scene.editor() as editor:
         await run(scene, editor, code)
@@ -85,7 +85,7 @@ async def test_a_script_sees_no_secrets(scene: Scene) -> None:
 
 
 async def test_a_cancel_ends_the_script_its_children_and_its_open_call(scene: Scene) -> None:
-    nap = f"4323.{os.getpid()}"  # no other test's
+    nap = f"4323.{os.getpid()}"  # No other test's.
     code = f"import subprocess\nsubprocess.Popen(['sleep', '{nap}'])\ntools.terminal(command='echo begun; sleep {nap}')"
     scene.provider.plays(step(call("execute_code", "c1", code=code)), step("Done."))
     async with scene.editor() as editor:
@@ -116,7 +116,7 @@ def _says(pid: str, word: bytes) -> bool:
         return False
 
 
-async def test_calls_within_are_shown_again_when_the_session_is_loaded(scene: Scene) -> None:
+async def test_inner_calls_are_shown_again_when_the_session_is_loaded(scene: Scene) -> None:
     scene.write("a.txt", "one\n")
     async with scene.editor() as editor:
         reported = await run(scene, editor, "tools.read_file(path='a.txt')")

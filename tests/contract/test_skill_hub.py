@@ -74,7 +74,7 @@ def lock_of(home: Path) -> dict[str, dict[str, Any]]:
     return json.loads((home / "skills.lock").read_text())["skills"]
 
 
-def test_a_skill_is_installed_followed_audited_and_removed(
+def test_a_skill_is_installed_updated_audited_and_removed(
     elsewhere: Elsewhere, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = elsewhere.skill("ship", "Run scripts/go.", go="#!/bin/sh\n")
@@ -107,7 +107,7 @@ def test_a_skill_is_installed_followed_audited_and_removed(
     assert folder.is_dir()
 
 
-def test_a_commit_or_tag_stays_what_it_was(elsewhere: Elsewhere, home: Path) -> None:
+def test_a_commit_or_tag_stays_pinned(elsewhere: Elsewhere, home: Path) -> None:
     elsewhere.skill("ship", "The first way.")
     elsewhere.git("tag", "v1")
     elsewhere.skill("ship", "The second way.")
@@ -118,7 +118,7 @@ def test_a_commit_or_tag_stays_what_it_was(elsewhere: Elsewhere, home: Path) -> 
     assert "first" in (home / "skills/ship/SKILL.md").read_text()
 
 
-def test_a_folder_that_is_not_there_is_reported_with_those_that_are(
+def test_a_missing_folder_is_reported_with_the_existing_ones(
     elsewhere: Elsewhere, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     elsewhere.skill("ship", "Do it.")
@@ -133,7 +133,7 @@ def test_a_folder_that_is_not_there_is_reported_with_those_that_are(
 
 
 @pytest.mark.parametrize("where", ["body", "script"])
-def test_what_the_scanner_blocks_is_never_installed(
+def test_a_blocked_skill_is_never_installed(
     elsewhere: Elsewhere, home: Path, where: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     elsewhere.skill("ship", ATTACK if where == "body" else "Do it.", go=f"# {ATTACK}\n")
@@ -144,7 +144,7 @@ def test_what_the_scanner_blocks_is_never_installed(
     assert not list((home / "quarantine").iterdir())
 
 
-def test_a_warning_is_for_a_person_to_decide(
+def test_a_warning_is_for_the_user_to_decide(
     elsewhere: Elsewhere, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     elsewhere.skill("ship", "See [the rules](references/rules.md).")
@@ -155,7 +155,7 @@ def test_a_warning_is_for_a_person_to_decide(
     assert not (home / "skills").exists()
 
 
-def test_an_update_that_runs_what_it_downloads_is_for_a_person_to_decide(
+def test_an_update_that_runs_what_it_downloads_is_for_the_user_to_decide(
     elsewhere: Elsewhere, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     elsewhere.skill("ship", "See https://x.example.")
@@ -174,7 +174,7 @@ def test_nobody_agreed(elsewhere: Elsewhere, home: Path) -> None:
     assert not (home / "skills").exists()
 
 
-def test_links_and_other_repositories_are_refused(elsewhere: Elsewhere, home: Path) -> None:
+def test_links_and_nested_repositories_are_rejected(elsewhere: Elsewhere, home: Path) -> None:
     elsewhere.skill("ship", "Do it.")
     (elsewhere.place / "skills/ship/passwords").symlink_to("/etc/passwd")
     elsewhere.commit()
@@ -182,7 +182,7 @@ def test_links_and_other_repositories_are_refused(elsewhere: Elsewhere, home: Pa
     assert not (home / "skills").exists()
 
 
-def test_nothing_of_a_repository_is_run(elsewhere: Elsewhere, home: Path, tmp_path: Path) -> None:
+def test_no_program_of_a_repository_is_run(elsewhere: Elsewhere, home: Path, tmp_path: Path) -> None:
     mark = tmp_path / "ran"
     elsewhere.skill("ship", "Do it.")
     (elsewhere.place / ".gitattributes").write_text("* filter=evil\n")
@@ -209,7 +209,7 @@ def test_one_of_several_skills_must_be_named(
     assert "skills/plan, skills/ship" in capsys.readouterr().err
 
 
-def test_a_folder_is_installed_too_and_ones_own_skill_stays(elsewhere: Elsewhere, home: Path) -> None:
+def test_a_folder_is_installed_too_and_the_users_own_skill_stays(elsewhere: Elsewhere, home: Path) -> None:
     elsewhere.skill("ship", "Do it.")
     source = str(elsewhere.place / "skills" / "ship")
     own = home / "skills" / "ship"
@@ -222,7 +222,7 @@ def test_a_folder_is_installed_too_and_ones_own_skill_stays(elsewhere: Elsewhere
     assert lock_of(home)["ship"]["commit"] == ""
 
 
-def test_a_person_sees_the_files_in_quarantine_while_they_decide(elsewhere: Elsewhere, home: Path) -> None:
+def test_the_user_sees_the_files_in_quarantine_while_deciding(elsewhere: Elsewhere, home: Path) -> None:
     elsewhere.skill("ship", "Do it.", go="#!/bin/sh\n")
     hub = SkillHub(home, SkillUsageTracker(home, lambda: 1.0), lambda: 1.0, os.defpath)
     with hub.fetched(Source(elsewhere.url, "skills/ship")) as candidate:
@@ -249,7 +249,7 @@ def test_a_person_sees_the_files_in_quarantine_while_they_decide(elsewhere: Else
         ("https://h.example/a/c/b/-/tree/v1/x/", Source("https://h.example/a/c/b", "x", "v1")),
     ],
 )
-def test_sources_are_understood(tmp_path: Path, text: str, source: Source) -> None:
+def test_sources_are_parsed(tmp_path: Path, text: str, source: Source) -> None:
     assert read_source(text, tmp_path) == source
     assert read_source(source.text, tmp_path) == source
 
@@ -265,12 +265,12 @@ def test_sources_are_understood(tmp_path: Path, text: str, source: Source) -> No
         "https://h/a/b/tree/main/../x",
     ],
 )
-def test_other_addresses_are_refused(tmp_path: Path, text: str) -> None:
+def test_other_addresses_are_rejected(tmp_path: Path, text: str) -> None:
     with pytest.raises(BadRequest):
         read_source(text, tmp_path)
 
 
-def test_hidden_files_are_left_out_and_told_when_they_turn_up(
+def test_hidden_files_are_omitted_and_reported_when_they_appear(
     elsewhere: Elsewhere, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (elsewhere.place / "SKILL.md").write_text("---\nname: ship\ndescription: Ships it.\n---\nDo it.\n")
@@ -291,7 +291,7 @@ def test_hidden_files_are_left_out_and_told_when_they_turn_up(
         assert run_command(["skills", "remove", "ship"]) == 0
 
 
-def test_a_lock_file_cannot_name_what_lies_elsewhere(elsewhere: Elsewhere, home: Path) -> None:
+def test_a_lock_file_cannot_name_files_elsewhere(elsewhere: Elsewhere, home: Path) -> None:
     elsewhere.skill("ship", "Do it.")
     assert run_command(["skills", "install", "--yes", elsewhere.url]) == 0
     victim = home / "victim"
@@ -304,7 +304,7 @@ def test_a_lock_file_cannot_name_what_lies_elsewhere(elsewhere: Elsewhere, home:
     assert (victim / "SKILL.md").is_file()
 
 
-def test_one_that_cannot_be_had_does_not_keep_the_others_back(
+def test_an_unavailable_source_does_not_block_the_others(
     elsewhere: Elsewhere, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = Elsewhere(tmp_path / "other")
@@ -323,7 +323,7 @@ ANSWERS = [(b"y\n", 0), (b"\n", 1), (b"nonsense\n", 1), (b"\x04", 1)]
 
 
 @pytest.mark.parametrize(("answer", "code"), ANSWERS)
-def test_a_person_is_asked_and_no_is_the_default(
+def test_the_user_is_asked_and_no_is_the_default(
     elsewhere: Elsewhere, home: Path, answer: bytes, code: int
 ) -> None:
     elsewhere.skill("ship", "Do it.")
@@ -338,7 +338,7 @@ def test_a_person_is_asked_and_no_is_the_default(
 
 
 @pytest.mark.parametrize(("answer", "code"), ANSWERS)
-def test_an_update_is_asked_for_as_an_update_with_the_commits_and_the_changes(
+def test_an_update_question_shows_the_commits_and_the_changes(
     elsewhere: Elsewhere, home: Path, answer: bytes, code: int
 ) -> None:
     first = elsewhere.skill("ship", "Do it.", go="#!/bin/sh\n")
@@ -357,7 +357,7 @@ def test_an_update_is_asked_for_as_an_update_with_the_commits_and_the_changes(
     assert ("Do it twice." in text) == (code == 0)
 
 
-def test_several_that_install_at_once_leave_what_one_of_them_approved(
+def test_concurrent_installs_leave_what_one_of_them_approved(
     elsewhere: Elsewhere, home: Path, tmp_path: Path
 ) -> None:
     others = [Elsewhere(tmp_path / name) for name in ("one", "two")]

@@ -1,4 +1,4 @@
-"""Taps between two profiles: published, searched, installed, audited, and refused if something is wrong."""
+"""Taps between two profiles: published, searched, installed, audited, and rejected if something is wrong."""
 
 import json
 import os
@@ -80,7 +80,7 @@ def link(clone: Path) -> None:
         ("path out", "is not a valid skill name"),
     ],
 )
-def test_a_tap_that_was_tampered_with_is_refused(
+def test_a_tampered_tap_is_rejected(
     market: Market, capsys: pytest.CaptureFixture[str], what: str, why: str
 ) -> None:
     home = reader_with_the_skill(market)
@@ -130,7 +130,7 @@ def test_an_update_shows_the_versions_and_what_changed_in_each_file(
     assert market.publish(body, **{"a.md": "x" * 600 + "\n", "b.bin": "a\0b"}) == 0
     market.be("reader")
     capsys.readouterr()
-    assert run_command(["skills", "update"]) != 0  # there is no terminal to ask in
+    assert run_command(["skills", "update"]) != 0  # Nobody can be asked.
     said = capsys.readouterr()
     lines = said.out.splitlines()
     assert "version 1 → 2" in lines
@@ -159,12 +159,12 @@ def test_an_update_shows_the_versions_and_what_changed_in_each_file(
         ("Now !`git status` first.", {}, "! can use: commands, which"),
     ],
 )
-def test_an_update_that_is_malicious_or_can_do_more_is_not_installed_without_a_look(
+def test_an_update_that_is_malicious_or_can_do_more_is_not_installed_unseen(
     market: Market, capsys: pytest.CaptureFixture[str], body: str, files: dict[str, str], shown: str
 ) -> None:
     home = reader_with_the_skill(market)
     if body == ATTACK:
-        assert market.publish(body, **files) != 0  # the publisher's own scan refuses it
+        assert market.publish(body, **files) != 0  # The publisher's own scan rejects it.
         market.commit(signed_attack(market))
     else:
         assert market.publish(body, **files) == 0
@@ -195,7 +195,7 @@ def signed_attack(market: Market) -> Callable[[Path], None]:
     return apply
 
 
-def test_only_the_key_of_a_tap_can_publish_to_it_and_only_what_changed(
+def test_only_the_key_of_a_tap_can_publish_to_it_and_only_changes(
     market: Market, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert market.publish("Run the checks.") == 0
@@ -212,7 +212,7 @@ def test_only_the_key_of_a_tap_can_publish_to_it_and_only_what_changed(
 
 
 @pytest.mark.parametrize("to", ["tap.git", "./tap.git", "../served/tap.git"])
-def test_a_skill_is_published_to_a_folder_beside_the_publisher(
+def test_a_skill_is_published_to_a_local_folder(
     market: Market, monkeypatch: pytest.MonkeyPatch, to: str
 ) -> None:
     market.be("publisher")
@@ -230,7 +230,7 @@ def test_a_skill_is_published_to_a_folder_beside_the_publisher(
     "command",
     [("publish", ".", "--to", "ours"), ("taps", "revoke", "ours"), ("publish", ".", "--to", "-u;x")],
 )
-def test_a_publisher_who_names_an_unknown_tap_is_told_what_to_give(
+def test_a_publisher_who_names_an_unknown_tap_is_told_the_options(
     market: Market, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
 ) -> None:
     market.be("publisher")
@@ -277,7 +277,7 @@ def test_a_host_that_only_serves_files_can_offer_a_tap(market: Market) -> None:
 
 
 @pytest.mark.parametrize("branch", ["master", "trunk"])
-def test_a_tap_is_on_the_branch_that_the_head_of_its_repository_names(
+def test_a_tap_is_on_the_branch_that_head_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, branch: str
 ) -> None:
     with open_market(tmp_path, monkeypatch, branch) as market:
@@ -290,7 +290,7 @@ def test_a_tap_is_on_the_branch_that_the_head_of_its_repository_names(
     assert listed == branch
 
 
-def test_a_tap_whose_head_names_no_branch_is_still_read_and_published_to(
+def test_a_tap_whose_head_names_no_branch_can_still_be_read_and_published_to(
     market: Market, capsys: pytest.CaptureFixture[str]
 ) -> None:
     served = market.place / "served" / "tap.git"
@@ -307,7 +307,7 @@ def test_a_tap_whose_head_names_no_branch_is_still_read_and_published_to(
     assert "has several branches, and its HEAD names none of them" in capsys.readouterr().err
 
 
-def test_a_push_that_came_second_says_so_in_whole_words(market: Market, tmp_path: Path) -> None:
+def test_a_push_that_came_second_is_reported_in_plain_words(market: Market, tmp_path: Path) -> None:
     assert market.publish("Run the checks.") == 0
     with TapService(tmp_path, lambda: 0, os.environ["PATH"]).workshop() as (source, _):
         tree = source.write_tree("", "a", {"a": Blob(b"a")})

@@ -1,4 +1,6 @@
-"""Tests specific to a workspace over ssh: what persists between commands, and what a lost connection leaves."""
+"""Tests specific to a workspace over ssh: state that persists between commands, and the effects of a lost
+connection.
+"""
 
 import os
 import signal
@@ -66,13 +68,13 @@ def clients() -> list[int]:
     mine = [row for row in list_processes().values() if row.parent == os.getpid() and not row.is_dead]
     found: list[int] = []
     for row in mine:
-        with suppress(FileNotFoundError):  # it has just ended
+        with suppress(FileNotFoundError):  # It has just ended.
             if Path(f"/proc/{row.pid}/comm").read_text().strip() == "ssh":
                 found.append(row.pid)
     return found
 
 
-async def test_folder_and_variables_stay_from_command_to_command(ground: Ground) -> None:
+async def test_folder_and_variables_persist_between_commands(ground: Ground) -> None:
     end = await run(ground, "mkdir sub; cd sub; export WORD='two words\n\"and\" more'; UNSEEN=x; exit 3")
     assert end.exit_code == 3
     assert ground.workspace.cwd == ground.path("sub")
@@ -82,13 +84,13 @@ async def test_folder_and_variables_stay_from_command_to_command(ground: Ground)
     assert ground.workspace.locate("x") == ground.path("sub/x")
 
 
-async def test_who_leaves_the_folders_is_brought_back(ground: Ground) -> None:
+async def test_a_command_that_leaves_the_folders_is_moved_back(ground: Ground) -> None:
     end = await run(ground, "cd /")
     assert "left the session's folders" in end.output
     assert ground.workspace.cwd == str(ground.folder)
 
 
-async def test_what_loads_code_does_not_stay(ground: Ground) -> None:
+async def test_variables_that_load_code_do_not_persist(ground: Ground) -> None:
     await run(ground, "export LD_PRELOAD=/nowhere.so BASH_ENV=/nowhere HERMES=1")
     output = (await run(ground, "env")).output
     assert "HERMES=1" in output
@@ -101,7 +103,7 @@ async def test_one_connection_serves_all_commands(ground: Ground) -> None:
     assert not (await run(ground, "echo $SSH_AUTH_SOCK")).output.strip()
 
 
-async def test_a_broken_line_is_reported_and_the_next_command_has_a_new_one(ground: Ground) -> None:
+async def test_a_broken_connection_is_reported_and_the_next_command_gets_a_new_one(ground: Ground) -> None:
     report = Report()
     with anyio.fail_after(BOUND_S):
         async with anyio.create_task_group() as tasks:
@@ -115,7 +117,7 @@ async def test_a_broken_line_is_reported_and_the_next_command_has_a_new_one(grou
             tasks.start_soon(break_off)
             await report.seen.wait()
             for pid in clients():
-                with suppress(ProcessLookupError):  # they go together
+                with suppress(ProcessLookupError):  # They are removed together.
                     os.kill(pid, signal.SIGKILL)
         assert (await run(ground, "echo again")).output == "again\n"
         pid = int(report.text.split()[0])
@@ -123,7 +125,7 @@ async def test_a_broken_line_is_reported_and_the_next_command_has_a_new_one(grou
             await anyio.sleep(0.05)
 
 
-async def test_nothing_is_left_there_when_this_process_is_killed(config_file: Path, tmp_path: Path) -> None:
+async def test_nothing_remains_there_when_this_process_is_killed(config_file: Path, tmp_path: Path) -> None:
     argv = [sys.executable, "-c", SERVER, str(tmp_path), str(config_file)]
     environment = {**VARIABLES, "PYTHONPATH": os.pathsep.join(sys.path)}
     with anyio.fail_after(BOUND_S):
@@ -137,7 +139,7 @@ async def test_nothing_is_left_there_when_this_process_is_killed(config_file: Pa
             await anyio.sleep(0.05)
 
 
-async def test_nothing_of_ours_stays_after_the_close(ground: Ground) -> None:
+async def test_nothing_of_ours_remains_after_closing(ground: Ground) -> None:
     before = set(Path("/tmp").glob("hermes-acp-*"))
     await run(ground, "export X=1")
     made = [path for path in set(Path("/tmp").glob("hermes-acp-*")) - before if (path / "env").exists()]
@@ -155,12 +157,12 @@ async def test_a_host_that_cannot_be_reached_is_reported(config_file: Path, tmp_
     await workspace.close()
 
 
-async def test_a_search_never_denies_a_match_that_is_too_long_to_be_shown(ground: Ground) -> None:
+async def test_a_search_never_hides_a_match_that_is_too_long_to_show(ground: Ground) -> None:
     with (ground.folder / "long.txt").open("w") as file:
         file.write("needle")
         for _ in range(20):
             file.write("x" * 1_000_000)
-    with suppress(WorkspaceError):  # if the host has ripgrep, which would send the whole line
+    with suppress(WorkspaceError):  # If the host has ripgrep, which would send the whole line.
         assert await ground.workspace.search(SearchQuery("needle", str(ground.folder)))
     with pytest.raises(WorkspaceError, match="100,000 characters"):
         await ground.workspace.search(SearchQuery("a" * 100_000, str(ground.folder)))

@@ -41,7 +41,7 @@ def update(market: Market) -> int:
 
 
 def statements(market: Market, *changes: tuple[str, str, str]) -> Callable[[Path], None]:
-    """Return a commit's change that adds statements: the old key, the new one, and the key that actually signs."""
+    """Return a commit that adds statements: the old key, the new one, and the key that actually signs."""
 
     def apply(clone: Path) -> None:
         signer = KeySigner(market.place, "/usr/bin:/bin")
@@ -55,7 +55,7 @@ def statements(market: Market, *changes: tuple[str, str, str]) -> Callable[[Path
     return apply
 
 
-def test_a_reader_follows_a_key_that_the_old_one_confirms_and_is_told(
+def test_a_reader_follows_a_change_confirmed_by_the_old_key_and_is_told(
     market: Market, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home = reader_with_the_skill(market)
@@ -78,7 +78,7 @@ def test_a_reader_follows_a_key_that_the_old_one_confirms_and_is_told(
     assert "key until " in capsys.readouterr().out
 
 
-def test_a_reader_who_was_away_follows_several_changes_and_a_new_one_pins_the_last(
+def test_an_absent_reader_follows_several_changes_and_a_new_one_pins_the_last(
     market: Market, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home = reader_with_the_skill(market)
@@ -109,7 +109,7 @@ def unreadable(clone: Path) -> None:
         ("unreadable", "keys.json cannot be read"),
     ],
 )
-def test_a_change_that_the_old_key_does_not_confirm_is_refused(
+def test_a_change_that_the_old_key_does_not_confirm_is_rejected(
     market: Market, capsys: pytest.CaptureFixture[str], what: str, why: str
 ) -> None:
     home = reader_with_the_skill(market)
@@ -137,7 +137,7 @@ def test_a_change_that_the_old_key_does_not_confirm_is_refused(
     assert not list((home / "quarantine").iterdir())
 
 
-def test_a_revoked_tap_is_refused_permanently_even_if_the_host_hides_that_again(
+def test_a_revoked_tap_is_rejected_permanently_even_if_the_host_hides_the_revocation(
     market: Market, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home = reader_with_the_skill(market)
@@ -156,7 +156,7 @@ def test_a_revoked_tap_is_refused_permanently_even_if_the_host_hides_that_again(
     assert TapStore(home).find("tap").is_revoked
 
 
-def test_nobody_adds_a_tap_whose_key_was_replaced_or_revoked(
+def test_a_tap_whose_key_was_replaced_or_revoked_cannot_be_added(
     market: Market, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert market.publish("Run the checks.") == 0
@@ -168,7 +168,7 @@ def test_nobody_adds_a_tap_whose_key_was_replaced_or_revoked(
     assert not TapStore(home).taps()
 
 
-def test_only_the_present_key_publishes_and_changes_keys(
+def test_only_the_current_key_publishes_and_changes_keys(
     market: Market, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert change_key(market, "key", "next") != 0
@@ -188,7 +188,7 @@ def test_only_the_present_key_publishes_and_changes_keys(
     assert "This key was replaced or revoked in the tap" in capsys.readouterr().err
 
 
-def test_a_change_of_key_asks_first(market: Market, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_key_change_asks_first(market: Market, capsys: pytest.CaptureFixture[str]) -> None:
     assert market.publish("Run the checks.") == 0
     market.be("publisher")
     words = ["--new-key", str(market.keys["next"]), market.url, "--key", str(market.keys["key"])]

@@ -1,4 +1,4 @@
-"""A model without tool calls, over real HTTP: tools, calls and results as text."""
+"""A model without tool calls, over real HTTP: tools, calls and results are sent as text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TOOLS = (ToolSchema("read", "Reads.", {"type": "object"}),)
 SAID = '<think>hm</think>I look 🌍.\n<tool_call>\n{"name": "read", "arguments": {"p": "ü"}}\n</tool_call>'
 
 
-async def test_a_round_of_calls_in_words() -> None:
+async def test_a_round_of_calls_as_text() -> None:
     replies = [Reply(text=SAID, write_size_bytes=1, deltas=20), Reply(text="Done.")]
     async with serve(replies) as server:
         choice = ModelChoice(provider="nous", model="m", base_url=server.openai_base_url, api_key="k")
@@ -52,7 +52,7 @@ async def test_a_round_of_calls_in_words() -> None:
     assert '<tool_response>\n{"name":"read","content":"found"}' in answered["messages"][3]["content"]
 
 
-async def test_thoughts_in_words_are_thoughts_where_the_preset_says_so() -> None:
+async def test_thoughts_as_text_are_thoughts_if_the_preset_says_so() -> None:
     async with serve([Reply(text="<think>hm</think>\n\nso", deltas=5)]) as server:
         choice = ModelChoice(provider="vllm", model="m", base_url=server.openai_base_url)
         connection = open_connection(choice, ProviderSettings())

@@ -1,4 +1,4 @@
-"""What every tool must do, on a real folder."""
+"""Tests that every tool must pass, on a real folder."""
 
 import os
 from collections.abc import Mapping
@@ -98,7 +98,7 @@ OUTSIDE: list[tuple[str, Mapping[str, object]]] = [
 
 
 @pytest.mark.parametrize(("name", "arguments"), OUTSIDE, ids=[str(call) for call in OUTSIDE])
-async def test_nothing_outside_is_even_proposed(
+async def test_paths_outside_are_not_even_proposed(
     name: str, arguments: Mapping[str, object], workspace: Workspace
 ) -> None:
     with pytest.raises(OutsideRoots):
@@ -138,11 +138,11 @@ TRIED_ELSEWHERE = {
     "board",
     "card",
 }
-"""With a repository, a notebook, what is remembered, learnt or written, or a clock, each in a file of its own."""
+"""Tools used with a repository, a notebook, memory, skills or a clock, each tested in its own file."""
 
 
 @pytest.mark.parametrize(("name", "arguments", "effect"), EFFECTS, ids=[name for name, *_ in EFFECTS])
-async def test_proposing_states_effects_and_has_none(
+async def test_proposing_declares_effects_and_has_none(
     name: str, arguments: Mapping[str, object], effect: str, workspace: Workspace, folder: Path
 ) -> None:
     proposal = await propose(name, arguments, workspace)
@@ -165,12 +165,14 @@ async def test_proposing_states_effects_and_has_none(
     assert not (await proposal.perform(Report())).is_error
 
 
-def test_every_tool_is_tried_here() -> None:
+def test_every_tool_is_tested_here() -> None:
     assert {name for name, *_ in EFFECTS} | TRIED_ELSEWHERE == set(TOOLS.names())
 
 
 @pytest.mark.parametrize("name", ["write_file", "edit_file", "apply_patch"])
-async def test_a_file_changed_meanwhile_is_left_alone(name: str, workspace: Workspace, folder: Path) -> None:
+async def test_a_file_changed_in_the_meantime_is_left_alone(
+    name: str, workspace: Workspace, folder: Path
+) -> None:
     arguments = next(given for tool, given, _ in EFFECTS if tool == name)
     proposal = await propose(name, arguments, workspace)
     (folder / "a.txt").write_text("somebody else's two\n")
@@ -180,7 +182,7 @@ async def test_a_file_changed_meanwhile_is_left_alone(name: str, workspace: Work
     assert (folder / "a.txt").read_text() == "somebody else's two\n"
 
 
-async def test_write_refuses_binary_files_and_folders(workspace: Workspace, folder: Path) -> None:
+async def test_binary_files_and_folders_cannot_be_written(workspace: Workspace, folder: Path) -> None:
     (folder / "image.png").write_bytes(b"\x89PNG\r\n\0\0")
     with pytest.raises(WorkspaceError, match="PNG image of 8 bytes"):
         await propose("write_file", {"path": "image.png", "content": "x"}, workspace)
@@ -190,7 +192,7 @@ async def test_write_refuses_binary_files_and_folders(workspace: Workspace, fold
     assert "list_files" in caught.value.sentence()
 
 
-async def test_reading_what_is_not_there_names_alikes(workspace: Workspace, folder: Path) -> None:
+async def test_reading_a_missing_file_names_similar_ones(workspace: Workspace, folder: Path) -> None:
     (folder / "Settings.py").touch()
     for path, said in (("settings.py", r"Settings\.py"), ("no/where.py", "list_files"), (".", "list_files")):
         with pytest.raises(WorkspaceError) as caught:
@@ -198,14 +200,14 @@ async def test_reading_what_is_not_there_names_alikes(workspace: Workspace, fold
         assert said.replace("\\", "") in caught.value.sentence()
 
 
-async def test_reading_a_huge_file_is_refused_with_its_size(workspace: Workspace, folder: Path) -> None:
+async def test_reading_a_huge_file_is_rejected_with_its_size(workspace: Workspace, folder: Path) -> None:
     with (folder / "huge").open("wb") as file:
         file.truncate(100_000_000)
     with pytest.raises(WorkspaceError, match="100,000,000"):
         await perform("read_file", {"path": "huge"}, workspace)
 
 
-async def test_terminal_tells_exit_codes_and_time_outs(workspace: Workspace) -> None:
+async def test_terminal_reports_exit_codes_and_timeouts(workspace: Workspace) -> None:
     failed = await perform("terminal", {"command": "echo no; exit 4"}, workspace)
     assert (failed.text, failed.is_error, failed.exit_code) == ("no\n[exit code: 4]", False, 4)
     silent = await perform("terminal", {"command": "true"}, workspace)
@@ -237,9 +239,7 @@ async def test_a_command_that_cannot_run_is_never_proposed(
 
 
 @pytest.mark.parametrize("glob", [None, "*", ".env", "**/*"])
-async def test_search_passes_over_what_holds_secrets(
-    workspace: Workspace, folder: Path, glob: str | None
-) -> None:
+async def test_search_skips_files_with_secrets(workspace: Workspace, folder: Path, glob: str | None) -> None:
     for name in (".env", ".env.local", "id_rsa", "sub/server.pem", "sub/plain.txt"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("KEY=topsecret\n")
@@ -252,7 +252,7 @@ async def test_search_passes_over_what_holds_secrets(
     )
 
 
-async def test_search_is_grouped_and_bounded(workspace: Workspace, folder: Path) -> None:
+async def test_search_is_grouped_and_limited(workspace: Workspace, folder: Path) -> None:
     (folder / "b.txt").write_text("two too\n")
     found = await perform("search", {"pattern": "two"}, workspace)
     assert found.text == "a.txt:2: two\n\nb.txt:1: two too"

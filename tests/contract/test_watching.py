@@ -1,4 +1,4 @@
-"""Folders are watched on a real disk, whatever happens in them."""
+"""Watching folders on a real disk, whatever happens in them."""
 
 import errno
 import os
@@ -35,7 +35,7 @@ def writing(path: Path) -> Callable[[], Coroutine[Any, Any, None]]:
 
 
 @pytest.mark.parametrize("name", ["new.md", os.fsdecode(b"bytes\xff\xfe")], ids=["a name", "no text"])
-async def test_a_new_file_is_noticed_whatever_it_is_called(tmp_path: Path, name: str) -> None:
+async def test_a_new_file_is_noticed_whatever_its_name(tmp_path: Path, name: str) -> None:
     deep, shallow = tmp_path / "deep", tmp_path / "shallow"
     (deep / "below").mkdir(parents=True)
     shallow.mkdir()
@@ -62,7 +62,7 @@ async def test_irrelevant_changes_are_not_reported(tmp_path: Path) -> None:
         (tmp_path / "skills").mkdir()
 
 
-async def test_hundreds_of_places_share_one_watcher_and_each_hears_of_its_own(tmp_path: Path) -> None:
+async def test_hundreds_of_folders_share_one_watcher_and_each_gets_its_own_changes(tmp_path: Path) -> None:
     places = [tmp_path / f"place-{number}" for number in range(200)]
     shared = tmp_path / "shared"
     for folder in (*places, shared):
@@ -111,7 +111,7 @@ async def test_a_folder_reached_by_two_paths_is_watched_by_both(tmp_path: Path) 
             await folders.changed([real], [], writing(real / "new.md"))
 
 
-async def test_what_follows_a_circle_of_links_comes_to_an_end(tmp_path: Path) -> None:
+async def test_following_a_circle_of_links_ends(tmp_path: Path) -> None:
     (tmp_path / "deep" / "below").mkdir(parents=True)
     (tmp_path / "deep" / "below" / "up").symlink_to(tmp_path / "deep")
     async with watcher() as folders:
@@ -130,7 +130,7 @@ def no_instance() -> FolderEvents:
 @pytest.mark.parametrize(
     ("instead", "setting"), [(FullEvents, "max_user_watches"), (no_instance, "max_user_instances")]
 )
-async def test_beyond_the_limits_of_the_system_a_place_is_looked_at_and_the_limit_named(
+async def test_beyond_the_systems_limits_a_folder_is_polled_and_the_limit_named(
     tmp_path: Path, instead: Callable[[], FolderEvents], setting: str
 ) -> None:
     async with watcher(instead, poll_interval_s=0.01) as folders:

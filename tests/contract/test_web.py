@@ -1,4 +1,4 @@
-"""Pages and searches over real connections."""
+"""Web pages and searches over real connections."""
 
 import gzip
 import json
@@ -39,7 +39,7 @@ def go(host: str, url: str) -> bool:
     return True
 
 
-async def test_a_page_comes_as_markdown_and_without_any_name_of_ours(server: WebServer) -> None:
+async def test_a_page_is_returned_as_markdown_and_the_request_does_not_identify_us(server: WebServer) -> None:
     server.serve("/x", "<h1>Top</h1><p><a href='y'>link</a></p>")
     page = await PageFetcher(HERE, here).fetch(server.url("/x?q=1#f", "a.test"), stay)
     assert (page.status, page.text) == (200, f"# Top\n\n[link]({server.url('/y', 'a.test')})")
@@ -49,7 +49,7 @@ async def test_a_page_comes_as_markdown_and_without_any_name_of_ours(server: Web
     assert {"cookie", "authorization", "referer"}.isdisjoint(asked.headers)
 
 
-async def test_an_error_page_is_given_with_its_status(server: WebServer) -> None:
+async def test_an_error_page_is_returned_with_its_status(server: WebServer) -> None:
     server.serve("/gone", "<p>It moved away.</p>", status="410 Gone")
     page = await PageFetcher(HERE, here).fetch(server.url("/gone"), stay)
     assert (page.status, page.text) == (410, "It moved away.")
@@ -63,7 +63,7 @@ async def test_a_redirect_on_the_same_host_is_followed(server: WebServer, status
     assert (page.text, page.url) == ("here", server.url("/new", "a.test"))
 
 
-async def test_a_redirect_to_another_host_is_reported_and_followed_only_where_allowed(
+async def test_a_redirect_to_another_host_is_reported_and_followed_only_if_allowed(
     server: WebServer,
 ) -> None:
     server.serve("/old", "", f"location: {server.url('/new', 'b.test')}", status="302 Found")
@@ -89,7 +89,7 @@ async def test_redirects_in_a_circle_end(server: WebServer) -> None:
 
 
 @pytest.mark.parametrize("location", ["file:///etc/passwd", "http://u:p@b.test/", "gopher://b.test/"])
-async def test_a_redirect_to_no_web_address_is_refused(server: WebServer, location: str) -> None:
+async def test_a_redirect_to_a_non_web_address_is_rejected(server: WebServer, location: str) -> None:
     server.serve("/a", "", f"location: {location}", status="302 Found")
     with pytest.raises(BadRequest):
         await PageFetcher(HERE, here).fetch(server.url("/a"), go)
@@ -99,7 +99,7 @@ async def test_a_redirect_to_no_web_address_is_refused(server: WebServer, locati
     "found",
     [["127.0.0.1"], ["8.8.8.8", "169.254.169.254"], ["::1"], ["::ffff:10.0.0.1"], ["64:ff9b::7f00:1"]],
 )
-async def test_c03_a_name_that_leads_to_a_private_address_is_refused(
+async def test_c03_a_name_that_resolves_to_a_private_address_is_rejected(
     server: WebServer, found: list[str]
 ) -> None:
     async def look_up(host: str, port: int) -> Sequence[str]:
@@ -110,7 +110,7 @@ async def test_c03_a_name_that_leads_to_a_private_address_is_refused(
     assert server.asked == []
 
 
-async def test_c03_an_allowed_redirect_to_a_private_address_is_refused(server: WebServer) -> None:
+async def test_c03_an_allowed_redirect_to_a_private_address_is_rejected(server: WebServer) -> None:
     server.serve("/a", "", f"location: {server.url('/secret', 'inner.test')}", status="302 Found")
     with pytest.raises(WorkspaceError, match=r"inner\.test leads to 127\.0\.0\.1"):
         await PageFetcher(HERE, here).fetch(server.url("/a", "a.test"), go)
@@ -129,7 +129,7 @@ async def test_c03_the_connection_goes_to_the_address_that_was_checked(server: W
     assert (page.text, answers) == ("one", [["10.255.255.1"]])
 
 
-async def test_the_next_address_is_tried_where_one_does_not_answer(server: WebServer) -> None:
+async def test_the_next_address_is_tried_if_one_does_not_answer(server: WebServer) -> None:
     async def look_up(host: str, port: int) -> Sequence[str]:
         return ["127.0.0.2", "127.0.0.1"]
 
@@ -137,7 +137,7 @@ async def test_the_next_address_is_tried_where_one_does_not_answer(server: WebSe
     assert (await PageFetcher(HERE, look_up).fetch(server.url("/", "a.test"), stay)).text == "one"
 
 
-async def test_a_long_page_is_cut_and_not_loaded_whole(server: WebServer) -> None:
+async def test_a_long_page_is_truncated_and_not_loaded_completely(server: WebServer) -> None:
     server.serve("/", b"x" * 30_000_000, "content-type: text/plain")
     page = await PageFetcher(FetchLimits(most_bytes=100_000, private_hosts=frozenset(NAMES)), here).fetch(
         server.url(), stay
@@ -146,7 +146,7 @@ async def test_a_long_page_is_cut_and_not_loaded_whole(server: WebServer) -> Non
     assert server.sent_bytes < 20_000_000
 
 
-async def test_f09_a_gzip_bomb_is_refused(server: WebServer) -> None:
+async def test_f09_a_gzip_bomb_is_rejected(server: WebServer) -> None:
     server.serve(
         "/", gzip.compress(bytes(200_000_000), 9), "content-encoding: gzip", "content-type: text/plain"
     )
@@ -156,7 +156,7 @@ async def test_f09_a_gzip_bomb_is_refused(server: WebServer) -> None:
         )
 
 
-async def test_what_is_not_text_is_not_even_loaded(server: WebServer) -> None:
+async def test_other_media_types_are_not_even_loaded(server: WebServer) -> None:
     server.serve("/", b"%PDF" + bytes(20_000_000), "content-type: application/pdf")
     with pytest.raises(WorkspaceError, match="application/pdf"):
         await PageFetcher(HERE, here).fetch(server.url(), stay)
@@ -174,14 +174,14 @@ async def test_what_is_not_text_is_not_even_loaded(server: WebServer) -> None:
     ],
     ids=["nothing", "nonsense", "short", "silence", "brotli"],
 )
-async def test_servers_that_fail_are_reported(server: WebServer, answer: bytes, reported: str) -> None:
+async def test_failing_servers_are_reported(server: WebServer, answer: bytes, reported: str) -> None:
     server.answers["/"] = answer
     bounds = FetchLimits(timeout_s=0.5 if answer.endswith(PAUSE) else 15, private_hosts=frozenset(NAMES))
     with anyio.fail_after(60), pytest.raises(WorkspaceError, match=reported):
         await PageFetcher(bounds, here).fetch(server.url(), stay)
 
 
-async def test_hosts_that_are_not_there_are_reported() -> None:
+async def test_unknown_hosts_are_reported() -> None:
     with pytest.raises(WorkspaceError, match="There is no host"):
         await PageFetcher(FetchLimits()).fetch("http://nowhere.invalid/", stay)
     with pytest.raises(WorkspaceError, match="cannot be reached"):
@@ -198,7 +198,7 @@ async def test_a_service_is_searched(server: WebServer) -> None:
     assert json.loads(asked.body) == {"query": "two words", "max_results": 3, "search_depth": "basic"}
 
 
-async def test_a_service_asked_by_get_gets_its_query_quoted(server: WebServer) -> None:
+async def test_the_query_of_a_service_that_uses_get_is_quoted(server: WebServer) -> None:
     server.serve("/res/v1/web/search", "{}", "content-type: application/json")
     assert await SearchClient(BRAVE, server.url(""), "key").search("a&b=c", 3) == []
     assert server.asked[0].path == "/res/v1/web/search?q=a%26b%3Dc&count=3&text_decorations=false"
@@ -214,7 +214,7 @@ async def test_a_service_asked_by_get_gets_its_query_quoted(server: WebServer) -
         ("200 OK", "<html>", "did not answer with JSON"),
     ],
 )
-async def test_a_service_that_fails_is_reported_without_the_key(
+async def test_a_failing_service_is_reported_without_the_key(
     server: WebServer, status: str, body: str, reported: str
 ) -> None:
     server.serve("/search", body, "location: http://evil.test/", status=status)

@@ -33,7 +33,7 @@ _numbers = count()
 
 
 class PlainEditor:
-    """An editor that shows what the disk contains, writes at once, and turns out to have no terminals."""
+    """An editor that shows what the disk contains, writes at once, and has no terminals although it offers them."""
 
     reads_files = True
     writes_files = True
@@ -140,7 +140,7 @@ async def singularity(place: Path) -> AsyncGenerator[Machine]:
     assert stopped == f"instance stop --signal=KILL {name}"
     inside = f"exec --containall --no-home --cleanenv instance://{name} /bin/sh -c "
     assert all(line.startswith(inside) for line in others if line.startswith("exec"))
-    for folder in (f"/tmp/.{name}", "/tmp/.hermes-acp"):  # a real container's own, which ends with it
+    for folder in (f"/tmp/.{name}", "/tmp/.hermes-acp"):  # A real container has its own, which ends with it.
         rmtree(folder, ignore_errors=True)
 
 
@@ -155,7 +155,7 @@ async def daytona(place: Path) -> AsyncGenerator[Machine]:
 
         yield opened
         assert service.created
-        assert not service.living, "the sandbox was given back"
+        assert not service.living, "the sandbox was released"
 
 
 @asynccontextmanager
@@ -173,7 +173,7 @@ async def vercel(place: Path) -> AsyncGenerator[Machine]:
 
         yield opened
         assert service.created
-        assert not service.living, "the sandbox was given back"
+        assert not service.living, "the sandbox was released"
 
 
 @asynccontextmanager
@@ -181,7 +181,7 @@ async def modal(place: Path) -> AsyncGenerator[Machine]:
     async with modal_service.serving() as service:
         keys = {"MODAL_TOKEN_ID": "ak-1", "MODAL_TOKEN_SECRET": "as-1"}
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("MODAL_SERVER_URL", service.url)  # which the library reads itself
+            patch.setenv("MODAL_SERVER_URL", service.url)  # The library itself reads this.
 
             def opened(folder: Path) -> Workspace:
                 settings = ModalSettings(folder=str(folder))
@@ -189,7 +189,7 @@ async def modal(place: Path) -> AsyncGenerator[Machine]:
 
             yield opened
             assert service.created
-            assert not service.living, "the sandbox was given back"
+            assert not service.living, "the sandbox was released"
 
 
 MACHINES: dict[str, Callable[[Path], AbstractAsyncContextManager[Machine]]] = {
@@ -206,7 +206,7 @@ MACHINES: dict[str, Callable[[Path], AbstractAsyncContextManager[Machine]]] = {
 
 
 class Opened(Struct):
-    """One workspace for all tests of a backend; each test has a folder in it."""
+    """One workspace for all tests of a backend; each test has its own folder in it."""
 
     name: str
     machine: Machine
@@ -247,12 +247,12 @@ def ground(opened: Opened) -> Ground:
 
 
 class TestFiles(FileSuite):
-    """Files on each backend."""
+    """Tests of files, on each backend."""
 
 
 class TestCommands(CommandSuite):
-    """Commands on each backend."""
+    """Tests of commands, on each backend."""
 
 
 class TestLaunches(LaunchSuite):
-    """Launched commands on each backend."""
+    """Tests of launched commands, on each backend."""

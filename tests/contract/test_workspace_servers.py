@@ -51,7 +51,7 @@ async def test_a_trusted_server_starts_and_one_that_changed_asks_again(scene: Sc
     assert starts(scene) == 2
 
 
-async def test_a_workspace_takes_no_name_of_the_users_own(scene: Scene) -> None:
+async def test_a_workspaces_server_cannot_take_the_name_of_a_users_server(scene: Scene) -> None:
     name_server(scene)
     own = {
         "command": sys.executable,

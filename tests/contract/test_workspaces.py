@@ -1,4 +1,4 @@
-"""What every workspace must do, on each available backend."""
+"""Tests that every workspace must pass, on each available backend."""
 
 import os
 import re
@@ -57,7 +57,7 @@ def is_running(pid: int) -> bool:
     return row is not None and not row.is_dead
 
 
-async def test_write_then_read_gives_the_same_bytes_and_makes_folders(workspace: Workspace) -> None:
+async def test_written_bytes_are_read_back_and_folders_are_created(workspace: Workspace) -> None:
     path = workspace.locate("a/b/c.bin")
     assert await workspace.read(path) is None
     await workspace.write(path, b"\0\xff\r\n")
@@ -68,7 +68,7 @@ async def test_write_then_read_gives_the_same_bytes_and_makes_folders(workspace:
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o600, 0o664])
-async def test_write_keeps_the_mode(workspace: Workspace, folder: Path, mode: int) -> None:
+async def test_writing_keeps_the_mode(workspace: Workspace, folder: Path, mode: int) -> None:
     (folder / "run.sh").write_text("old")
     (folder / "run.sh").chmod(mode)
     await workspace.write(workspace.locate("run.sh"), b"new")
@@ -76,7 +76,7 @@ async def test_write_keeps_the_mode(workspace: Workspace, folder: Path, mode: in
     assert (folder / "run.sh").read_text() == "new"
 
 
-async def test_write_refuses_a_hard_link_and_leaves_it(workspace: Workspace, folder: Path) -> None:
+async def test_writing_to_a_hard_link_is_refused(workspace: Workspace, folder: Path) -> None:
     outside = folder.parent / "outside.txt"
     outside.write_text("theirs")
     os.link(outside, folder / "linked.txt")
@@ -85,7 +85,7 @@ async def test_write_refuses_a_hard_link_and_leaves_it(workspace: Workspace, fol
     assert outside.read_text() == "theirs"
 
 
-async def test_entries_are_sorted_and_mark_folders(workspace: Workspace, folder: Path) -> None:
+async def test_entries_are_sorted_and_folders_marked(workspace: Workspace, folder: Path) -> None:
     (folder / "sub").mkdir()
     (folder / "b.txt").write_bytes(b"12345")
     (folder / ".hidden").touch()
@@ -118,7 +118,7 @@ async def test_entries_are_sorted_and_mark_folders(workspace: Workspace, folder:
         "\ud800",
     ],
 )
-async def test_paths_that_lead_out_are_refused(workspace: Workspace, folder: Path, path: str) -> None:
+async def test_paths_that_lead_outside_are_rejected(workspace: Workspace, folder: Path, path: str) -> None:
     (folder.parent / "secret.txt").write_text("secret")
     (folder.parent / "project-twin").mkdir()
     (folder / "sub").mkdir()
@@ -137,7 +137,7 @@ async def test_paths_that_lead_out_are_refused(workspace: Workspace, folder: Pat
     assert not (folder.parent / "not-yet").exists()
 
 
-async def test_outside_names_the_path_and_the_roots(workspace: Workspace) -> None:
+async def test_an_outside_path_is_reported_with_the_roots(workspace: Workspace) -> None:
     with pytest.raises(OutsideRoots, match=re.escape("/etc/passwd")) as caught:
         workspace.locate("/etc/passwd")
     assert workspace.roots[0] in caught.value.sentence()
@@ -168,7 +168,7 @@ async def test_a_link_swapped_in_after_locate_is_not_followed(workspace: Workspa
     assert os.listdir(folder.parent / "elsewhere") == os.listdir(folder / "other") == []
 
 
-async def test_only_regular_files_of_bounded_size_are_read(workspace: Workspace, folder: Path) -> None:
+async def test_only_regular_files_of_limited_size_are_read(workspace: Workspace, folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     (folder / "sub").mkdir()
     with (folder / "huge").open("wb") as file:
@@ -187,7 +187,9 @@ async def test_only_regular_files_of_bounded_size_are_read(workspace: Workspace,
                     await workspace.write(workspace.locate(name), b"x")
 
 
-async def test_search_honours_ignore_files_and_sees_hidden_ones(workspace: Workspace, folder: Path) -> None:
+async def test_search_respects_ignore_files_and_finds_hidden_files(
+    workspace: Workspace, folder: Path
+) -> None:
     for name in ("a.py", "sub/b.txt", ".hidden/c.py", ".git/d.py", "built/e.py"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("one\nneedle here\n")
@@ -201,7 +203,7 @@ async def test_search_honours_ignore_files_and_sees_hidden_ones(workspace: Works
     assert [match.path for match in narrowed] == [str(folder / ".hidden/c.py"), str(folder / "a.py")]
     assert [m.line for m in await workspace.search(SearchQuery("needle", str(folder / "a.py")))] == [2]
     ignored = await workspace.search(SearchQuery("needle", workspace.cwd, "built/**"))
-    assert ignored == [], "a glob brings no ignored file back"
+    assert ignored == [], "a glob does not include ignored files"
     assert await workspace.search(SearchQuery("absent", workspace.cwd)) == []
     with pytest.raises(WorkspaceError, match="unclosed group"):
         await workspace.search(SearchQuery("(", workspace.cwd))
@@ -220,7 +222,7 @@ async def test_search_stops_at_the_limit_and_cuts_lines(workspace: Workspace, fo
     assert found[1].text == "needle"
 
 
-async def test_run_tells_output_and_exit_code(workspace: Workspace) -> None:
+async def test_run_reports_output_and_exit_code(workspace: Workspace) -> None:
     assert await run(workspace, "echo out; echo err >&2; exit 3") == CommandResult("out\nerr\n", 3)
     assert (await run(workspace, "kill -SEGV $$")).exit_code == 139
     assert (await run(workspace, "pwd")).output == f"{workspace.cwd}\n"
@@ -237,7 +239,7 @@ async def test_run_hides_secrets_and_pagers(workspace: Workspace) -> None:
     assert "HERMES_CALL_ID" in variables
 
 
-async def test_run_refuses_folders_outside_and_unusable_commands(workspace: Workspace, folder: Path) -> None:
+async def test_run_rejects_folders_outside_and_unusable_commands(workspace: Workspace, folder: Path) -> None:
     with pytest.raises(OutsideRoots):
         await workspace.run(Command("pwd", "/", 5), Report())
     for command in (Command("pwd", str(folder / "missing"), 5), Command("a\0b", str(folder), 5)):
@@ -247,7 +249,7 @@ async def test_run_refuses_folders_outside_and_unusable_commands(workspace: Work
         await workspace.run(Command("#" * 3_000_000, str(folder), 5), Report())
 
 
-async def test_fifty_megabytes_of_output_stay_bounded(workspace: Workspace) -> None:
+async def test_fifty_megabytes_of_output_are_truncated(workspace: Workspace) -> None:
     report = Report()
     with anyio.fail_after(60):
         line = "echo first; head -c 50000000 /dev/zero | tr '\\0' x; echo; echo last"
@@ -299,18 +301,18 @@ async def test_cancelling_while_starting_leaves_no_process(workspace: Workspace,
     assert not left_over()
 
 
-async def test_time_out_ends_everything_and_keeps_the_output(
+async def test_a_timeout_ends_everything_and_keeps_the_output(
     workspace: Workspace, left_over: LeftOver
 ) -> None:
     line, timeout_s = "trap '' TERM; echo $$; nohup setsid sleep 1000 & sleep 1000; echo", 0.3
     while not (end := await run(workspace, line, timeout_s)).output:
-        timeout_s *= 3  # it had not even started to answer
+        timeout_s *= 3  # It had not even started to answer.
     assert (end.timed_out, end.exit_code) == (True, None)
     assert not is_running(int(end.output.split()[0]))
     assert not left_over()
 
 
-async def test_background_children_do_not_hold_the_call(
+async def test_background_children_do_not_delay_the_call(
     open_workspace: Opener, folder: Path, left_over: LeftOver
 ) -> None:
     workspace = open_workspace(folder)
@@ -351,7 +353,7 @@ async def test_orphans_that_ended_before_their_command_are_reaped(
     assert not left_over()
 
 
-async def test_commands_and_searches_run_side_by_side(workspace: Workspace, folder: Path) -> None:
+async def test_commands_and_searches_run_concurrently(workspace: Workspace, folder: Path) -> None:
     (folder / "a").write_text("needle\n")
     ends: list[CommandResult] = []
 

@@ -1,4 +1,4 @@
-"""A web server that gives scripted answers and stores the requests."""
+"""A web server that sends scripted answers and stores the requests."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -9,7 +9,7 @@ from anyio.abc import SocketAttribute, SocketStream
 from msgspec import Struct
 
 PAUSE: Final = b"\0pause\0"
-"""In an answer: nothing more comes, and the connection stays open."""
+"""Used in an answer: nothing more is sent, and the connection stays open."""
 
 
 class Asked(Struct):
@@ -37,7 +37,7 @@ class WebServer:
         return f"http://{host}:{self.port}{path}"
 
     def serve(self, path: str, body: bytes | str, *headers: str, status: str = "200 OK") -> None:
-        """Answer with a body; a content type is among the headers, or it is HTML."""
+        """Answer with a body; the content type is HTML unless the headers contain one."""
         content = body.encode() if isinstance(body, str) else body
         kinds = (
             []

@@ -43,7 +43,7 @@ class Ground(Struct):
 
 
 class Report:
-    """Progress that is counted, and signals when the output first contains `awaited`."""
+    """Counts progress, and signals when the output first contains `awaited`."""
 
     session_id = "ses_present"
     event_context = EventContext("ses_present", "turn_1", 0.0)
@@ -87,14 +87,14 @@ async def run(
 
 
 async def living(ground: Ground, pids: Sequence[int]) -> list[int]:
-    """Return which processes are alive where commands run; zombies are not."""
+    """Return which processes are alive where commands run; zombies do not count."""
     names = " ".join(f"/proc/{pid}/status" for pid in pids)
     line = f"grep -l '^State:[[:space:]]*[^ZX[:space:]]' {names} 2>/dev/null | sed 's,/proc/,,; s,/status,,'"
     return [int(pid) for pid in (await run(ground, line)).output.split()]
 
 
 async def said(process: LiveProcess, awaited: str) -> str:
-    """Read from a live process until it printed these words."""
+    """Read from a live process until it has printed these words."""
     text = ""
     with anyio.fail_after(BOUND_S):
         while awaited not in text:
@@ -123,21 +123,21 @@ class FileSuite:
         [b"", b"\0\xff\r\n\x1e", "größe 你好\n".encode(), bytes(range(256)) * 4096],
         ids=["empty", "binary", "unicode", "1 MB"],
     )
-    async def test_what_is_written_is_read(self, ground: Ground, content: bytes) -> None:
+    async def test_written_content_is_read_back(self, ground: Ground, content: bytes) -> None:
         path = ground.workspace.locate(ground.path("a/ü b/it's.bin"))
         assert await ground.workspace.read(path) is None
         await ground.workspace.write(path, content)
         assert await ground.workspace.read(path) == content
-        assert os.listdir(ground.folder / "a/ü b") == ["it's.bin"], "nothing is left beside it"
+        assert os.listdir(ground.folder / "a/ü b") == ["it's.bin"], "no temporary file is left beside it"
 
-    async def test_a_file_is_replaced_whole_and_keeps_its_mode(self, ground: Ground) -> None:
+    async def test_a_file_is_replaced_completely_and_keeps_its_mode(self, ground: Ground) -> None:
         (ground.folder / "run.sh").write_text("old")
         (ground.folder / "run.sh").chmod(0o750)
         await ground.workspace.write(ground.path("run.sh"), b"new")
         assert (ground.folder / "run.sh").read_text() == "new"
         assert (ground.folder / "run.sh").stat().st_mode & 0o7777 == 0o750
 
-    async def test_who_reads_during_a_write_sees_old_or_new(self, ground: Ground) -> None:
+    async def test_a_read_during_a_write_gets_the_old_or_the_new_content(self, ground: Ground) -> None:
         path, old, new = ground.path("big"), b"o" * 300_000, b"n" * 300_000
         await ground.workspace.write(path, old)
         seen: set[bytes] = set()
@@ -149,7 +149,7 @@ class FileSuite:
         assert seen <= {old, new}
         assert await ground.workspace.read(path) == new
 
-    async def test_links_out_are_refused_and_what_they_lead_to_stays(self, ground: Ground) -> None:
+    async def test_links_to_outside_are_rejected_and_their_targets_stay(self, ground: Ground) -> None:
         outside = ground.outside
         (outside / "theirs").write_text("theirs")
         (ground.folder / "file").symlink_to(outside / "theirs")
@@ -169,12 +169,12 @@ class FileSuite:
         assert [each.read_text() for each in outside.iterdir()] == ["theirs"]
 
     @pytest.mark.parametrize("path", ["/etc/passwd", "..", "sub/../../x", "file:///etc/passwd"])
-    async def test_paths_outside_are_refused_by_name(self, ground: Ground, path: str) -> None:
+    async def test_paths_outside_are_rejected_and_named(self, ground: Ground, path: str) -> None:
         with pytest.raises(OutsideRoots):
             ground.workspace.locate(path)
 
     @pytest.mark.parametrize("path", ["", "a\0b", "x/" * 3000, "\ud800"])
-    async def test_what_is_no_path_is_refused(self, ground: Ground, path: str) -> None:
+    async def test_an_invalid_path_is_rejected(self, ground: Ground, path: str) -> None:
         with pytest.raises(WorkspaceError):
             ground.workspace.locate(path)
 
@@ -186,7 +186,7 @@ class FileSuite:
             await ground.workspace.write(ground.path("linked"), b"mine")
         assert outside.read_text() == "theirs"
 
-    async def test_only_regular_files_of_bounded_size_are_read(self, ground: Ground) -> None:
+    async def test_only_regular_files_of_limited_size_are_read(self, ground: Ground) -> None:
         os.mkfifo(ground.folder / "pipe")
         (ground.folder / "sub").mkdir()
         with (ground.folder / "huge").open("wb") as file:
@@ -210,7 +210,7 @@ class FileSuite:
             with pytest.raises(WorkspaceError):
                 await ground.workspace.entries(ground.path(name))
 
-    async def test_a_file_is_removed_and_a_folder_is_not(self, ground: Ground) -> None:
+    async def test_a_file_is_removed_but_a_folder_is_not(self, ground: Ground) -> None:
         (ground.folder / "sub").mkdir()
         (ground.folder / "gone").touch()
         await ground.workspace.remove(ground.path("gone"))
@@ -248,14 +248,14 @@ class CommandSuite:
         assert (sorted(end.output.split()), end.exit_code, end.timed_out) == (["err", "out"], 3, False)
         assert (await run(ground, "kill -SEGV $$")).exit_code == 139
 
-    async def test_input_is_closed_and_the_folder_is_the_one_asked_for(self, ground: Ground) -> None:
+    async def test_standard_input_is_closed_and_the_requested_folder_is_used(self, ground: Ground) -> None:
         assert (await run(ground, "cat")).output == ""
         (ground.folder / "sub").mkdir()
         end = await ground.workspace.run(Command("pwd; touch here", ground.path("sub"), 30), Report())
         assert end.output.splitlines()[0] == ground.path("sub")
         assert os.listdir(ground.folder / "sub") == ["here"]
 
-    async def test_output_comes_while_the_command_runs(self, ground: Ground) -> None:
+    async def test_output_arrives_while_the_command_runs(self, ground: Ground) -> None:
         report = Report()
         with anyio.fail_after(BOUND_S):
             async with anyio.create_task_group() as tasks:
@@ -273,14 +273,14 @@ class CommandSuite:
         )
         assert "core.fsmonitor" in output
 
-    async def test_folders_outside_and_unusable_commands_are_refused(self, ground: Ground) -> None:
+    async def test_folders_outside_and_unusable_commands_are_rejected(self, ground: Ground) -> None:
         with pytest.raises(OutsideRoots):
             await ground.workspace.run(Command("pwd", "/", 5), Report())
         for line, cwd in (("pwd", ground.path("missing")), ("a\0b", ground.cwd)):
             with pytest.raises(WorkspaceError):
                 await ground.workspace.run(Command(line, cwd, 5), Report())
 
-    async def test_much_output_is_bounded_and_keeps_both_ends(self, ground: Ground) -> None:
+    async def test_long_output_is_truncated_and_keeps_both_ends(self, ground: Ground) -> None:
         report = Report()
         end = await run(
             ground, "echo first; head -c 5000000 /dev/zero | tr '\\0' x; echo; echo last", 60, report
@@ -293,10 +293,10 @@ class CommandSuite:
         end = await run(ground, "printf '\\036x ended 0\\036 \\303'; sleep 0.1; printf '\\251\\036'")
         assert (end.output, end.exit_code) == ("\x1ex ended 0\x1e é\x1e", 0)
 
-    async def test_time_out_ends_everything_and_keeps_the_output(self, ground: Ground) -> None:
+    async def test_a_timeout_ends_everything_and_keeps_the_output(self, ground: Ground) -> None:
         line, timeout_s = "trap '' TERM; echo $$; setsid sleep 1000 & echo $!; sleep 1000; echo", 0.5
         while len((end := await run(ground, line, timeout_s)).output.split()) < 2:
-            timeout_s *= 3  # it had not even started to answer
+            timeout_s *= 3  # It had not even started to answer.
         pids = [int(word) for word in end.output.split()]
         assert (end.timed_out, end.exit_code, len(pids)) == (True, None, 2)
         assert await living(ground, pids) == []
@@ -314,7 +314,7 @@ class CommandSuite:
                 tasks.cancel_scope.cancel()
         assert await living(ground, pids) == []
 
-    async def test_cancelling_at_the_start_leaves_no_process(self, ground: Ground) -> None:
+    async def test_cancelling_during_the_start_leaves_no_process(self, ground: Ground) -> None:
         with anyio.fail_after(BOUND_S), anyio.CancelScope() as scope:
             scope.cancel()
             await ground.workspace.run(Command(f"sleep 7777.{os.getpid()}", ground.cwd, 600), Report())
@@ -324,14 +324,16 @@ class CommandSuite:
         )
         assert left.output.strip() == "0"
 
-    async def test_what_runs_on_is_reported_and_does_not_hold_the_call(self, ground: Ground) -> None:
+    async def test_a_process_left_running_is_reported_and_does_not_delay_the_call(
+        self, ground: Ground
+    ) -> None:
         end = await run(ground, "setsid sleep 1000 & echo $!")
         pid = int(end.output.split()[0])
         assert "still running" in end.output
         assert await living(ground, [pid]) == [pid]
         await run(ground, f"kill -9 {pid}")
 
-    async def test_commands_run_side_by_side(self, ground: Ground) -> None:
+    async def test_commands_run_concurrently(self, ground: Ground) -> None:
         ends: list[int | None] = []
 
         async def one(number: int) -> None:
@@ -372,7 +374,7 @@ class LaunchSuite:
         assert await living(ground, pids) == []
         assert (await process.read(0)).end is not None
 
-    async def test_much_output_of_a_launched_command_is_shown_at_both_ends(self, ground: Ground) -> None:
+    async def test_long_output_of_a_launched_command_is_shown_at_both_ends(self, ground: Ground) -> None:
         line = "echo first; head -c 1000000 /dev/zero | tr '\\0' x; echo; echo last; sleep 1000"
         process = await ground.workspace.launch(Command(line, ground.cwd, 1))
         text = ""
@@ -383,13 +385,13 @@ class LaunchSuite:
         assert text.startswith("first\n")
         assert len(text) < 500_000
 
-    async def test_a_terminal_is_one(self, ground: Ground) -> None:
+    async def test_a_terminal_is_real(self, ground: Ground) -> None:
         line = "[ -t 0 ] && [ -t 1 ] && echo terminal; read -r word; echo got $word"
         process = await ground.workspace.launch(Command(line, ground.cwd, 1), in_terminal=True)
         assert "terminal" in await said(process, "terminal")
         await process.write("yes\n")
         assert "got yes" in await said(process, "got yes")
 
-    async def test_a_folder_that_is_none_is_refused(self, ground: Ground) -> None:
+    async def test_a_missing_folder_is_rejected(self, ground: Ground) -> None:
         with pytest.raises(WorkspaceError):
             await ground.workspace.launch(Command("pwd", ground.path("missing"), 1))

@@ -44,14 +44,14 @@ class SteppingClock:
 
 
 class RealClock(SteppingClock):
-    """The machine's own time, which its files have too."""
+    """The machine's own time, which its files also have."""
 
     def now(self) -> float:
         return time.time()
 
 
 class SequentialIds:
-    """IDs in request order; calls of a script use the IDs they have in it, unless one is taken."""
+    """IDs in request order; calls in a script keep the IDs they have there, unless one is taken."""
 
     def __init__(self, call_names: list[str] | None = None) -> None:
         self.count = 0
@@ -68,7 +68,7 @@ class SequentialIds:
 
 
 class Scene:
-    """One person's machine: a home folder, a project, a model."""
+    """One user's machine: a home folder, a project, a model."""
 
     def __init__(self, place: Path) -> None:
         self.home = place / "home"
@@ -84,8 +84,8 @@ class Scene:
         self.overrides: dict[str, object] = {
             "retry.first_wait_s": 0.001,
             "retry.attempts": 3,
-            "checkpoints.enabled": False,  # they start git; `checkpointed` scenes have them
-            "skills.look_back_after_calls": 0,  # it asks the model; scenes about titles enable it
+            "checkpoints.enabled": False,  # Checkpoints start git; `checkpointed` scenes have them.
+            "skills.look_back_after_calls": 0,  # Titles ask the model; scenes about titles enable them.
         }
         self.variables = {
             "HERMES_HOME": str(self.home),
@@ -95,12 +95,12 @@ class Scene:
         }
 
     def offer_unstable(self) -> None:
-        """Offer the unstable half of the protocol, and check the agent against its schema."""
+        """Enable the unstable half of the protocol, and check the agent against its schema."""
         self.variables["HERMES_ACP_UNSTABLE"] = "1"
         self.schema = "v1.unstable"
 
     def write(self, name: str, content: str) -> Path:
-        """Put a file into the project."""
+        """Write a file in the project."""
         path = self.project / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8")

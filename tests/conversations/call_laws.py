@@ -1,4 +1,4 @@
-"""The rules for every call's card: one ID until its end, states in order, absolute paths, one diff per file."""
+"""The rules for the card of every call: one ID until its end, states in order, absolute paths, one diff per file."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,7 @@ class CallLaws:
         self._states: dict[tuple[str, str], str] = {}
 
     def watch(self, session_id: str, update: Json) -> Iterator[str]:
-        """Take an update; report which rule it breaks."""
+        """Process an update, and report which rule it breaks."""
         if update["sessionUpdate"] not in ("tool_call", "tool_call_update"):
             return
         named = (session_id, update["toolCallId"])
@@ -32,7 +32,7 @@ class CallLaws:
             self._states[named] = state
 
     def watch_question(self, session_id: str, call: Json) -> Iterator[str]:
-        """Take a permission request: it is about a call that is shown and has not started."""
+        """Process a permission request: it must be about a call that is shown and has not started."""
         state = self._states.get((session_id, call["toolCallId"]))
         if state != "pending":
             yield f"the call {call['toolCallId']} is asked about while its card is {state}"

@@ -1,4 +1,4 @@
-"""An MCP server carried by the fake editor, as far as the newest version of MCP needs one.
+"""An MCP server inside the fake editor, as far as the newest version of MCP requires one.
 
 Each request is self-contained.
 """
@@ -25,7 +25,7 @@ FORM: Json = {
 
 
 class CarriedServer:
-    """Tools, prompts and a resource; `prompts` and `tools` can change, `told_of_change` reports it."""
+    """Tools, prompts and a resource; `prompts` and `tools` can change, and `told_of_change` reports it."""
 
     def __init__(self, editor: FakeEditor, server_id: str = "srv-1") -> None:
         self.id = server_id
@@ -142,5 +142,5 @@ class CarriedServer:
 
 
 def said(text: str) -> dict[str, Any]:
-    """Return a tool's answer with one text."""
+    """Return a tool result with one text."""
     return {"content": [{"type": "text", "text": text}]}

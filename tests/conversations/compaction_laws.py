@@ -1,4 +1,4 @@
-"""The rules for every compaction that an editor is told about."""
+"""The rules for every compaction that is reported to an editor."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ class CompactionLaws:
         self._statuses: dict[tuple[str, str], str] = {}
 
     def watch(self, session_id: str, update: Json, *, is_taken: bool, is_replay: bool) -> Iterator[str]:
-        """Report what an update breaks. A replayed compaction is shown only by its end."""
+        """Report which rule an update breaks. A replayed compaction is shown only by its end."""
         kind = update["sessionUpdate"]
         if kind not in KINDS:
             return

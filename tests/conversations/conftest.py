@@ -14,6 +14,6 @@ def scene(tmp_path: Path) -> Scene:
 
 @pytest.fixture
 def draft(scene: Scene) -> Scene:
-    """Offer the draft of version 2 there."""
+    """Enable the draft of version 2 in the scene."""
     scene.variables["HERMES_ACP_DRAFT_V2"] = "1"
     return scene

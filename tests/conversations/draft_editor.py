@@ -1,4 +1,4 @@
-"""An editor that speaks the draft of version 2, and what it finally shows."""
+"""An editor that speaks the draft of version 2, and the session state that it finally shows."""
 
 import base64
 from collections.abc import AsyncGenerator

@@ -1,4 +1,4 @@
-"""An editor played by the test: it gives scripted answers, and checks the agent's frames against the rules."""
+"""An editor played by the test: it sends scripted answers, and checks the agent's frames against the rules."""
 
 import inspect
 import json
@@ -133,7 +133,7 @@ class FakeEditor:
         return answer["sessionId"]
 
     def options(self, session_id: str) -> list[Json]:
-        """Return a new session's options as last sent: in the answer that opened it, or in an update since."""
+        """Return a new session's options as last sent, in the answer that opened it or in a later update."""
         updates = ShownSession(self, session_id).of("config_option_update")
         return [self.opened[session_id], *updates][-1]["configOptions"]
 
@@ -154,7 +154,7 @@ class FakeEditor:
         await self.call("session/set_mode", {"sessionId": session_id, "modeId": mode})
 
     async def until(self, is_so: Callable[[], object]) -> None:
-        """Wait until something the agent sends fulfils a condition."""
+        """Wait until something that the agent sends fulfils a condition."""
         with anyio.fail_after(WAIT_S):
             while not is_so():
                 await self._changed.wait()

@@ -1,4 +1,4 @@
-"""The tests that cover each MUST of the protocol's schema, beyond those of the official kit."""
+"""The tests that cover each MUST in the protocol's schema, in addition to those of the official kit."""
 
 from tests.conversations.requirements import (
     CANCELLING,
@@ -26,30 +26,30 @@ MUSTS = (
     met(
         "text and resource links are taken in every prompt",
         PROMPTS,
-        "test_files_and_pictures_in_a_prompt_reach_the_model_and_are_shown_again",
+        "test_files_and_images_in_a_prompt_reach_the_model_and_are_replayed",
     ),
     met(
         "a terminal auth method only for a client with a terminal",
         OPENINGS,
-        "test_the_terminal_set_up_is_offered_to_a_client_with_a_terminal",
+        "test_the_terminal_setup_is_offered_to_a_client_with_a_terminal",
     ),
     met(
         "notices only to a client that announced them",
         TURNS,
-        "test_notices_go_only_to_a_client_that_takes_them",
+        "test_notices_are_sent_only_to_clients_that_support_them",
     ),
     met(
         "cancelled is the stop reason whatever the cancellation broke",
         CANCELLING,
-        "test_while_a_failed_step_waits_for_its_next_try",
-        "test_a_cancel_right_behind_its_prompt_finds_it",
+        "test_cancelling_while_a_failed_step_waits_for_its_retry",
+        "test_a_cancel_sent_right_after_its_prompt_cancels_it",
     ),
     met(
         "cancelled by the draft's state too",
         DRAFT,
-        "test_a_cancel_right_behind_its_prompt_finds_it",
-        "test_a_close_right_behind_its_prompt_finds_it",
-        "test_cancel_ends_the_turn_and_its_command",
+        "test_a_cancel_sent_right_after_its_prompt_cancels_it",
+        "test_a_close_sent_right_after_its_prompt_ends_it",
+        "test_cancelling_ends_the_turn_and_its_command",
     ),
     met(
         "one call, or one terminal, is cancelled on request, and told by its last update",
@@ -60,58 +60,58 @@ MUSTS = (
     met(
         "a call or a terminal that cannot be cancelled is refused as such",
         DRAFT_CANCELLING,
-        "test_there_is_nothing_to_stop",
+        "test_stopping_without_a_running_call_is_an_error",
     ),
     met(
         "an unknown action of an elicitation is none of the known ones",
         ELICITATION,
-        "test_whatever_is_no_answer_is_reported_as_such",
+        "test_an_invalid_answer_is_reported_as_such",
     ),
     met(
         "requires_action is followed by running or idle",
         DRAFT_ASKING,
         "test_a_question_is_a_form_and_the_session_waits_for_its_user",
-        "test_stop_while_the_question_is_open",
+        "test_cancelling_while_the_question_is_open",
     ),
     met(
         "additionalDirectories is the complete list; absent or empty is none",
         FOLDERS,
         "test_the_named_folders_are_the_complete_list",
-        "test_none_named_is_none_in_force",
-        "test_a_fork_has_the_folders_it_was_asked_for",
+        "test_naming_no_folder_removes_all",
+        "test_a_fork_has_the_requested_folders",
         "test_version_2_resumes_with_the_complete_list_too",
     ),
     met(
         "listed folders are the complete ordered list",
         FOLDERS,
-        "test_the_list_outlives_the_process_and_its_index",
+        "test_the_list_survives_the_process_and_its_index",
     ),
     met(
         "a load shows everything, in order and once",
         REJOINING,
-        "test_what_happens_while_the_past_is_shown_comes_last_and_once",
+        "test_events_during_the_replay_are_shown_last_and_once",
         "test_loading_a_running_session_shows_it_once_and_in_order",
         "test_another_client_that_loads_a_running_session_misses_nothing",
-        "test_a_prompt_right_behind_the_resumption_of_version_2_is_shown_once",
+        "test_a_prompt_right_after_resuming_in_version_2_is_shown_once",
     ),
     met(
         "every listed session says whether it is archived; an unknown filter is refused",
         UNSTABLE,
-        "test_an_archived_session_is_hidden_until_asked_for",
+        "test_an_archived_session_is_hidden_until_requested",
     ),
-    met("archiving cancels what runs, as a close does", UNSTABLE, "test_archiving_stops_what_runs"),
+    met("archiving cancels what runs, as a close does", UNSTABLE, "test_archiving_stops_running_work"),
     met("an archived session's event stream is closed", ROUTES, "test_replies_by_method"),
-    met("session/status has no side effects", UNSTABLE, "test_status_looks_and_touches_nothing"),
+    met("session/status has no side effects", UNSTABLE, "test_status_changes_nothing"),
     met(
         "a system prompt that cannot be applied is an error, and no session",
         UNSTABLE,
-        "test_instructions_that_cannot_be_taken_start_no_session",
+        "test_invalid_instructions_start_no_session",
     ),
     met(
         "a child agent is announced before anything of it is told, and only to a client that takes subagents",
         CHILD_AGENTS,
-        "test_a_client_that_takes_subagents_is_shown_each_as_a_session",
-        "test_subagents_are_reported_to_nobody_who_does_not_take_them",
+        "test_a_client_that_supports_subagents_is_shown_each_as_a_session",
+        "test_subagents_are_not_reported_to_other_clients",
     ),
     met(
         "auth/status is never refused for want of authentication",
@@ -126,11 +126,11 @@ MUSTS = (
     met(
         "an unknown provider protocol is handled",
         PROVIDERS,
-        "test_a_route_that_cannot_be_is_refused_without_an_echo",
+        "test_an_invalid_route_is_rejected_without_quoting_it",
     ),
     met(
         "two peers never lose, double or wedge anything",
         PEER_PAIR,
-        "test_whatever_two_peers_do_to_each_other",
+        "test_two_peers_can_do_anything_to_each_other",
     ),
 )

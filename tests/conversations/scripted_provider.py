@@ -1,4 +1,4 @@
-"""A model that says what the script says."""
+"""A model that sends scripted answers."""
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -24,13 +24,13 @@ from hermes_acp.core.ports.model_ports import ListedModel
 
 
 class ScriptedThought(Struct, frozen=True):
-    """Some words of reasoning."""
+    """Some reasoning text."""
 
     text: str
 
 
 class Pause:
-    """A place where the model waits until the test continues."""
+    """A point where the model waits until the test continues."""
 
     def __init__(self) -> None:
         self.reached = anyio.Event()
@@ -41,7 +41,7 @@ Beat = str | ScriptedThought | CallFragment | ToolCall | Pause | HermesError
 
 
 class Step(Struct):
-    """One answer of the model, piece by piece."""
+    """One answer from the model, part by part."""
 
     beats: tuple[Beat, ...]
     finish: FinishReason | None = None
@@ -73,10 +73,10 @@ class ScriptedProvider:
         self.listed: tuple[str, ...] | HermesError = ("scripted-1",)
         self.listing: Pause | None = None
         self.call_names: list[str] = []
-        """The ids in the script, in order: a test's ids (`SequentialIds`) name the calls so, as it is known by them."""
+        """The IDs in the script, in order; `SequentialIds` gives a test's calls the same IDs."""
 
     def plays(self, *steps: Step) -> None:
-        """Add to the script."""
+        """Append steps to the script."""
         self.steps.extend(steps)
 
     @asynccontextmanager

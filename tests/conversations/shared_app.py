@@ -1,4 +1,4 @@
-"""Several editors of one app, as on a server with many clients."""
+"""Several editors connected to one app, as on a server with many clients."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -13,8 +13,8 @@ from hermes_protocol.transport import memory_pair
 from tests.conversations.app_scene import Scene
 from tests.conversations.fake_editor import WAIT_S, FakeEditor
 
-OTHERS_TURN = "while nothing of it was asked for"  # not an error if another editor asked
-OTHERS_CARD = "was left pending"  # not an error while another editor's turn continues
+OTHERS_TURN = "while nothing of it was asked for"  # Not an error if another editor asked.
+OTHERS_CARD = "was left pending"  # Not an error while another editor's turn continues.
 
 
 @asynccontextmanager
@@ -23,7 +23,7 @@ async def strangers(
 ) -> AsyncGenerator[tuple[FakeEditor, ...]]:
     """Start an app with editors that have sent nothing yet; the rules are checked at the end.
 
-    Each is checked against its own schema, by default all against the scene's.
+    Each editor is checked against its own schema, by default the scene's.
     """
     app, registry = scene.open_app(), ConnectionRegistry()
     editors: list[FakeEditor] = []

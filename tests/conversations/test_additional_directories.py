@@ -1,4 +1,4 @@
-"""Folders besides a session's working directory: what an editor names is the complete list, and it persists."""
+"""Folders besides a session's working directory: an editor always names the complete list, and it persists."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def folders(scene: Scene, tmp_path: Path) -> tuple[str, str]:
-    """Two folders outside the project, each with a file `a.txt`."""
+    """Create two folders outside the project, each with a file `a.txt`."""
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.txt").write_text(f"from {name}\n")
@@ -32,7 +32,7 @@ async def begin(scene: Scene, editor: FakeEditor, *folders: str) -> str:
     params = {"cwd": str(scene.project), "mcpServers": [], "additionalDirectories": list(folders)}
     session = (await editor.call("session/new", params))["sessionId"]
     scene.provider.plays(step("Begun."))
-    await editor.prompt(session)  # a session is listed from its first prompt on
+    await editor.prompt(session)  # A session is listed once it has a prompt.
     return session
 
 
@@ -42,7 +42,7 @@ async def listed(editor: FakeEditor, session: str) -> list[str]:
 
 
 async def reads(scene: Scene, editor: FakeEditor, session: str, folder: str) -> bool:
-    """Return whether the model can read the file of a folder."""
+    """Return whether the model can read the file in a folder."""
     card = f"c{len(scene.provider.requests)}"
     scene.provider.plays(step(call("read_file", card, path=f"{folder}/a.txt")), step("Tried."))
     await editor.prompt(session)
@@ -69,7 +69,7 @@ async def test_the_named_folders_are_the_complete_list(
 
 @pytest.mark.parametrize("named", [None, []])
 @pytest.mark.parametrize("is_open", [False, True])
-async def test_none_named_is_none_in_force(
+async def test_naming_no_folder_removes_all(
     scene: Scene, folders: tuple[str, str], named: object, is_open: bool
 ) -> None:
     async with scene.editor() as editor:
@@ -81,7 +81,7 @@ async def test_none_named_is_none_in_force(
         assert not await reads(scene, editor, session, folders[0])
 
 
-async def test_the_list_outlives_the_process_and_its_index(scene: Scene, folders: tuple[str, str]) -> None:
+async def test_the_list_survives_the_process_and_its_index(scene: Scene, folders: tuple[str, str]) -> None:
     one, two = folders
     async with scene.editor() as editor:
         session = await begin(scene, editor, one)
@@ -92,7 +92,7 @@ async def test_the_list_outlives_the_process_and_its_index(scene: Scene, folders
         assert await listed(editor, session) == [two, one]
 
 
-async def test_a_folder_that_cannot_serve_changes_nothing(scene: Scene, folders: tuple[str, str]) -> None:
+async def test_an_unusable_folder_changes_nothing(scene: Scene, folders: tuple[str, str]) -> None:
     async with scene.editor() as editor:
         session = await begin(scene, editor, folders[0])
         for wrong in ("relative", "/nowhere/at/all"):
@@ -102,7 +102,7 @@ async def test_a_folder_that_cannot_serve_changes_nothing(scene: Scene, folders:
         assert await reads(scene, editor, session, folders[0])
 
 
-async def test_a_fork_has_the_folders_it_was_asked_for(scene: Scene, folders: tuple[str, str]) -> None:
+async def test_a_fork_has_the_requested_folders(scene: Scene, folders: tuple[str, str]) -> None:
     one, two = folders
     scene.offer_unstable()
     async with scene.editor() as editor:

@@ -1,4 +1,4 @@
-"""Several clients at one session: what each is shown, who is asked, whose answer counts, and who may leave."""
+"""Several clients attached to one session: what each is shown, who is asked, whose answer counts, who may leave."""
 
 import anyio
 import pytest
@@ -41,7 +41,7 @@ def never(editor: FakeEditor) -> None:
     editor.on[ASK] = wait
 
 
-async def test_both_clients_are_shown_the_same_and_the_other_one_the_prompt_too(scene: Scene) -> None:
+async def test_both_clients_are_shown_the_same_and_the_other_one_also_the_prompt(scene: Scene) -> None:
     scene.provider.plays(step("One ", "two."))
     async with two_editors(scene) as (first, second):
         session_id = await shared(scene, first, second)
@@ -54,7 +54,7 @@ async def test_both_clients_are_shown_the_same_and_the_other_one_the_prompt_too(
 
 
 def turns_told(editor: FakeEditor) -> list[str]:
-    """Return what an editor was shown of turns that it did not start."""
+    """Return what an editor was shown about turns that it did not start."""
     names = ("turnBegan", "turnEnded")
     return [
         name
@@ -65,7 +65,7 @@ def turns_told(editor: FakeEditor) -> list[str]:
     ]
 
 
-async def test_a_client_learns_of_the_turns_that_others_began_and_of_none_of_its_own(scene: Scene) -> None:
+async def test_a_client_is_told_about_the_turns_of_others_and_not_about_its_own(scene: Scene) -> None:
     scene.provider.plays(step("One."), step("Two ", Pause(), "three."))
     wants: Json = {"_meta": {"hermes": {"turnStates": True}}}
     async with strangers(scene, 2) as (first, second), anyio.create_task_group() as tasks:
@@ -108,7 +108,7 @@ async def test_the_first_answer_counts_and_closes_the_other_question(scene: Scen
     assert [event.by for event in events if isinstance(event, PermissionAnswered)] == ["client (2)"]
 
 
-async def test_a_client_that_comes_later_is_asked_the_open_question(scene: Scene) -> None:
+async def test_a_client_that_attaches_later_is_asked_the_open_question(scene: Scene) -> None:
     scene.provider.plays(step(call("write_file", "c1", path="a", content="new\n")), step("Done."))
     async with two_editors(scene) as (first, second), anyio.create_task_group() as tasks:
         never(first)
@@ -120,7 +120,7 @@ async def test_a_client_that_comes_later_is_asked_the_open_question(scene: Scene
         await first.until(lambda: ShownSession(first, session_id).text == "Done.")
 
 
-async def test_an_observer_sees_everything_is_asked_nothing_and_changes_nothing(scene: Scene) -> None:
+async def test_an_observer_is_shown_everything_asked_nothing_and_changes_nothing(scene: Scene) -> None:
     scene.provider.plays(step(call("write_file", "c1", path="a", content="new\n")), step("Done."))
     async with two_editors(scene) as (first, second):
         session_id = await shared(scene, first, second, role="observer")
@@ -134,7 +134,7 @@ async def test_an_observer_sees_everything_is_asked_nothing_and_changes_nothing(
         assert (await first.call("session/list", {}))["sessions"]
 
 
-async def test_an_unknown_role_is_refused(scene: Scene) -> None:
+async def test_an_unknown_role_is_rejected(scene: Scene) -> None:
     async with two_editors(scene) as (first, second):
         session_id = await first.new_session(scene.project)
         params: Json = {"sessionId": session_id, "cwd": str(scene.project), "mcpServers": []}
@@ -142,7 +142,7 @@ async def test_an_unknown_role_is_refused(scene: Scene) -> None:
         assert "observr" in (await second.refusal("session/load", asked)).message
 
 
-async def test_a_stranger_can_do_nothing_and_nobody_deletes_what_others_use(scene: Scene) -> None:
+async def test_an_unattached_client_can_do_nothing_and_nobody_deletes_a_session_in_use(scene: Scene) -> None:
     async with two_editors(scene) as (first, second):
         session_id = await first.new_session(scene.project)
         refusal = await second.prompt_refusal(session_id)
@@ -177,7 +177,7 @@ async def test_a_dismissed_question_is_left_to_the_other_client(scene: Scene) ->
 
 
 async def drop_in_turn(scene: Scene, editor: FakeEditor, session_id: str, pause: Pause) -> None:
-    """Prompt, and lose the editor while the model answers."""
+    """Prompt, and disconnect the editor while the model answers."""
 
     async def prompt() -> None:
         with pytest.raises(PeerGone):
@@ -219,7 +219,9 @@ async def test_a_session_is_closed_once_its_last_turn_has_ended_without_clients(
 
 
 @pytest.mark.parametrize(("chosen", "text"), [("continue", "Working. Not written."), ("stop", "Working. ")])
-async def test_a_setting_says_what_a_turn_without_clients_does(scene: Scene, chosen: str, text: str) -> None:
+async def test_a_setting_decides_what_a_turn_without_clients_does(
+    scene: Scene, chosen: str, text: str
+) -> None:
     pause, writing = Pause(), call("write_file", "c1", path="a", content="new\n")
     scene.overrides["questions.without_clients"] = chosen
     scene.provider.plays(step("Working. ", pause, writing), step("Not written."))
@@ -253,7 +255,7 @@ async def test_an_observer_that_closes_a_session_only_leaves_it(scene: Scene) ->
         assert [end.reason for end in ends] == ["done"]
 
 
-async def test_whose_prompt_it_is_even_where_secrets_are_masked(scene: Scene) -> None:
+async def test_the_sender_of_a_prompt_is_shown_even_where_secrets_are_masked(scene: Scene) -> None:
     scene.provider.plays(step("Seen."))
     async with two_editors(scene) as (first, second):
         session_id = await shared(scene, first, second)

@@ -1,4 +1,4 @@
-"""Where a session runs: chosen in the settings, or for one session by its editor."""
+"""The backend of a session: chosen in the settings, or for one session by its editor."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def backend(editor: FakeEditor, session: str) -> Json | None:
     return next((option for option in editor.options(session) if option["id"] == "backend"), None)
 
 
-async def test_this_machine_alone_is_no_choice(scene: Scene) -> None:
+async def test_with_this_machine_only_there_is_no_choice(scene: Scene) -> None:
     scene.provider.plays(step("Hello."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -25,7 +25,7 @@ async def test_this_machine_alone_is_no_choice(scene: Scene) -> None:
         assert backend(editor, session) is None
 
 
-async def test_what_is_set_up_can_be_chosen(scene: Scene) -> None:
+async def test_a_configured_backend_can_be_chosen(scene: Scene) -> None:
     scene.configure(CONFIG)
     scene.provider.plays(step("Hello."))
     async with scene.editor() as editor:
@@ -40,7 +40,7 @@ async def test_what_is_set_up_can_be_chosen(scene: Scene) -> None:
         assert (await editor.refusal("session/set_config_option", params)).code == INVALID_PARAMS
 
 
-async def test_a_chosen_backend_holds_from_the_next_turn_on(scene: Scene) -> None:
+async def test_a_chosen_backend_is_used_from_the_next_turn_on(scene: Scene) -> None:
     scene.configure(CONFIG)
     scene.provider.plays(step("Hello."), step("There."))
     async with scene.editor() as editor:

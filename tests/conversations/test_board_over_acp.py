@@ -1,4 +1,4 @@
-"""A board in files or in Postgres, as a client lists it, works on its cards and follows its changes."""
+"""A board in files or in Postgres: a client lists it, works on its cards and follows its changes."""
 
 import os
 from collections.abc import Generator
@@ -40,7 +40,7 @@ async def cards_of(editor: FakeEditor, after: int = 0) -> dict[str, Json]:
     return {card["id"]: card for card in listed["cards"]}
 
 
-async def test_a_board_without_cards_is_listed_and_unknown_ones_are_refused(scene: Scene) -> None:
+async def test_an_empty_board_is_listed_and_unknown_ones_are_rejected(scene: Scene) -> None:
     async with scene.editor(_meta=HERMES) as editor:
         listed = await editor.call(f"{BOARD}list", {})
         assert (listed["boards"], listed["cards"], listed["cursor"]) == (["default"], [], 0)
@@ -85,7 +85,7 @@ async def test_cards_are_added_linked_edited_moved_commented_and_removed(scene: 
         assert second["id"] in await cards_of(editor)
 
 
-async def test_what_no_person_does_by_hand_is_refused(scene: Scene) -> None:
+async def test_actions_that_people_may_not_do_manually_are_rejected(scene: Scene) -> None:
     async with scene.editor(_meta=HERMES) as editor:
         one = (await editor.call(f"{BOARD}add", {"title": "One", "folder": str(scene.project)}))["id"]
         two = (await editor.call(f"{BOARD}add", {"title": "Two", "blockedBy": [one]}))["id"]
@@ -103,7 +103,7 @@ async def test_what_no_person_does_by_hand_is_refused(scene: Scene) -> None:
                 await editor.call(f"{BOARD}{method}", params)
 
 
-async def test_a_client_hears_of_changes_by_others_until_it_cancels_the_call(scene: Scene) -> None:
+async def test_a_client_is_notified_of_changes_by_others_until_it_cancels_the_call(scene: Scene) -> None:
     async with scene.editor(_meta=HERMES) as editor, anyio.create_task_group() as tasks:
         one = await editor.call(f"{BOARD}add", {"title": "One", "folder": str(scene.project)})
         tasks.start_soon(editor.call, f"{BOARD}watch", {"after": one["cursor"]})
@@ -137,7 +137,7 @@ async def said(editor: FakeEditor, session_id: str, prompt: str) -> str:
     return ShownSession(editor, session_id, before).text
 
 
-async def test_a_session_shows_a_board_as_its_plan_also_to_clients_that_come_later(scene: Scene) -> None:
+async def test_a_session_shows_a_board_as_its_plan_and_later_clients_see_it_too(scene: Scene) -> None:
     async with scene.editor() as editor:
         session_id = await editor.new_session(str(scene.project))
         editor.laws.follow_boards.add(session_id)
@@ -177,7 +177,7 @@ async def test_a_ready_card_without_a_worker_says_what_to_start(scene: Scene) ->
         assert "No process is working" in (await editor.call(f"{BOARD}list", {}))["halted"]
 
 
-async def test_a_card_is_taken_by_a_session_and_its_result_is_reviewed(scene: Scene) -> None:
+async def test_a_session_takes_a_card_and_its_result_is_reviewed(scene: Scene) -> None:
     scene.provider.plays(step(call("card", action="result", text="It works.")), step("Done."))
     (scene.home / "boards" / "default").mkdir(parents=True)
     (scene.home / "boards" / "default" / "log.jsonl").touch()

@@ -1,4 +1,4 @@
-"""Boards whose cards are worked on: in real sessions, in worktrees of a real repository, up to the merge."""
+"""Boards whose cards are worked on in real sessions, in worktrees of a real repository, up to the merge."""
 
 import subprocess
 from collections.abc import AsyncGenerator
@@ -59,7 +59,7 @@ def git(scene: Scene, *arguments: str) -> str:
 
 @asynccontextmanager
 async def opened(scene: Scene) -> AsyncGenerator[App]:
-    """Start a process that keeps boards going and drives runs."""
+    """Start a process that maintains boards and drives runs."""
     app = scene.open_app()
     try:
         async with background_tasks(app.keep, app.run_service.work, app.board_coordinator().keep):
@@ -70,7 +70,7 @@ async def opened(scene: Scene) -> AsyncGenerator[App]:
 
 
 def said_in(scene: Scene, request: int) -> str:
-    """Return the contents of a request to the model."""
+    """Return the text contents of a request to the model."""
     return "\n".join(plain_history(scene.provider.requests[request]))
 
 
@@ -138,7 +138,7 @@ async def test_a_card_that_is_sent_back_continues_in_its_session(scene: Scene) -
     )
 
 
-async def test_dependent_cards_start_when_what_blocks_them_is_done_and_see_its_result(scene: Scene) -> None:
+async def test_dependent_cards_start_when_their_blockers_are_done_and_see_the_result(scene: Scene) -> None:
     scene.provider.plays(step("The answer is 42."), step("Used it."))
     async with opened(scene) as app:
         later = await act(app, AddCard("Use", work=CardWork(str(scene.project))))
@@ -204,7 +204,7 @@ async def test_work_on_a_parked_card_stops(scene: Scene) -> None:
         await act(app, RemoveCard(card))
 
 
-async def test_boards_keep_to_their_limits(scene: Scene) -> None:
+async def test_boards_respect_their_limits(scene: Scene) -> None:
     pauses = [Pause(), Pause(), Pause()]
     scene.provider.plays(*(step(f"Card {number}.", pause) for number, pause in enumerate(pauses)))
     async with opened(scene) as app:
@@ -227,7 +227,7 @@ async def test_boards_keep_to_their_limits(scene: Scene) -> None:
         assert (await app.board_service.board(BOARD)).cards[more].state == "ready"
 
 
-async def test_checks_approve_where_a_person_said_so(scene: Scene) -> None:
+async def test_checks_approve_if_the_user_said_so(scene: Scene) -> None:
     scene.write(".hermes/config.yaml", "checks: ['test -e made.txt']\n")
     git(scene, "add", ".")
     git(scene, "commit", "-qm", "Check")
@@ -241,7 +241,7 @@ async def test_checks_approve_where_a_person_said_so(scene: Scene) -> None:
     assert git(scene, "log", "--format=%s") == "Make it\nCheck\nBegin"
 
 
-async def test_a_conflict_goes_back_to_the_agent_with_what_conflicts(scene: Scene) -> None:
+async def test_a_conflict_is_returned_to_the_agent_with_its_files(scene: Scene) -> None:
     def answer(request: ModelRequest) -> Step:
         said = plain_history(request)
         if said[-1].startswith("write_file:"):
@@ -283,7 +283,7 @@ async def test_work_continues_after_a_restart_at_any_point(scene: Scene) -> None
     assert (done.attempt.number, Path(done.attempt.folder, "made.txt").exists()) == (1, True)
 
 
-async def test_the_agent_reports_on_its_card_and_adds_what_it_finds(scene: Scene) -> None:
+async def test_the_agent_reports_on_its_card_and_adds_new_cards(scene: Scene) -> None:
     scene.provider.plays(
         step(
             call("board", "list"),
@@ -310,7 +310,7 @@ async def test_the_agent_reports_on_its_card_and_adds_what_it_finds(scene: Scene
     ]
 
 
-async def test_a_card_that_starts_work_is_approved_by_a_person(scene: Scene) -> None:
+async def test_a_card_that_starts_work_is_approved_by_the_user(scene: Scene) -> None:
     scene.overrides["mode"] = "auto"
     scene.provider.plays(
         step(call("card", action="add", title="More", text="Do more.", start=True)), step("Asked.")

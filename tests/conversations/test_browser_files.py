@@ -1,4 +1,4 @@
-"""Files between the workspace and a page in a real browser, with the questions to an editor's user."""
+"""Uploads and downloads between the workspace and a real browser, with the questions to an editor's user."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.conversations.scripted_provider import call, step
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.anyio,
-    pytest.mark.skipif(not IS_THERE, reason="there is no Chromium, or nothing to drive it"),
+    pytest.mark.skipif(not IS_THERE, reason="Chromium or its driver is missing"),
 ]
 ASK = "session/request_permission"
 PAGE = """<title>Desk</title><p id=o>nothing</p><input type=file aria-label=Report
@@ -25,7 +25,7 @@ def words_of(question: Json) -> str:
     return f"{shown['title']}\n{shown.get('content')}"
 
 
-async def test_an_upload_and_a_download_are_asked_about_each_with_its_file(scene: Scene) -> None:
+async def test_an_upload_and_a_download_are_each_asked_about_with_their_file(scene: Scene) -> None:
     scene.write("report.txt", "figures")
     async with web_server() as server, scene.editor() as editor:
         server.serve("/", PAGE)
@@ -55,7 +55,7 @@ async def test_an_upload_and_a_download_are_asked_about_each_with_its_file(scene
     assert (scene.project / "data.zip").read_bytes() == b"PK\0\1"
 
 
-async def test_a_file_that_the_user_keeps_back_does_not_reach_the_page(scene: Scene) -> None:
+async def test_a_rejected_upload_does_not_reach_the_page(scene: Scene) -> None:
     scene.write("report.txt", "figures")
     async with web_server() as server, scene.editor() as editor:
         server.serve("/", PAGE)

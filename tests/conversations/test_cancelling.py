@@ -33,7 +33,7 @@ async def prompted(editor: FakeEditor, session: str, text: str = "the first") ->
 
 
 async def goes_on(scene: Scene, editor: FakeEditor, session: str) -> list[str]:
-    """Prompt again: the answer must belong to this prompt. Return what the model was shown."""
+    """Prompt again, check that the answer belongs to this prompt, and return what the model was shown."""
     scene.provider.steps = [step("Still here.")]
     seen = len(editor.updates)
     assert await editor.prompt(session, "the next") == "end_turn"
@@ -41,7 +41,7 @@ async def goes_on(scene: Scene, editor: FakeEditor, session: str) -> list[str]:
     return plain_history(scene.provider.requests[-1])
 
 
-async def test_while_the_model_is_being_set_up(scene: Scene) -> None:
+async def test_cancelling_while_the_model_is_being_set_up(scene: Scene) -> None:
     del scene.variables["HERMES_MODEL"]
     scene.provider.listing = Pause()
     async with scene.editor() as editor:
@@ -54,7 +54,7 @@ async def test_while_the_model_is_being_set_up(scene: Scene) -> None:
         assert await goes_on(scene, editor, session) == ["user: the next"]
 
 
-async def test_while_the_model_is_silent(scene: Scene) -> None:
+async def test_cancelling_while_the_model_is_silent(scene: Scene) -> None:
     pause = Pause()
     scene.provider.plays(step(pause, "Too late."))
     async with scene.editor() as editor:
@@ -66,7 +66,7 @@ async def test_while_the_model_is_silent(scene: Scene) -> None:
         assert await goes_on(scene, editor, session) == [*STOPPED, "user: the next"]
 
 
-async def test_while_the_model_speaks(scene: Scene) -> None:
+async def test_cancelling_while_the_model_streams_text(scene: Scene) -> None:
     pause = Pause()
     scene.provider.plays(step("It was a dark ", "and stormy", pause, " night."))
     async with scene.editor() as editor:
@@ -82,7 +82,7 @@ async def test_while_the_model_speaks(scene: Scene) -> None:
         ]
 
 
-async def test_while_a_failed_step_waits_for_its_next_try(scene: Scene) -> None:
+async def test_cancelling_while_a_failed_step_waits_for_its_retry(scene: Scene) -> None:
     scene.overrides.update({"retry.first_wait_s": 60, "retry.longest_wait_s": 60})
     scene.provider.plays(step("Half a wo", ModelUnavailable("The line broke.", retryable=True)))
     async with scene.editor() as editor:
@@ -93,7 +93,7 @@ async def test_while_a_failed_step_waits_for_its_next_try(scene: Scene) -> None:
         assert await goes_on(scene, editor, session) == [*STOPPED, "user: the next"]
 
 
-async def test_while_the_user_is_asked(scene: Scene) -> None:
+async def test_cancelling_while_the_user_is_asked(scene: Scene) -> None:
     scene.provider.plays(
         step(call("write_file", "c1", path="a", content="x"), call("write_file", "c2", path="b", content="x"))
     )
@@ -124,8 +124,8 @@ async def test_while_the_user_is_asked(scene: Scene) -> None:
     assert not (scene.project / "a").exists()
 
 
-async def test_while_the_user_is_asked_and_answers_cancelled(scene: Scene) -> None:
-    """The protocol's own way: an editor that cancels answers its open questions with `cancelled`."""
+async def test_cancelling_while_the_user_is_asked_and_answers_cancelled(scene: Scene) -> None:
+    """As the protocol specifies: an editor that cancels answers its open questions with `cancelled`."""
     scene.provider.plays(
         step(call("write_file", "c1", path="a", content="x")), step("Should not be asked for.")
     )
@@ -155,7 +155,7 @@ def is_alive(process_id: int) -> bool:
     return True
 
 
-async def test_while_a_command_runs(scene: Scene) -> None:
+async def test_cancelling_while_a_command_runs(scene: Scene) -> None:
     line = "sleep 300 & echo $! > child; echo $$ > shell; echo started; sleep 300"
     scene.provider.plays(step(call("terminal", "c1", command=line), call("read_file", "c2", path="child")))
     async with scene.editor() as editor:
@@ -179,7 +179,7 @@ async def test_while_a_command_runs(scene: Scene) -> None:
     assert [line.split(":")[0] for line in history] == ["user", "assistant", "terminal", "read_file", "user"]
 
 
-async def test_with_a_second_prompt_in_the_queue(scene: Scene) -> None:
+async def test_cancelling_with_a_second_prompt_in_the_queue(scene: Scene) -> None:
     pause = Pause()
     scene.provider.plays(step(pause))
     async with scene.editor() as editor:
@@ -191,7 +191,7 @@ async def test_with_a_second_prompt_in_the_queue(scene: Scene) -> None:
         assert await goes_on(scene, editor, session) == [*STOPPED, "user: the next"]
 
 
-async def test_cancelling_where_nothing_runs_is_no_mistake(scene: Scene) -> None:
+async def test_cancelling_an_idle_session_is_no_error(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         editor.cancel(session)
@@ -199,7 +199,7 @@ async def test_cancelling_where_nothing_runs_is_no_mistake(scene: Scene) -> None
         assert await goes_on(scene, editor, session) == ["user: the next"]
 
 
-async def test_cancelling_one_session_leaves_the_other_alone(scene: Scene) -> None:
+async def test_cancelling_one_session_does_not_affect_the_other(scene: Scene) -> None:
     pauses = [Pause(), Pause()]
     scene.provider.plays(step(pauses[0]), step("Mine.", pauses[1]))
     async with scene.editor() as editor:
@@ -250,7 +250,7 @@ async def test_closing_a_session_stops_its_turn(scene: Scene, tmp_path: Path) ->
         assert await goes_on(scene, editor, session) == [*STOPPED, "user: the next"]
 
 
-async def test_a_cancel_right_behind_its_prompt_finds_it(scene: Scene) -> None:
+async def test_a_cancel_sent_right_after_its_prompt_cancels_it(scene: Scene) -> None:
     scene.provider.plays(step("One."), step("Two."))
     ends: list[str] = []
     async with scene.editor() as editor:

@@ -1,4 +1,4 @@
-"""Child agents as an editor sees them: one card, one person to ask, and nothing left over."""
+"""Child agents as an editor sees them: one card, one user to ask, and nothing left over."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -75,7 +75,7 @@ async def prompted(scene: Scene, editor: FakeEditor) -> AsyncGenerator[str]:
         yield session
 
 
-async def test_children_work_at_the_same_time_and_show_what_they_do(scene: Scene) -> None:
+async def test_children_work_concurrently_and_show_what_they_do(scene: Scene) -> None:
     left, right = Pause(), Pause()
     delegates(
         scene,
@@ -100,7 +100,7 @@ async def test_children_work_at_the_same_time_and_show_what_they_do(scene: Scene
         assert reported.cards["d1"]["title"] == "Delegate: Left; Right"
 
 
-async def test_only_so_many_work_at_once(scene: Scene) -> None:
+async def test_the_number_of_concurrent_children_is_limited(scene: Scene) -> None:
     scene.configure("delegation: {max_parallel: 1}\n")
     pause = Pause()
     delegates(scene, ("one", says(pause, "One.")), ("two", says("Two.")))
@@ -126,7 +126,7 @@ async def test_a_child_that_fails_is_an_outcome(scene: Scene) -> None:
         assert reported.cards["d1"]["status"] == "completed"
 
 
-async def test_a_childs_question_has_a_card_of_its_own_that_says_whose_it_is(scene: Scene) -> None:
+async def test_a_childs_question_has_its_own_card_that_names_the_child(scene: Scene) -> None:
     delegates(scene, ("quiet", says("Nothing to do.")), ("writer", first(writes("a"))))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -161,7 +161,7 @@ async def test_a_permanent_answer_applies_to_the_other_children_and_the_parent(s
         assert editor.asks(ASK) == []
 
 
-async def test_what_was_refused_is_reported_to_the_child_alone(scene: Scene) -> None:
+async def test_a_rejection_is_reported_only_to_the_child(scene: Scene) -> None:
     delegates(scene, ("writer", first(writes("a"), then="I was not allowed.")))
     async with scene.editor() as editor:
         editor.on[ASK] = allow("reject_once")
@@ -172,7 +172,7 @@ async def test_what_was_refused_is_reported_to_the_child_alone(scene: Scene) -> 
         assert child[-1].startswith("write_file: The user refused this.")
 
 
-async def test_plan_mode_binds_children_from_the_moment_it_is_chosen(scene: Scene) -> None:
+async def test_plan_mode_applies_to_children_as_soon_as_it_is_chosen(scene: Scene) -> None:
     pause = Pause()
     delegates(scene, ("writer", first(step(pause, *writes("a").beats))))
     async with scene.editor() as editor:
@@ -230,7 +230,7 @@ def cut_behind(record: Path, mark: bytes) -> None:
     record.write_bytes(content[: content.index(b"\n", content.index(mark)) + 1])
 
 
-async def test_a_process_killed_meanwhile_leaves_lawful_records(scene: Scene) -> None:
+async def test_a_process_killed_during_delegation_leaves_valid_records(scene: Scene) -> None:
     delegates(scene, ("writer", first(writes("a"))))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -247,7 +247,7 @@ async def test_a_process_killed_meanwhile_leaves_lawful_records(scene: Scene) ->
     assert '"reason":"cancelled"' in scene.record_of(session).read_text()
 
 
-async def test_answers_that_were_there_when_the_process_was_killed_reach_the_parent(scene: Scene) -> None:
+async def test_answers_that_existed_when_the_process_was_killed_reach_the_parent(scene: Scene) -> None:
     scene.configure("delegation: {max_parallel: 1}\n")
     delegates(scene, ("quick", says("It is blue.")), ("writer", first(writes("a"))), ("late", says("Late.")))
     async with scene.editor() as editor:
@@ -269,7 +269,7 @@ async def test_answers_that_were_there_when_the_process_was_killed_reach_the_par
     assert "It is blue." in history
 
 
-async def test_a_child_that_ended_unseen_by_its_parent_is_believed_its_own_record(scene: Scene) -> None:
+async def test_the_record_of_a_child_whose_end_its_parent_missed_is_trusted(scene: Scene) -> None:
     delegates(scene, ("quick", says("It is blue.")))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -282,7 +282,7 @@ async def test_a_child_that_ended_unseen_by_its_parent_is_believed_its_own_recor
     assert [event.reason for event in ended] == [None, "done"]
 
 
-async def test_a_childs_session_is_listed_nowhere_can_be_read_and_goes_with_its_parent(scene: Scene) -> None:
+async def test_a_childs_session_is_unlisted_readable_and_deleted_with_its_parent(scene: Scene) -> None:
     delegates(scene, ("scout", says("Found it.")))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -302,7 +302,7 @@ async def test_a_childs_session_is_listed_nowhere_can_be_read_and_goes_with_its_
         assert not record.parent.exists()
 
 
-async def test_a_client_that_takes_subagents_is_shown_each_as_a_session(scene: Scene) -> None:
+async def test_a_client_that_supports_subagents_is_shown_each_as_a_session(scene: Scene) -> None:
     scene.offer_unstable()
     delegates(
         scene,
@@ -335,7 +335,7 @@ async def test_a_client_that_takes_subagents_is_shown_each_as_a_session(scene: S
         ]
 
 
-async def test_subagents_are_reported_to_nobody_who_does_not_take_them(scene: Scene) -> None:
+async def test_subagents_are_not_reported_to_other_clients(scene: Scene) -> None:
     delegates(scene, ("scout", says("Found it.")))
     async with scene.editor(subagents={}) as editor:
         session = await editor.new_session(scene.project)
@@ -344,7 +344,7 @@ async def test_subagents_are_reported_to_nobody_who_does_not_take_them(scene: Sc
         assert {name for name, _ in editor.updates} == {session}
 
 
-async def test_two_children_that_change_the_same_file_are_checked_by_what_is_there(scene: Scene) -> None:
+async def test_two_children_that_change_the_same_file_are_checked_against_its_content(scene: Scene) -> None:
     scene.write("a", "one\n")
     early, late = Pause(), Pause()
     read = call("read_file", "r1", path="a")
@@ -366,7 +366,7 @@ async def test_two_children_that_change_the_same_file_are_checked_by_what_is_the
         assert len(editor.asks(ASK)) == 1
 
 
-async def test_a_child_whose_window_fills_up_shortens_its_own_history_and_no_other(scene: Scene) -> None:
+async def test_a_child_whose_window_fills_up_compacts_only_its_own_history(scene: Scene) -> None:
     scene.configure("window_tokens: 4000\n")
     scene.write("a", "alpha beta gamma\n" * 200)
     sums: list[ModelRequest] = []

@@ -23,7 +23,7 @@ SMALL_WINDOW = "window_tokens: 8000\n"
 
 
 def filling(tokens: int, *beats: Beat) -> Step:
-    """One answer after which the endpoint counts this many tokens in the window."""
+    """Return one answer after which the endpoint reports this many tokens in the window."""
     return Step(beats, usage=Usage(tokens, 10))
 
 
@@ -56,7 +56,7 @@ async def grow(scene: Scene, editor: FakeEditor, said: str = LONG) -> str:
     return session
 
 
-async def test_the_older_part_gives_way_to_a_summary_before_the_window_is_full(scene: Scene) -> None:
+async def test_older_messages_are_summarised_before_the_window_is_full(scene: Scene) -> None:
     scene.configure(SMALL_WINDOW)
     async with scene.editor(session=TAKES) as editor:
         session = await grow(scene, editor)
@@ -80,7 +80,9 @@ async def test_the_older_part_gives_way_to_a_summary_before_the_window_is_full(s
 
 
 @pytest.mark.parametrize("counted", [7, 900])
-async def test_an_endpoint_that_always_counts_the_same_is_not_believed(scene: Scene, counted: int) -> None:
+async def test_an_endpoint_that_always_reports_the_same_count_is_not_trusted(
+    scene: Scene, counted: int
+) -> None:
     scene.configure("window_tokens: 34000\n")
     scene.provider.plays(*(filling(counted, LONG * 5) for _ in range(3)))
     async with scene.editor(session=TAKES) as editor:
@@ -93,7 +95,7 @@ async def test_an_endpoint_that_always_counts_the_same_is_not_believed(scene: Sc
         assert marks(editor, session) == ["in_progress", "A summary.", "completed"]
 
 
-async def test_a_client_that_takes_no_compactions_is_told_why_nothing_is_said(scene: Scene) -> None:
+async def test_a_client_without_compaction_support_is_told_why_there_is_a_pause(scene: Scene) -> None:
     scene.configure(SMALL_WINDOW)
     async with scene.editor(session={"notices": {}}) as editor:
         session = await grow(scene, editor)
@@ -108,7 +110,7 @@ async def test_a_client_that_takes_no_compactions_is_told_why_nothing_is_said(sc
         assert "Much was said" not in str(reported.updates)
 
 
-async def test_an_endpoint_that_says_it_is_full_is_asked_once_more_with_less(scene: Scene) -> None:
+async def test_a_full_endpoint_is_asked_once_more_with_a_shorter_history(scene: Scene) -> None:
     async with scene.editor(session=TAKES) as editor:
         session = await grow(scene, editor)
         scene.provider.plays(step("Half a w", FULL), step("Much was said."), step("Fits."))
@@ -118,7 +120,7 @@ async def test_an_endpoint_that_says_it_is_full_is_asked_once_more_with_less(sce
         assert [m for m in scene.provider.requests[-1].messages if isinstance(m, AssistantMessage)] == []
 
 
-async def test_an_endpoint_that_stays_full_ends_the_turn_with_its_sentence(scene: Scene) -> None:
+async def test_an_endpoint_that_stays_full_ends_the_turn_with_a_message(scene: Scene) -> None:
     async with scene.editor(session=TAKES) as editor:
         session = await grow(scene, editor)
         scene.provider.plays(step(FULL), step("Much was said."), step(FULL), step("Later."))
@@ -143,7 +145,7 @@ async def test_a_first_prompt_that_is_too_long_is_not_summarised(scene: Scene) -
         assert marks(editor, session) == []
 
 
-async def test_a_part_too_long_for_one_request_is_summarised_piece_by_piece(scene: Scene) -> None:
+async def test_a_part_too_long_for_one_request_is_summarised_in_parts(scene: Scene) -> None:
     async with scene.editor(session=TAKES) as editor:
         session = await grow(scene, editor, LONG + LONG[:2_000])
         scene.provider.plays(
@@ -162,7 +164,7 @@ async def test_a_part_too_long_for_one_request_is_summarised_piece_by_piece(scen
     assert "One." in pieces[1]
 
 
-async def test_big_old_outputs_are_cut_first_and_nobody_is_asked(scene: Scene) -> None:
+async def test_large_old_outputs_are_cut_first_without_a_request_to_the_model(scene: Scene) -> None:
     scene.configure("window_tokens: 12000\n")
     scene.write("big.txt", "line\n" * 6_000)
     reads = [call("read_file", f"c{number}", path="big.txt", limit=2_000) for number in (1, 2)]
@@ -180,7 +182,7 @@ async def test_big_old_outputs_are_cut_first_and_nobody_is_asked(scene: Scene) -
     assert len(scene.provider.requests) == 3
 
 
-async def test_what_was_said_is_shown_again_whole_with_a_mark_where_it_was_shortened(scene: Scene) -> None:
+async def test_the_whole_conversation_is_replayed_with_a_mark_at_the_compaction(scene: Scene) -> None:
     scene.configure(SMALL_WINDOW)
     async with scene.editor(session=TAKES) as editor:
         session = await grow(scene, editor)
@@ -203,7 +205,7 @@ async def test_what_was_said_is_shown_again_whole_with_a_mark_where_it_was_short
         assert marks(editor, session) == []
 
 
-async def test_a_cancel_while_it_is_shortened_leaves_the_history_as_it_was(scene: Scene) -> None:
+async def test_cancelling_a_compaction_leaves_the_history_unchanged(scene: Scene) -> None:
     scene.configure(SMALL_WINDOW)
     pause = Pause()
     left: list[bytes] = []
@@ -234,7 +236,7 @@ async def test_a_cancel_while_it_is_shortened_leaves_the_history_as_it_was(scene
         assert (first, answer, last) == ("user: First", f"assistant: {LONG}", "user: Third")
 
 
-async def test_a_summary_that_cannot_be_had_stops_nothing(scene: Scene) -> None:
+async def test_a_failed_summary_stops_nothing(scene: Scene) -> None:
     scene.configure(SMALL_WINDOW)
     scene.write("a", "alpha\n")
     async with scene.editor(session=TAKES) as editor:
@@ -253,7 +255,7 @@ async def test_a_summary_that_cannot_be_had_stops_nothing(scene: Scene) -> None:
         assert plain_history(scene.provider.requests[-1])[:2] == ["user: First", f"assistant: {LONG}"]
 
 
-async def test_what_a_summary_takes_is_counted_in_the_turn(scene: Scene) -> None:
+async def test_the_tokens_of_a_summary_count_for_the_turn(scene: Scene) -> None:
     scene.configure(SMALL_WINDOW)
     async with scene.editor(session=TAKES) as editor:
         session = await grow(scene, editor)
@@ -270,7 +272,7 @@ async def test_what_a_summary_takes_is_counted_in_the_turn(scene: Scene) -> None
     assert done["tokens_after"] < done["tokens_before"]
 
 
-async def test_compact_does_it_by_hand_and_keeps_what_it_is_told_to(scene: Scene) -> None:
+async def test_compact_runs_manually_and_follows_its_instructions(scene: Scene) -> None:
     async with scene.editor(session=TAKES) as editor:
         session = await grow(scene, editor, 4 * LONG)
         (menu,) = ShownSession(editor, session).of("available_commands_update")[:1]
@@ -312,7 +314,7 @@ async def test_compact_waits_for_the_running_turn(scene: Scene) -> None:
         ]
 
 
-async def test_compact_can_be_stopped_and_what_is_said_meanwhile_comes_after_it(scene: Scene) -> None:
+async def test_compact_can_be_stopped_and_later_messages_come_after_it(scene: Scene) -> None:
     pause = Pause()
     async with scene.editor(session=TAKES) as editor:
         session = await grow(scene, editor, 4 * LONG)
@@ -332,7 +334,7 @@ async def test_compact_can_be_stopped_and_what_is_said_meanwhile_comes_after_it(
         assert len(scene.provider.requests[-1].messages) == 3
 
 
-async def test_a_compact_that_fails_is_an_error_with_its_sentence(scene: Scene) -> None:
+async def test_a_failed_compact_is_an_error_with_a_message(scene: Scene) -> None:
     async with scene.editor(session=TAKES) as editor:
         session = await grow(scene, editor, 4 * LONG)
         scene.provider.plays(
@@ -348,7 +350,7 @@ async def test_a_compact_that_fails_is_an_error_with_its_sentence(scene: Scene) 
         assert len(scene.provider.requests[-1].messages) == 3
 
 
-async def test_version_2_needs_no_word_of_the_client_for_compactions(scene: Scene) -> None:
+async def test_version_2_needs_no_capability_for_compactions(scene: Scene) -> None:
     pause = Pause()
     scene.variables["HERMES_ACP_DRAFT_V2"] = "1"
     async with drafter(scene) as editor:

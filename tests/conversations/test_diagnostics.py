@@ -19,7 +19,7 @@ def tools_of(scene: Scene) -> list[str]:
     return [tool.name for tool in scene.provider.requests[-1].tools]
 
 
-async def test_the_editors_findings_reach_the_model(scene: Scene) -> None:
+async def test_the_editors_diagnostics_reach_the_model(scene: Scene) -> None:
     file = scene.write("a.py", "x = y\n")
     scene.provider.plays(step(call("diagnostics", "c1")), step("Done."))
     async with scene.editor(_meta=ANNOUNCED) as editor:
@@ -55,7 +55,7 @@ async def test_other_editors_are_not_asked(scene: Scene, meta: Json | None) -> N
 
 
 @pytest.mark.parametrize("answer", [None, {}, {"diagnostics": [{"path": 1}]}, []])
-async def test_an_answer_without_sense_is_an_outcome(scene: Scene, answer: object) -> None:
+async def test_an_invalid_answer_is_an_outcome(scene: Scene, answer: object) -> None:
     scene.provider.plays(step(call("diagnostics", "c1")), step("Done."))
     async with scene.editor(_meta=ANNOUNCED) as editor:
         editor.on[METHOD] = lambda params: answer
@@ -64,7 +64,7 @@ async def test_an_answer_without_sense_is_an_outcome(scene: Scene, answer: objec
         assert ShownSession(editor, session).cards["c1"]["status"] == "failed"
 
 
-async def test_an_editor_that_refuses_is_quoted(scene: Scene) -> None:
+async def test_an_editors_refusal_is_quoted(scene: Scene) -> None:
     def refuse(params: Json) -> object:
         raise PeerError(INTERNAL_ERROR, "the language server is asleep")
 
@@ -104,7 +104,7 @@ async def test_editors_of_the_next_version_are_asked_too(draft: Scene) -> None:
         assert [asked["sessionId"] for asked in editor.asks(METHOD)] == [session]
 
 
-async def test_editors_of_the_next_version_that_say_nothing_are_not_asked(draft: Scene) -> None:
+async def test_editors_of_the_next_version_without_the_capability_are_not_asked(draft: Scene) -> None:
     draft.provider.plays(step("Done."))
     async with drafter(draft) as editor:
         await turn(editor, await new_session(draft, editor))

@@ -1,4 +1,4 @@
-"""`/digest` in an editor and as a run: the model finds earlier sessions by date, and their IDs."""
+"""`/digest` in an editor and as a run: the model finds earlier sessions by date and names their IDs."""
 
 import pytest
 
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.anyio
 SEARCH = call("session_search", "s1", since="7d", limit=20)
 
 
-async def test_what_was_done_is_found_by_its_date_with_the_session_it_is_from(scene: Scene) -> None:
+async def test_past_work_is_found_by_date_with_its_session(scene: Scene) -> None:
     scene.provider.plays(
         step("Fixed: the cookie was read too early."),
         step(call("session_search", "s1", since="today", until="today")),

@@ -1,4 +1,4 @@
-"""What is synced when, and how an interrupted turn is resumed."""
+"""Syncing of the record, and resuming an interrupted turn."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -26,7 +26,7 @@ HISTORY_OF_A_START = ["user: Do it", "assistant: First.<write_file><terminal>"]
 
 
 class LoggedTranscript(Transcript):
-    """A record that logs what is appended, and when that is synced."""
+    """A record that logs what is appended and when that is synced."""
 
     log: list[str]
     has_more = False
@@ -57,7 +57,7 @@ async def opened(scene: Scene, begin: Callable[[], CreatedSession]) -> AsyncGene
 
 @asynccontextmanager
 async def reopened(scene: Scene, session_id: str) -> AsyncGenerator[Session]:
-    """Open a stored session in a new app, in which everything may run."""
+    """Open a stored session in a new app that needs no approvals."""
     app = scene.open_app()
 
     def open_workspace(_: str, cwd: str, roots: tuple[str, ...]) -> Workspace:
@@ -72,7 +72,7 @@ async def reopened(scene: Scene, session_id: str) -> AsyncGenerator[Session]:
             await app.aclose()
 
 
-async def test_the_prompt_is_synced_before_the_model_is_asked_and_the_turns_end_too(scene: Scene) -> None:
+async def test_the_prompt_is_synced_before_the_model_is_asked_and_so_is_the_turns_end(scene: Scene) -> None:
     log: list[str] = []
 
     def answer(request: ModelRequest) -> Step:
@@ -137,7 +137,7 @@ async def test_a_turn_continues_from_its_last_step(scene: Scene, behind: bytes, 
         assert line.partition(": ")[2].startswith(outcome), line
 
 
-async def test_a_turn_continues_that_was_not_answered_yet(scene: Scene) -> None:
+async def test_an_unanswered_turn_is_resumed(scene: Scene) -> None:
     session_id = await play_a_start(scene, b'"type":"user_said"')
     scene.provider.plays(step(ModelUnavailable("It is down.")), step("I begin."))
     scene.overrides["retry.attempts"] = 1
@@ -148,7 +148,7 @@ async def test_a_turn_continues_that_was_not_answered_yet(scene: Scene) -> None:
         assert [line for line in plain_history(request) if "[Mode" not in line] == ["user: Do it"]
 
 
-async def test_what_a_killed_process_could_not_answer_is_put_to_the_model_with_the_next_prompt(
+async def test_a_prompt_left_unanswered_by_a_killed_process_is_sent_with_the_next_prompt(
     scene: Scene,
 ) -> None:
     session_id = await play_a_start(scene, b'"type":"user_said"')
@@ -163,7 +163,7 @@ async def test_what_a_killed_process_could_not_answer_is_put_to_the_model_with_t
     ]
 
 
-async def test_words_that_were_cut_off_stay_said(scene: Scene) -> None:
+async def test_interrupted_text_stays_in_the_history(scene: Scene) -> None:
     session_id = await play_a_start(scene, b'"type":"text_said"')
     scene.provider.plays(step("second."))
     async with reopened(scene, session_id) as session:

@@ -19,7 +19,7 @@ LIST, JUDGE = "_hermes/edits/list", "_hermes/edits/judge"
 
 
 async def written(scene: Scene, editor: FakeEditor) -> tuple[str, Path]:
-    """Have a turn write without asking, and return the session and the file."""
+    """Write a file in a turn without approval, and return the session and the file."""
     path = scene.write("a.txt", BEFORE)
     scene.provider.plays(
         step(call("read_file", "c0", path="a.txt")),
@@ -37,7 +37,7 @@ async def listed(editor: FakeEditor, session: str, **more: object) -> Json:
     return await editor.call(LIST, {"sessionId": session, **more})
 
 
-async def test_a_hunk_is_undone_and_the_model_hears_of_it_once(scene: Scene) -> None:
+async def test_a_hunk_is_undone_and_the_model_is_told_once(scene: Scene) -> None:
     async with scene.editor() as editor:
         session, path = await written(scene, editor)
         (file,) = (await listed(editor, session))["files"]
@@ -64,7 +64,7 @@ async def test_a_hunk_is_undone_and_the_model_hears_of_it_once(scene: Scene) -> 
         assert len([line for line in history if "rejected these parts" in line]) == 1
 
 
-async def test_every_client_that_shows_edits_hears_of_a_judgement(scene: Scene) -> None:
+async def test_every_client_that_shows_edits_is_told_about_a_decision(scene: Scene) -> None:
     async def heard(**capabilities: object) -> list[Json]:
         async with scene.editor(**capabilities) as editor:
             session, path = await written(scene, editor)
@@ -85,7 +85,7 @@ async def test_every_client_that_shows_edits_hears_of_a_judgement(scene: Scene) 
     assert await heard() == []
 
 
-async def test_a_review_outlives_the_agent(scene: Scene) -> None:
+async def test_a_review_survives_the_agent_process(scene: Scene) -> None:
     async with scene.editor() as editor:
         session, path = await written(scene, editor)
         said = {"sessionId": session, "path": str(path), "verdict": "rejected", "hunks": [0]}
@@ -102,7 +102,7 @@ async def test_a_review_outlives_the_agent(scene: Scene) -> None:
         assert any("rejected these parts" in line for line in plain_history(scene.provider.requests[-1]))
 
 
-async def test_an_editor_that_undoes_a_hunk_itself_is_believed(scene: Scene) -> None:
+async def test_an_editor_that_undoes_a_hunk_itself_is_trusted(scene: Scene) -> None:
     async with scene.editor() as editor:
         session, path = await written(scene, editor)
         said = {"sessionId": session, "path": str(path), "verdict": "rejected", "hunks": [0], "isDone": True}
@@ -113,7 +113,7 @@ async def test_an_editor_that_undoes_a_hunk_itself_is_believed(scene: Scene) -> 
         assert (file["oldText"], file["newText"]) == ("one\ntwo\nthree\nmine\n", "one\ntwo\nTHREE\nmine\n")
 
 
-async def test_what_was_typed_meanwhile_stays(scene: Scene) -> None:
+async def test_text_typed_in_the_meantime_stays(scene: Scene) -> None:
     async with scene.editor() as editor:
         session, path = await written(scene, editor)
         path.write_text("mine\n" + AFTER)
@@ -121,7 +121,7 @@ async def test_what_was_typed_meanwhile_stays(scene: Scene) -> None:
         assert path.read_text() == "mine\n" + BEFORE
 
 
-async def test_a_new_file_that_is_rejected_is_gone(scene: Scene) -> None:
+async def test_a_rejected_new_file_is_deleted(scene: Scene) -> None:
     async with scene.editor() as editor:
         scene.provider.plays(step(call("write_file", "c1", path="new.txt", content="x\n")), step("Done."))
         session = await editor.new_session(scene.project)
@@ -133,7 +133,7 @@ async def test_a_new_file_that_is_rejected_is_gone(scene: Scene) -> None:
         assert not (scene.project / "new.txt").exists()
 
 
-async def test_numbers_of_another_state_are_refused(scene: Scene) -> None:
+async def test_hunk_numbers_from_another_state_are_rejected(scene: Scene) -> None:
     async with scene.editor() as editor:
         session, path = await written(scene, editor)
         said = {"sessionId": session, "path": str(path), "verdict": "rejected"}
@@ -146,7 +146,7 @@ async def test_numbers_of_another_state_are_refused(scene: Scene) -> None:
         assert path.read_text() == AFTER
 
 
-async def test_edits_that_wait_for_an_answer_are_listed_as_such(scene: Scene) -> None:
+async def test_edits_that_wait_for_approval_are_listed_as_such(scene: Scene) -> None:
     seen: list[Json] = []
     scene.write("a.txt", BEFORE)
     scene.provider.plays(
@@ -172,7 +172,7 @@ DRAFTS: Json = {"_meta": {"hermes": {"drafts": True}}}
 
 
 @pytest.mark.parametrize("capabilities", [DRAFTS, {}])
-async def test_an_edit_is_reported_while_it_is_written_to_who_asked_for_it(
+async def test_an_edit_in_progress_is_reported_to_clients_that_requested_it(
     scene: Scene, capabilities: Json
 ) -> None:
     written = '{"path": "new.txt", "content": "one\\ntwo\\n"}'
@@ -188,14 +188,14 @@ async def test_an_edit_is_reported_while_it_is_written_to_who_asked_for_it(
     assert (scene.project / "new.txt").read_text() == "one\ntwo\n"
 
 
-async def test_an_editor_searches_what_was_said(scene: Scene) -> None:
+async def test_an_editor_searches_past_messages(scene: Scene) -> None:
     async with scene.editor() as editor:
         scene.provider.plays(step("The walrus is blue."))
         session = await editor.new_session(scene.project)
         await editor.prompt(session, "what of it?")
         asked = {"query": "walrus", "cwd": str(scene.project)}
         while not (answer := await editor.call("_hermes/sessions/search", asked))["found"]:
-            pass  # a search waits for the latest messages, but not forever
+            pass  # A search waits for the latest messages, but not forever.
         (found,) = answer["found"]
         start, end = found["highlights"][0]
         assert (found["sessionId"], found["text"][start:end], found["speaker"]) == (
@@ -215,7 +215,7 @@ async def test_an_editor_searches_what_was_said(scene: Scene) -> None:
             assert refused.value.code == INVALID_PARAMS
 
 
-async def test_an_editor_of_the_next_version_sees_drafts_and_judgements(draft: Scene) -> None:
+async def test_an_editor_of_the_next_version_sees_drafts_and_decisions(draft: Scene) -> None:
     arguments = call("write_file", "c1", path="new.txt", content="one\n")
     fragment = CallFragment("c1", "write_file", '{"path": "new.txt", "content": "one\\n"}')
     draft.provider.plays(step(fragment, arguments), step("Done."))

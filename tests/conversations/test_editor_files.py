@@ -1,4 +1,4 @@
-"""Files through the editor: unsaved changes, new files, and editors that answer incorrectly."""
+"""File access through the editor: unsaved changes, new files, and editors that answer incorrectly."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ def refuse(params: Json) -> Json:
     raise PeerError(INTERNAL_ERROR, "no such file or not allowed")
 
 
-async def test_without_an_announcement_the_editor_is_never_asked(scene: Scene) -> None:
+async def test_without_the_capability_the_editor_is_never_asked(scene: Scene) -> None:
     scene.write("a.txt", "one\n")
     nothing: tuple[Json, ...] = (
         {},
@@ -55,7 +55,7 @@ async def test_only_the_announced_half_is_used(scene: Scene) -> None:
         scene.write("a.txt", "one\n")
 
 
-async def test_unsaved_changes_win_when_reading_and_in_the_diff(scene: Scene) -> None:
+async def test_unsaved_changes_take_precedence_when_reading_and_in_the_diff(scene: Scene) -> None:
     path = str(scene.write("a.txt", "on disk\n"))
     scene.provider.plays(
         step(call("read_file", "c1", path="a.txt")),
@@ -75,7 +75,7 @@ async def test_unsaved_changes_win_when_reading_and_in_the_diff(scene: Scene) ->
     assert "in the buffer" in plain_history(scene.provider.requests[1])[-1]
 
 
-async def test_a_file_the_editor_knows_nothing_of_is_a_new_file(scene: Scene) -> None:
+async def test_a_file_unknown_to_the_editor_is_a_new_file(scene: Scene) -> None:
     scene.provider.plays(step(call("write_file", "c1", path="new/a.txt", content="x\n")), step("Done."))
 
     def write(params: Json) -> Json:
@@ -94,7 +94,7 @@ async def test_a_file_the_editor_knows_nothing_of_is_a_new_file(scene: Scene) ->
     assert (scene.project / "new/a.txt").read_text() == "x\n"
 
 
-async def test_an_editor_that_says_yes_and_writes_nothing_is_helped_out(scene: Scene) -> None:
+async def test_a_write_that_the_editor_confirms_without_doing_it_is_done_on_disk(scene: Scene) -> None:
     scene.provider.plays(step(call("write_file", "c1", path="a.txt", content="x\n")), step("Done."))
     async with scene.editor(fs=BOTH) as editor:
         editor.on["fs/write_text_file"] = lambda params: {}
@@ -104,7 +104,7 @@ async def test_an_editor_that_says_yes_and_writes_nothing_is_helped_out(scene: S
     assert (scene.project / "a.txt").read_text() == "x\n"
 
 
-async def test_a_write_the_editor_refuses_is_not_done_behind_its_back(scene: Scene) -> None:
+async def test_a_write_that_the_editor_rejects_is_not_done_on_disk(scene: Scene) -> None:
     scene.write("a.txt", "one\n")
     read, write = call("read_file", "c0", path="a.txt"), call("write_file", "c1", path="a.txt", content="x\n")
     scene.provider.plays(step(read, write), step("Then not."))
@@ -117,7 +117,7 @@ async def test_a_write_the_editor_refuses_is_not_done_behind_its_back(scene: Sce
     assert "not allowed" in plain_history(scene.provider.requests[1])[-1]
 
 
-async def test_why_an_editor_refuses_is_read_where_it_says_so(scene: Scene) -> None:
+async def test_the_reason_for_a_rejection_is_read_from_the_error(scene: Scene) -> None:
     def give_up(params: Json) -> None:
         raise PeerError(INTERNAL_ERROR, "Internal error", {"details": "The disk is full."})
 
@@ -132,7 +132,7 @@ async def test_why_an_editor_refuses_is_read_where_it_says_so(scene: Scene) -> N
 
 
 @pytest.mark.parametrize("answer", [None, "text", {"content": 1}, {"content": None}, []], ids=str)
-async def test_an_answer_of_the_wrong_shape_is_no_answer(scene: Scene, answer: Any) -> None:
+async def test_a_malformed_answer_is_no_answer(scene: Scene, answer: Any) -> None:
     scene.write("a.txt", "from the disk\n")
     scene.provider.plays(step(call("read_file", "c1", path="a.txt")), step("Read."))
     async with scene.editor(fs=BOTH) as editor:
@@ -142,7 +142,7 @@ async def test_an_answer_of_the_wrong_shape_is_no_answer(scene: Scene, answer: A
     assert "from the disk" in plain_history(scene.provider.requests[1])[-1]
 
 
-async def test_the_editor_is_not_asked_for_what_lies_outside(scene: Scene, tmp_path: Path) -> None:
+async def test_the_editor_is_not_asked_about_files_outside(scene: Scene, tmp_path: Path) -> None:
     outside = tmp_path / "outside.txt"
     outside.write_text("not yours\n")
     (scene.project / "link.txt").symlink_to(outside)
@@ -162,7 +162,7 @@ async def test_the_editor_is_not_asked_for_what_lies_outside(scene: Scene, tmp_p
     assert outside.read_text() == "not yours\n"
 
 
-async def test_what_the_editor_cannot_tell_is_read_from_the_disk_and_never_overwritten(scene: Scene) -> None:
+async def test_a_file_the_editor_cannot_provide_is_read_from_disk_and_never_overwritten(scene: Scene) -> None:
     scene.write("a.txt", "on disk\n")
     scene.provider.plays(
         step(

@@ -63,7 +63,7 @@ async def test_a_command_runs_in_a_terminal_shown_in_its_card(scene: Scene) -> N
 
 
 @pytest.mark.parametrize(("client", "is_used"), [("vscode-acp-client", False), ("zed", True)])
-async def test_terminals_that_would_run_other_words_are_not_used(
+async def test_terminals_that_would_run_another_command_are_not_used(
     scene: Scene, client: str, is_used: bool
 ) -> None:
     scene.provider.plays(step(call("terminal", "c1", command="make 'two  words'")), step("Said."))
@@ -98,7 +98,7 @@ async def test_the_signal_that_killed_a_command_is_reported(scene: Scene, report
     assert f'"signal":"{words}"' in scene.record_of(session).read_text()
 
 
-async def test_a_refused_command_never_gets_a_terminal(scene: Scene) -> None:
+async def test_a_rejected_command_never_gets_a_terminal(scene: Scene) -> None:
     scene.provider.plays(step(call("terminal", "c1", command="make test")), step("Then not."))
     async with scene.editor(terminal=True) as editor:
         play_terminal(editor)
@@ -108,7 +108,7 @@ async def test_a_refused_command_never_gets_a_terminal(scene: Scene) -> None:
         assert methods(editor) == []
 
 
-async def test_stop_kills_and_releases_the_terminal(scene: Scene) -> None:
+async def test_cancelling_kills_and_releases_the_terminal(scene: Scene) -> None:
     scene.provider.plays(step(call("terminal", "c1", command="sleep 300")))
     async with scene.editor(terminal=True) as editor:
         killed = play_terminal(editor, exit_code=None)
@@ -132,7 +132,7 @@ async def test_stop_kills_and_releases_the_terminal(scene: Scene) -> None:
         assert await editor.prompt(session) == "end_turn"
 
 
-async def test_a_command_that_takes_too_long_is_killed_and_told(scene: Scene) -> None:
+async def test_a_command_that_times_out_is_killed_and_reported(scene: Scene) -> None:
     scene.provider.plays(step(call("terminal", "c1", command="sleep 300", timeout_s=0.01)), step("Too slow."))
     async with scene.editor(terminal=True) as editor:
         play_terminal(editor, exit_code=None)
@@ -143,7 +143,7 @@ async def test_a_command_that_takes_too_long_is_killed_and_told(scene: Scene) ->
     assert "timed out" in plain_history(scene.provider.requests[1])[-1]
 
 
-async def test_an_editor_that_starts_no_terminal_is_done_without(scene: Scene) -> None:
+async def test_an_editor_that_starts_no_terminal_is_not_needed(scene: Scene) -> None:
     scene.provider.plays(step(call("terminal", "c1", command="echo from here")), step("Fine."))
 
     async with scene.editor(terminal=True) as editor:
@@ -173,7 +173,7 @@ async def test_a_command_the_editor_may_have_started_is_not_run_again_here(
     assert "check before running it again" in plain_history(scene.provider.requests[1])[-1]
 
 
-async def test_a_terminal_lost_on_the_way_is_a_failure_and_is_released(scene: Scene) -> None:
+async def test_a_lost_terminal_is_a_failure_and_is_released(scene: Scene) -> None:
     scene.provider.plays(step(call("terminal", "c1", command="make")), step("Lost."))
 
     def lose(params: Json) -> Json:

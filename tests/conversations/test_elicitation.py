@@ -1,4 +1,4 @@
-"""The agent asks what only the user knows."""
+"""Questions that only the user can answer."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +27,7 @@ def asks(**arguments: object) -> Any:
     return step(call("ask_user", "c1", question="Which colour?", **arguments))
 
 
-async def test_a_question_is_a_flat_form_tied_to_its_card(scene: Scene) -> None:
+async def test_a_question_is_a_flat_form_linked_to_its_card(scene: Scene) -> None:
     scene.provider.plays(asks(choices=["red", "blue", "red"]), step("Blue it is."))
     async with scene.editor(elicitation=FORM) as editor:
         editor.on[CREATE] = accepts(choice="blue", answer="  the dark one ")
@@ -46,7 +46,7 @@ async def test_a_question_is_a_flat_form_tied_to_its_card(scene: Scene) -> None:
     assert last == "ask_user: The user answered: blue\nthe dark one"
 
 
-async def test_without_choices_the_answer_is_required_and_in_words(scene: Scene) -> None:
+async def test_without_choices_the_answer_is_required_free_text(scene: Scene) -> None:
     scene.provider.plays(asks(), step("I see."))
     async with scene.editor(elicitation=FORM) as editor:
         editor.on[CREATE] = accepts(answer="none of them")
@@ -73,7 +73,7 @@ ENDINGS: dict[str, tuple[Callable[[Json], Any], str]] = {
 
 
 @pytest.mark.parametrize("name", ENDINGS)
-async def test_whatever_is_no_answer_is_reported_as_such(scene: Scene, name: str) -> None:
+async def test_an_invalid_answer_is_reported_as_such(scene: Scene, name: str) -> None:
     answer, said = ENDINGS[name]
     scene.provider.plays(asks(choices=["red"]), step("Then not."))
     async with scene.editor(elicitation=FORM) as editor:
@@ -85,7 +85,7 @@ async def test_whatever_is_no_answer_is_reported_as_such(scene: Scene, name: str
 
 
 @pytest.mark.parametrize("announced", [{}, {"elicitation": {}}, {"elicitation": URL}])
-async def test_an_editor_that_takes_no_forms_is_not_asked(scene: Scene, announced: Json) -> None:
+async def test_an_editor_without_forms_is_not_asked(scene: Scene, announced: Json) -> None:
     scene.provider.plays(asks(), step("Which colour do you want?"))
     async with scene.editor(**announced) as editor:
         session = await editor.new_session(scene.project)
@@ -108,7 +108,7 @@ async def test_a_page_is_opened_by_the_editor_and_closed_with_the_turn(scene: Sc
     assert "The user opened the page" in plain_history(scene.provider.requests[1])[-1]
 
 
-async def test_pages_of_two_sessions_have_names_of_their_own(scene: Scene) -> None:
+async def test_pages_of_two_sessions_have_different_ids(scene: Scene) -> None:
     scene.provider.plays(asks(url=PAGE), step("Now look."), asks(url=PAGE), step("And there."))
     async with scene.editor(elicitation={**FORM, **URL}) as editor:
         editor.on[CREATE] = lambda params: {"action": "accept"}
@@ -127,7 +127,7 @@ async def test_a_page_that_is_not_opened_is_not_closed(scene: Scene) -> None:
     assert "declined" in plain_history(scene.provider.requests[1])[-1]
 
 
-async def test_a_page_goes_into_a_form_where_the_editor_opens_none(scene: Scene) -> None:
+async def test_a_page_is_shown_in_a_form_if_the_editor_opens_none(scene: Scene) -> None:
     scene.provider.plays(asks(url=PAGE), step("Now look."))
     async with scene.editor(elicitation=FORM) as editor:
         editor.on[CREATE] = accepts(choice="Done")
@@ -138,7 +138,7 @@ async def test_a_page_goes_into_a_form_where_the_editor_opens_none(scene: Scene)
     assert plain_history(scene.provider.requests[1])[-1].endswith("answered: Done")
 
 
-async def test_what_is_no_web_page_is_never_opened(scene: Scene) -> None:
+async def test_an_invalid_address_is_never_opened(scene: Scene) -> None:
     scene.provider.plays(asks(url="javascript:alert(1)"), step("I see."))
     async with scene.editor(elicitation=URL) as editor:
         await editor.prompt(await editor.new_session(scene.project))
@@ -146,7 +146,7 @@ async def test_what_is_no_web_page_is_never_opened(scene: Scene) -> None:
     assert "is not a web page" in plain_history(scene.provider.requests[1])[-1]
 
 
-async def test_stop_while_the_question_is_open(scene: Scene) -> None:
+async def test_cancelling_while_the_question_is_open(scene: Scene) -> None:
     scene.provider.plays(asks(), step("Still here."))
 
     async def wait_for_ever(params: Json) -> None:
@@ -169,7 +169,7 @@ async def stopped(editor: FakeEditor, session: str) -> None:
     assert await editor.prompt(session) == "cancelled"
 
 
-async def test_a_question_asks_for_no_permission_in_any_mode(scene: Scene) -> None:
+async def test_a_question_needs_no_approval_in_any_mode(scene: Scene) -> None:
     scene.provider.plays(asks(), step("I see."))
     async with scene.editor(elicitation=FORM) as editor:
         editor.on[CREATE] = accepts(answer="yes")

@@ -1,4 +1,4 @@
-"""What a live session records for its export, and how an imported one is continued."""
+"""Data that a live session records for its export, and continuing an imported session."""
 
 import json
 import shutil

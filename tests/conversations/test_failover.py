@@ -1,6 +1,6 @@
-"""A switch between two vendors' real formats in the middle of a turn, and away from an endpoint that went silent.
+"""Switching between two vendors' real formats in the middle of a turn, and leaving an endpoint that went silent.
 
-The scripted server refuses what the vendors refuse: foreign signatures, calls without outcomes, and IDs with other
+The scripted server rejects what the vendors reject: foreign signatures, calls without outcomes, and IDs with other
 characters.
 """
 
@@ -58,7 +58,7 @@ async def test_a_turn_continues_at_another_vendor(scene: Scene, first: str, seco
         assert not any(sign(THOUGHT) in str(request.body) for request in far.requests)
 
 
-async def test_a_model_that_goes_silent_is_asked_once_more_and_then_left(scene: Scene) -> None:
+async def test_a_silent_model_is_retried_once_and_then_left(scene: Scene) -> None:
     midway = Reply(text=("Half a ", "word"), fault=Fault(silent_after=1))
     alive = Reply(text="x", fault=Fault(malformed_after=0, malformed=": still here\n\n", silent_after=0))
     async with serve([midway, alive]) as near, serve([Reply(text="A whole word.")]) as far:

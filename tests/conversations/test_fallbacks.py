@@ -27,7 +27,7 @@ NOTICES: Json = {"notices": {}}
 
 @pytest.fixture
 def pair(scene: Scene) -> tuple[Scene, ScriptedProvider]:
-    """A scene with Anthropic as the provider in use."""
+    """Return a scene with Anthropic as the provider in use."""
     scene.configure("fallbacks: [anthropic/claude-haiku-4-5]\n")
     scene.variables["ANTHROPIC_API_KEY"] = "sk-hunter2"
     behind = scene.others["anthropic"] = ScriptedProvider()
@@ -85,7 +85,7 @@ async def test_a_turn_continues_with_the_next_model_and_the_next_turn_starts_the
     assert line["trouble"] == "model_down"
 
 
-async def test_a_notice_is_an_update_of_its_own_where_the_client_takes_it(
+async def test_a_notice_is_a_separate_update_for_clients_that_support_it(
     pair: tuple[Scene, ScriptedProvider],
 ) -> None:
     scene, behind = pair
@@ -103,7 +103,7 @@ async def test_a_notice_is_an_update_of_its_own_where_the_client_takes_it(
     assert reported.thoughts == ""
 
 
-async def test_a_refused_key_gives_way_to_the_next_and_none_is_shown(scene: Scene) -> None:
+async def test_a_rejected_key_is_replaced_by_the_next_and_none_is_shown(scene: Scene) -> None:
     scene.configure("providers: {openai_compatible: {api_key_variables: [FIRST_KEY, SECOND_KEY]}}\n")
     scene.variables |= {"FIRST_KEY": "sk-hunter1", "SECOND_KEY": "sk-hunter2"}
     scene.provider.plays(step(BAD_KEY), step(RateLimited("Slower.", retry_after_s=0.001)), step("Yes."))
@@ -118,9 +118,7 @@ async def test_a_refused_key_gives_way_to_the_next_and_none_is_shown(scene: Scen
 
 
 @pytest.mark.parametrize("has_none", [True, False])
-async def test_reasoning_can_be_turned_off_where_the_model_can_do_without(
-    scene: Scene, has_none: bool
-) -> None:
+async def test_reasoning_can_be_turned_off_if_the_model_allows_that(scene: Scene, has_none: bool) -> None:
     levels = "none, low, high" if has_none else "low, high"
     scene.configure(f"models: {{scripted-1: {{efforts: [{levels}]}}}}\n")
     scene.provider.answer = lambda request: step("Yes.")
@@ -138,7 +136,9 @@ async def test_reasoning_can_be_turned_off_where_the_model_can_do_without(
 
 
 @pytest.mark.parametrize("method", ["session/load", "session/resume"])
-async def test_what_can_be_chosen_reaches_who_opens_a_stored_session(scene: Scene, method: str) -> None:
+async def test_the_available_options_are_sent_when_a_stored_session_is_opened(
+    scene: Scene, method: str
+) -> None:
     scene.provider.answer = lambda request: step("Yes.")
     params: Json = {"cwd": str(scene.project), "mcpServers": []}
     async with scene.editor() as editor:
@@ -157,7 +157,7 @@ async def test_what_can_be_chosen_reaches_who_opens_a_stored_session(scene: Scen
 
 
 @pytest.mark.parametrize("takes", [{}, NOTICES])
-async def test_words_of_a_try_that_is_made_again_end_where_it_broke_off(scene: Scene, takes: Json) -> None:
+async def test_text_of_a_retried_attempt_ends_where_it_broke_off(scene: Scene, takes: Json) -> None:
     scene.provider.plays(
         step("Half a w", DOWN), step(ScriptedThought("Hm."), DOWN), step("A whole word."), step("And then?")
     )
@@ -205,7 +205,7 @@ async def test_a_turn_that_no_model_answers_is_an_error(
         assert len(scene.provider.requests) == 1
 
 
-async def test_what_cannot_be_shortened_goes_to_a_fallback_with_a_larger_window(
+async def test_a_history_that_cannot_be_shortened_goes_to_a_fallback_with_a_larger_window(
     pair: tuple[Scene, ScriptedProvider],
 ) -> None:
     scene, behind = pair
@@ -225,7 +225,7 @@ async def test_what_cannot_be_shortened_goes_to_a_fallback_with_a_larger_window(
     assert [each["decision"] for each in decisions(scene)] == ["shorten", "fall_back"]
 
 
-async def test_every_key_that_failed_is_named_by_its_variable(scene: Scene) -> None:
+async def test_every_failed_key_is_named_by_its_variable(scene: Scene) -> None:
     scene.configure("providers: {openai_compatible: {api_key_variables: [FIRST_KEY, SECOND_KEY]}}\n")
     scene.variables |= {"FIRST_KEY": "sk-hunter1", "SECOND_KEY": "sk-hunter2"}
     long = ModelAuthFailed("Refused. " * 100, hint="Set SECOND_KEY.")
@@ -241,7 +241,7 @@ async def test_every_key_that_failed_is_named_by_its_variable(scene: Scene) -> N
         assert "hunter" not in str(editor.laws.frames)
 
 
-async def test_model_provider_and_effort_are_chosen_in_the_middle_of_a_session(
+async def test_model_provider_and_effort_can_be_changed_during_a_session(
     pair: tuple[Scene, ScriptedProvider],
 ) -> None:
     scene, behind = pair
@@ -322,7 +322,7 @@ async def test_a_mistake_in_the_settings_is_named(scene: Scene, config: str, wor
     assert "hunter2" not in error.message
 
 
-async def test_an_endpoint_that_cannot_even_name_its_models_gives_way_to_the_next(
+async def test_an_endpoint_that_cannot_list_its_models_is_replaced_by_the_next(
     pair: tuple[Scene, ScriptedProvider],
 ) -> None:
     scene, behind = pair

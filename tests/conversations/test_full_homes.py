@@ -1,4 +1,4 @@
-"""If a home cannot be written, only the calls that write to it fail."""
+"""If a home folder cannot be written, only the calls that write to it fail."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Every golden transcript, replayed with an app in this process; and that none is missing."""
+"""Replays every golden transcript with an app in this process, and checks that none is missing."""
 
 from pathlib import Path
 
@@ -61,7 +61,7 @@ OWN = {path.relative_to(FOLDER).with_suffix("").as_posix(): path for path in all
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("name", OWN)
-async def test_a_transcript_is_held_again(scene: Scene, name: str) -> None:
+async def test_a_transcript_is_replayed(scene: Scene, name: str) -> None:
     transcript = read_transcript(OWN[name])
     async with app_stage(scene, transcript.header) as (wire, stage):
         await replay(transcript, wire, stage)
@@ -77,7 +77,7 @@ def said(version: int, sender: str) -> list[Json]:
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_every_method_served_has_a_transcript_in_which_it_is_served(version: int) -> None:
+def test_every_served_method_has_a_transcript(version: int) -> None:
     leaves: PluginFolder[object] = PluginFolder(f"hermes_acp.frontends.acp.v{version}.methods", "METHOD")
     for key in [*leaves.names(), *ALSO[version]]:
         (path,) = of(version, key) or [pytest.fail(f"protocol/transcripts/v{version}/{key}.jsonl is missing")]
@@ -93,7 +93,7 @@ def test_every_method_served_has_a_transcript_in_which_it_is_served(version: int
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_every_method_called_has_a_transcript_in_which_it_is_called(version: int) -> None:
+def test_every_called_method_has_a_transcript(version: int) -> None:
     clients = {row.key for row in ROWS[version].values() if row.side == "client"}
     assert clients == CALLED[version] | NOT_CALLED[version]
     for key in CALLED[version]:
@@ -112,12 +112,12 @@ def test_every_kind_of_update_is_in_a_transcript(version: int) -> None:
     assert {update["sessionUpdate"] for update in updates} == set(SHOWN[version].split())
 
 
-def test_every_code_of_an_error_is_in_a_transcript() -> None:
+def test_every_error_code_is_in_a_transcript() -> None:
     frames = [*said(1, "agent"), *said(2, "agent")]
     assert {frame["error"]["code"] for frame in frames if "error" in frame} == REFUSALS
 
 
-def test_a_difference_is_noticed() -> None:
+def test_a_difference_is_detected() -> None:
     from tests.golden.transcript import Names
 
     names = Names({"cwd": "/w"})

@@ -1,4 +1,4 @@
-"""Hooks at every point of a session: what they read, what they can do, what happens when they fail."""
+"""Hooks at every point of a session: what they receive, what they can do, what happens when they fail."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def writes(name: str = "a.py", call_id: str = "w1", content: str = "x=1\n") -> S
     return step(call("write_file", call_id, path=name, content=content))
 
 
-async def test_a_hook_after_an_edit_changes_the_file_and_tells_the_model(scene: Scene) -> None:
+async def test_a_hook_after_an_edit_changes_the_file_and_informs_the_model(scene: Scene) -> None:
     log = scene.home / "seen.json"
     configure(
         scene,
@@ -73,7 +73,7 @@ async def test_a_hook_after_an_edit_changes_the_file_and_tells_the_model(scene: 
     assert (seen["session_id"], seen["cwd"], seen["mode"]) == (session, str(scene.project), "ask")
 
 
-async def test_a_hook_refuses_a_call_before_anybody_is_asked(scene: Scene) -> None:
+async def test_a_hook_rejects_a_call_before_anybody_is_asked(scene: Scene) -> None:
     configure(
         scene,
         guard={
@@ -93,7 +93,7 @@ async def test_a_hook_refuses_a_call_before_anybody_is_asked(scene: Scene) -> No
     assert "Refused by the hook guard: edit the template" in outcome_of(scene.provider.requests[1])
 
 
-async def test_a_hook_refuses_by_json_too(scene: Scene) -> None:
+async def test_a_hook_can_reject_by_json_too(scene: Scene) -> None:
     configure(scene, guard={"event": "before_tool", "command": """echo '{"refuse": "not today"}'"""})
     scene.provider.plays(writes(), step("Done."))
     async with scene.editor() as editor:
@@ -101,7 +101,7 @@ async def test_a_hook_refuses_by_json_too(scene: Scene) -> None:
     assert "Refused by the hook guard: not today" in outcome_of(scene.provider.requests[1])
 
 
-async def test_a_hook_written_for_another_agent_refuses_in_its_own_words(scene: Scene) -> None:
+async def test_a_hook_written_for_another_agent_rejects_in_its_own_format(scene: Scene) -> None:
     answer = '{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": ("not " + .tool_name)}}'
     configure(scene, guard={"event": "before_tool", "format": "claude", "command": f"jq -c '{answer}'"})
     scene.provider.plays(writes(), step("Done."))
@@ -110,7 +110,7 @@ async def test_a_hook_written_for_another_agent_refuses_in_its_own_words(scene: 
     assert "Refused by the hook guard: not Write" in outcome_of(scene.provider.requests[1])
 
 
-async def test_a_refused_prompt_never_reaches_the_model(scene: Scene) -> None:
+async def test_a_rejected_prompt_never_reaches_the_model(scene: Scene) -> None:
     configure(
         scene,
         check={"event": "prompt", "command": "if grep -q hunter2; then echo 'no passwords' >&2; exit 2; fi"},
@@ -126,7 +126,7 @@ async def test_a_refused_prompt_never_reaches_the_model(scene: Scene) -> None:
     assert "hunter2" not in scene.record_of(session).read_text()
 
 
-async def test_context_for_a_prompt_and_for_the_start_of_a_session(scene: Scene) -> None:
+async def test_hooks_add_context_to_a_prompt_and_to_the_start_of_a_session(scene: Scene) -> None:
     configure(
         scene,
         branch={"event": "session_start", "command": "echo on branch main"},
@@ -143,7 +143,7 @@ async def test_context_for_a_prompt_and_for_the_start_of_a_session(scene: Scene)
     assert "Output of the hook branch, untrusted" in first
 
 
-async def test_hooks_hear_of_questions_and_of_the_end(scene: Scene, tmp_path: Path) -> None:
+async def test_hooks_are_notified_of_questions_and_of_the_end(scene: Scene, tmp_path: Path) -> None:
     pipes = {event: tmp_path / event for event in ("question", "turn_end")}
     for pipe in pipes.values():
         os.mkfifo(pipe)
@@ -182,7 +182,7 @@ async def test_a_failed_hook_is_reported_once_and_the_work_continues(
     assert {card["status"] for card in cards.values()} == {"completed"}
 
 
-async def test_a_required_hook_that_fails_refuses(scene: Scene) -> None:
+async def test_a_failed_required_hook_rejects(scene: Scene) -> None:
     configure(scene, guard={"event": "before_tool", "command": "exit 1", "required": True})
     scene.provider.plays(writes(), step("Done."))
     async with scene.editor() as editor:
@@ -191,7 +191,7 @@ async def test_a_required_hook_that_fails_refuses(scene: Scene) -> None:
     assert not (scene.project / "a.py").exists()
 
 
-async def test_calls_of_children_and_scripts_meet_the_same_hooks(scene: Scene) -> None:
+async def test_calls_by_children_and_scripts_trigger_the_same_hooks(scene: Scene) -> None:
     configure(scene, guard={"event": "before_tool", "tools": ["write_file"], "command": "exit 2"})
     task = {"title": "T", "instructions": "Write it."}
     scene.provider.plays(step(call("delegate", "d1", tasks=[task])), writes(), step("Tried."), step("Done."))
@@ -202,7 +202,7 @@ async def test_calls_of_children_and_scripts_meet_the_same_hooks(scene: Scene) -
     assert not (scene.project / "a.py").exists()
 
 
-async def test_a_hook_knows_no_secret_of_the_agents(scene: Scene, tmp_path: Path) -> None:
+async def test_a_hook_gets_no_secret_of_the_agent(scene: Scene, tmp_path: Path) -> None:
     scene.variables["OPENAI_API_KEY"] = "sk-proj-" + "a1B2" * 12
     out = tmp_path / "env"
     configure(scene, peek={"event": "session_start", "command": f"env > {out}"})
@@ -224,7 +224,7 @@ async def test_an_agent_started_by_a_hook_runs_no_hooks(scene: Scene) -> None:
     assert (scene.project / "a.py").exists()
 
 
-async def test_what_a_hook_formatted_is_undone_with_the_edit(scene: Scene) -> None:
+async def test_a_hooks_formatting_is_undone_with_the_edit(scene: Scene) -> None:
     scene.overrides["checkpoints.enabled"] = True
     path = scene.write("a.py", "x = 0\n")
     configure(
@@ -239,7 +239,7 @@ async def test_what_a_hook_formatted_is_undone_with_the_edit(scene: Scene) -> No
         assert path.read_text() == "x = 0\n"
 
 
-async def test_a_message_that_steers_meets_the_hooks_too(scene: Scene) -> None:
+async def test_a_steering_message_triggers_the_hooks_too(scene: Scene) -> None:
     configure(scene, check={"event": "prompt", "command": "if grep -q hunter2; then exit 2; fi"})
     pause = Pause()
     scene.provider.plays(step(pause, "One."), step("Two."))
@@ -262,7 +262,7 @@ async def test_a_message_that_steers_meets_the_hooks_too(scene: Scene) -> None:
     assert all("hunter2" not in str(request.messages) for request in scene.provider.requests)
 
 
-async def test_the_draft_of_version_2_says_that_a_prompt_was_refused(draft: Scene) -> None:
+async def test_the_draft_of_version_2_reports_a_rejected_prompt(draft: Scene) -> None:
     configure(draft, check={"event": "prompt", "command": "echo not now >&2; exit 2"})
     async with drafter(draft) as editor:
         session = await new_session(draft, editor)
@@ -272,7 +272,7 @@ async def test_the_draft_of_version_2_says_that_a_prompt_was_refused(draft: Scen
         assert idles(editor, session)[-1]["stopReason"] == "refusal"
 
 
-async def test_different_failures_of_a_hook_are_reported_once(scene: Scene) -> None:
+async def test_different_failures_of_a_hook_are_reported_once_each(scene: Scene) -> None:
     configure(scene, lint={"event": "after_tool", "command": "grep -o 'call_id.*' >&2; exit 1"})
     scene.provider.plays(writes(), writes("b.py", "w2"), step("Done."))
     async with scene.editor() as editor:
@@ -281,7 +281,7 @@ async def test_different_failures_of_a_hook_are_reported_once(scene: Scene) -> N
         assert notices(editor, session).count("The hook lint failed") == 1
 
 
-async def test_closing_a_session_stops_the_hooks_that_still_run(scene: Scene, tmp_path: Path) -> None:
+async def test_closing_a_session_stops_running_hooks(scene: Scene, tmp_path: Path) -> None:
     started = tmp_path / "started"
     os.mkfifo(started)
     configure(scene, slow={"event": "turn_end", "command": f"echo $$ > {started}; sleep 1000"})
@@ -294,7 +294,7 @@ async def test_closing_a_session_stops_the_hooks_that_still_run(scene: Scene, tm
         assert not is_alive(pid)
 
 
-async def test_what_a_hook_formatted_is_reviewed_with_the_edit(scene: Scene) -> None:
+async def test_a_hooks_formatting_is_reviewed_with_the_edit(scene: Scene) -> None:
     path = scene.write("a.py", "x = 0\ny = 0\n")
     line = "sed -i 's/x=1/x = 1/' a.py"
     configure(scene, format={"event": "after_tool", "tools": ["edit"], "command": line})
@@ -313,7 +313,7 @@ async def test_what_a_hook_formatted_is_reviewed_with_the_edit(scene: Scene) -> 
     assert path.read_text() == "x = 0\ny = 0\n"
 
 
-async def test_a_script_meets_the_hooks_of_the_calls_it_makes(scene: Scene) -> None:
+async def test_the_inner_calls_of_a_script_trigger_hooks(scene: Scene) -> None:
     configure(scene, guard={"event": "before_tool", "tools": ["write_file"], "command": "exit 2"})
     body = "    tools.write_file(path='a.py', content='1')"
     code = f"import tools\ntry:\n{body}\nexcept tools.ToolError as error:\n    print(error)"
@@ -324,7 +324,7 @@ async def test_a_script_meets_the_hooks_of_the_calls_it_makes(scene: Scene) -> N
     assert not (scene.project / "a.py").exists()
 
 
-async def test_a_resumed_session_starts_again_and_commands_are_no_prompts(scene: Scene) -> None:
+async def test_resuming_a_session_triggers_the_start_hook_and_commands_are_not_prompts(scene: Scene) -> None:
     log = scene.home / "log"
     configure(
         scene,

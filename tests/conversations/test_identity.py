@@ -19,21 +19,23 @@ SOUL = "You are Ada. You speak like an engineer of the nineteenth century."
 
 
 async def first_layers(scene: Scene) -> tuple[str, ...]:
-    """Return the prompt of a session in an editor."""
+    """Return the first layers of the prompt of a session in an editor."""
     scene.provider.plays(step("Hello."))
     async with scene.editor() as editor:
         assert await editor.prompt(await editor.new_session(scene.project)) == "end_turn"
     return tuple(scene.provider.requests[-1].system)
 
 
-async def test_our_own_words_do_not_claim_an_editor(tmp_path: Path) -> None:
+async def test_our_own_text_does_not_claim_an_editor(tmp_path: Path) -> None:
     first, *_ = await first_layers(Scene(tmp_path.resolve()))
     assert first.startswith("You are Hermes, a coding agent. You work in")
     assert first.endswith("ask.")
     assert "editor" not in first
 
 
-async def test_a_soul_in_the_home_is_the_identity_and_one_in_a_project_is_not(tmp_path: Path) -> None:
+async def test_a_soul_file_in_the_home_folder_is_the_identity_and_one_in_a_project_is_not(
+    tmp_path: Path,
+) -> None:
     scene = Scene(tmp_path.resolve())
     scene.home.mkdir()
     (scene.home / "SOUL.md").write_text(f"{SOUL}\n", encoding="utf-8")
@@ -46,14 +48,14 @@ async def test_a_soul_in_the_home_is_the_identity_and_one_in_a_project_is_not(tm
     assert "Mallory" not in first
 
 
-async def test_an_empty_soul_changes_nothing(tmp_path: Path) -> None:
+async def test_an_empty_soul_file_changes_nothing(tmp_path: Path) -> None:
     scene = Scene(tmp_path.resolve())
     scene.home.mkdir()
     (scene.home / "SOUL.md").write_text(" \n", encoding="utf-8")
     assert (await first_layers(scene))[0].startswith("You are Hermes")
 
 
-async def test_without_a_client_nobody_may_be_there_to_ask(tmp_path: Path) -> None:
+async def test_without_a_client_the_prompt_says_that_nobody_may_be_there_to_ask(tmp_path: Path) -> None:
     scene = Scene(tmp_path.resolve())
     scene.provider.plays(step("Hello."))
     app = scene.open_app()
@@ -71,7 +73,7 @@ async def test_without_a_client_nobody_may_be_there_to_ask(tmp_path: Path) -> No
     ("announced", "said"),
     [({}, "in the user's editor"), ({"surface": "chat"}, "in a chat app"), ({"surface": 7}, "editor")],
 )
-async def test_the_prompt_says_where_the_session_began(
+async def test_the_prompt_names_the_surface_of_the_session(
     tmp_path: Path, announced: dict[str, object], said: str
 ) -> None:
     scene = Scene(tmp_path.resolve())

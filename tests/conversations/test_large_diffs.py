@@ -1,4 +1,4 @@
-"""The texts of a large edit are sent once, or as hunks to clients that accept these; small edits as usual."""
+"""The texts of a large edit are sent once, or as hunks to clients that accept these; small edits are sent as usual."""
 
 import json
 from pathlib import Path
@@ -38,7 +38,7 @@ def sent_diffs(editor: FakeEditor, session: str) -> list[Json]:
     return [part for card in cards for part in card.get("content", []) if part["type"] == "diff"]
 
 
-async def test_the_texts_of_a_large_edit_come_once_with_its_question(scene: Scene) -> None:
+async def test_the_texts_of_a_large_edit_are_sent_once_with_its_question(scene: Scene) -> None:
     plays_an_edit(scene)
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -49,7 +49,7 @@ async def test_the_texts_of_a_large_edit_come_once_with_its_question(scene: Scen
         assert "content" not in ShownSession(editor, session).of("tool_call_update")[-1]
 
 
-async def test_the_texts_of_a_large_edit_without_a_question_come_once_at_its_end(scene: Scene) -> None:
+async def test_the_texts_of_a_large_edit_without_a_question_are_sent_once_at_its_end(scene: Scene) -> None:
     plays_an_edit(scene)
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -62,7 +62,7 @@ async def test_the_texts_of_a_large_edit_without_a_question_come_once_at_its_end
         assert ShownSession(editor, session, since).cards["c1"]["content"] == [diff]
 
 
-async def test_a_long_text_that_is_written_is_not_repeated_as_an_argument(scene: Scene) -> None:
+async def test_a_long_written_text_is_not_repeated_as_an_argument(scene: Scene) -> None:
     scene.provider.plays(step(call("write_file", "c1", path="a.txt", content=BEFORE)), step("I see."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -72,7 +72,7 @@ async def test_a_long_text_that_is_written_is_not_repeated_as_an_argument(scene:
     assert (scene.project / "a.txt").read_text() == BEFORE
 
 
-async def test_hunks_come_where_they_are_taken_and_a_part_of_them_can_be_accepted(scene: Scene) -> None:
+async def test_hunks_are_sent_to_clients_that_accept_them_and_can_be_accepted_in_part(scene: Scene) -> None:
     path = plays_an_edit(scene)
     async with scene.editor(_meta={"hermes": {"edits": True, "diffHunks": True}}) as editor:
         session = await editor.new_session(scene.project)
@@ -90,7 +90,7 @@ async def test_hunks_come_where_they_are_taken_and_a_part_of_them_can_be_accepte
     assert path.read_text() == BEFORE.replace(LINES[70], "ROW 70")
 
 
-async def test_changes_that_do_not_fit_are_no_yes(scene: Scene) -> None:
+async def test_changes_that_do_not_match_are_not_an_approval(scene: Scene) -> None:
     path = plays_an_edit(scene)
     async with scene.editor(_meta={"hermes": {"edits": True, "diffHunks": True}}) as editor:
         session = await editor.new_session(scene.project)

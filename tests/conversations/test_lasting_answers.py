@@ -23,7 +23,7 @@ def asked(editor: Any) -> list[str]:
     return [ask["toolCall"]["toolCallId"] for ask in editor.asks(ASK)]
 
 
-async def test_an_answer_for_the_folder_holds_in_later_sessions_there_alone(scene: Scene) -> None:
+async def test_an_answer_for_the_folder_applies_only_there_in_later_sessions(scene: Scene) -> None:
     (scene.project / "other").mkdir()
     command = "sh -c true"
     scene.provider.plays(
@@ -47,7 +47,7 @@ async def test_an_answer_for_the_folder_holds_in_later_sessions_there_alone(scen
         assert asked(editor) == ["c3"]
 
 
-async def test_an_answer_is_bound_to_what_the_command_runs(scene: Scene) -> None:
+async def test_an_answer_depends_on_what_the_command_runs(scene: Scene) -> None:
     script = scene.write("run.sh", "true\n")
     scene.provider.plays(*(runs("sh run.sh", f"c{number}") for number in range(1, 4)), step("Done."))
     scene.provider.plays(runs("sh run.sh", "c4"), step("Done."))
@@ -61,7 +61,7 @@ async def test_an_answer_is_bound_to_what_the_command_runs(scene: Scene) -> None
         assert asked(editor) == ["c1", "c4"]
 
 
-async def test_a_question_without_an_answer_is_no_refusal(scene: Scene) -> None:
+async def test_a_question_without_an_answer_is_not_a_rejection(scene: Scene) -> None:
     scene.overrides["questions.timeout_s"] = 0.05
     scene.provider.plays(runs("sh -c true", "c1"), step("Then later."))
     async with scene.editor() as editor:
@@ -77,7 +77,7 @@ async def test_a_question_without_an_answer_is_no_refusal(scene: Scene) -> None:
 @pytest.mark.parametrize(
     "answer", [{"outcome": "cancelled"}, {"outcome": "selected", "optionId": "whatever"}]
 )
-async def test_what_is_no_answer_is_not_told_as_a_refusal(scene: Scene, answer: Json) -> None:
+async def test_an_invalid_answer_is_not_reported_as_a_rejection(scene: Scene, answer: Json) -> None:
     scene.provider.plays(runs("sh -c true", "c1"), step("Then not."))
     async with scene.editor() as editor:
         editor.on[ASK] = lambda params: {"outcome": answer}
@@ -87,7 +87,7 @@ async def test_what_is_no_answer_is_not_told_as_a_refusal(scene: Scene, answer: 
     assert "The user refused" not in plain_history(scene.provider.requests[1])[-1]
 
 
-async def test_rules_of_the_settings_are_kept(scene: Scene) -> None:
+async def test_rules_in_the_settings_are_applied(scene: Scene) -> None:
     scene.configure("rules:\n- allow: {command: sh -c true}\n- deny: {tool: list_files}\n")
     scene.provider.plays(runs("sh -c true", "c1"), step(call("list_files", "c2")), step("Done."))
     async with scene.editor() as editor:
@@ -99,7 +99,7 @@ async def test_rules_of_the_settings_are_kept(scene: Scene) -> None:
     assert "line 3 of" in plain_history(scene.provider.requests[2])[-1]
 
 
-async def test_bypass_is_there_for_who_means_it_and_ends_with_that(scene: Scene) -> None:
+async def test_bypass_must_be_allowed_explicitly_and_ends_with_that(scene: Scene) -> None:
     scene.configure("allow_bypass: true\nmode: bypass\n")
     scene.provider.plays(runs("sh -c true", "c1"), step("Done."), runs("rm -rf /", "c2"), step("Done."))
     scene.provider.plays(runs("sh -c true", "c3"), step("Done."))
@@ -119,7 +119,7 @@ async def test_bypass_is_there_for_who_means_it_and_ends_with_that(scene: Scene)
         assert "The mode is now `ask`." in str(ShownSession(editor, session).updates)
 
 
-def test_only_the_command_line_says_so_in_an_environment() -> None:
+def test_only_the_command_line_can_allow_it_in_an_environment() -> None:
     assert not environment_of({"HERMES_ALLOW_BYPASS": "1", "HOME": "/home/me"}).allows_bypass
 
 

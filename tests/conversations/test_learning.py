@@ -45,7 +45,7 @@ def skill_file(scene: Scene) -> Path:
     return scene.home / "skills" / "ship" / "SKILL.md"
 
 
-async def test_from_its_creation_to_its_automatic_rollback(scene: Scene) -> None:
+async def test_a_skill_from_its_creation_to_its_automatic_rollback(scene: Scene) -> None:
     scene.provider.plays(step(creates()), step("Written."))
     scene.provider.plays(
         step(
@@ -91,7 +91,7 @@ async def test_from_its_creation_to_its_automatic_rollback(scene: Scene) -> None
     assert versions[1].cause.why == "the target was renamed"
 
 
-async def test_a_refused_skill_is_not_written(scene: Scene) -> None:
+async def test_a_rejected_skill_is_not_written(scene: Scene) -> None:
     scene.provider.plays(step(creates(scope="workspace")), step("As you like."))
     async with scene.editor() as editor:
         editor.on[ASK] = allow("reject_once")
@@ -115,7 +115,7 @@ async def test_a_refused_skill_is_not_written(scene: Scene) -> None:
         (writes("w1", action="delete", name="write-a-skill"), "is built in"),
     ],
 )
-async def test_what_is_no_skill_is_said_before_anybody_is_asked(
+async def test_an_invalid_skill_is_reported_before_anybody_is_asked(
     scene: Scene, call_made: ToolCall, why: str
 ) -> None:
     scene.provider.plays(step(call_made), step("I see."))
@@ -127,7 +127,7 @@ async def test_what_is_no_skill_is_said_before_anybody_is_asked(
     assert not skill_file(scene).exists()
 
 
-async def test_a_skill_that_is_archived_comes_back(scene: Scene) -> None:
+async def test_an_archived_skill_is_restored(scene: Scene) -> None:
     scene.provider.plays(
         step(creates()), step(writes("d1", action="delete", reason="it is obsolete")), step("Gone.")
     )
@@ -175,7 +175,7 @@ def beside(editor: FakeEditor, session: str) -> dict[str, object]:
     return next((each for each in cards if each.get("name") == "look_back"), dict[str, object]())
 
 
-async def test_after_many_calls_the_agent_reflects_and_what_it_would_write_is_asked_about(
+async def test_after_many_calls_the_agent_reflects_and_its_proposal_needs_approval(
     scene: Scene,
 ) -> None:
     looking_back(scene).provider.plays(step(creates()), step("Kept how to ship."), step("You are welcome."))
@@ -198,7 +198,7 @@ async def test_after_many_calls_the_agent_reflects_and_what_it_would_write_is_as
     assert "Kept how to ship." not in str(thanks.messages)
 
 
-async def test_what_was_shown_of_a_reflection_is_shown_again_and_no_part_of_the_history(scene: Scene) -> None:
+async def test_a_reflection_is_replayed_but_is_not_part_of_the_history(scene: Scene) -> None:
     looking_back(scene).provider.plays(step(creates()), step("Kept how to ship."), step("You are welcome."))
     async with scene.editor() as editor:
         editor.on[ASK] = allow("allow_once")
@@ -217,7 +217,7 @@ async def test_what_was_shown_of_a_reflection_is_shown_again_and_no_part_of_the_
     assert "Kept how to ship." not in str(scene.provider.requests[-1].messages)
 
 
-async def test_a_reflection_whose_process_was_killed_is_ended_when_the_session_is_opened(
+async def test_a_reflection_of_a_killed_process_is_ended_when_the_session_is_opened(
     scene: Scene,
 ) -> None:
     looking_back(scene).provider.plays(step("Nothing to keep."))
@@ -255,7 +255,7 @@ def costs(editor: FakeEditor, session: str) -> list[float]:
     return [round(update["cost"]["amount"], 6) for update in ShownSession(editor, session).of("usage_update")]
 
 
-async def test_what_a_reflection_costs_is_in_the_total_of_its_session(scene: Scene) -> None:
+async def test_the_cost_of_a_reflection_is_in_the_total_of_its_session(scene: Scene) -> None:
     scene.configure(PRICES)
     looking_back(scene).provider.plays(step("Nothing to keep."))
     async with scene.editor() as editor:
@@ -272,8 +272,10 @@ async def test_what_a_reflection_costs_is_in_the_total_of_its_session(scene: Sce
 
 
 @pytest.mark.parametrize(("budget", "looks"), [("max_cost_usd: 0.06", 0), ("max_cost_usd: 0.08", 1)])
-async def test_a_reflection_takes_what_its_turn_has_left(scene: Scene, budget: str, looks: int) -> None:
-    """A turn that would continue is asked for its final answer; without budget, there is none."""
+async def test_a_reflection_uses_the_remaining_budget_of_its_turn(
+    scene: Scene, budget: str, looks: int
+) -> None:
+    """A turn that would continue is asked for its final answer; without a budget, there is none."""
     scene.configure(f"{PRICES}budget: {{{budget}}}\n")
     looking_back(scene).provider.plays(*(step(call("skill", f"s{n}", name="x")) for n in range(2)))
     scene.provider.plays(step("Enough."))
@@ -325,7 +327,7 @@ async def test_a_session_closes_while_its_agent_reflects(scene: Scene) -> None:
         assert beside(editor, session)["status"] == "failed"
 
 
-async def test_a_short_turn_is_not_looked_back_at(scene: Scene) -> None:
+async def test_a_short_turn_causes_no_reflection(scene: Scene) -> None:
     looking_back(scene, calls=2).overrides["skills.look_back_after_calls"] = 3
     scene.provider.plays(step("Hello."))
     async with scene.editor() as editor:
@@ -335,7 +337,7 @@ async def test_a_short_turn_is_not_looked_back_at(scene: Scene) -> None:
         assert beside(editor, session) == {}
 
 
-async def test_a_skill_that_nobody_uses_is_archived_after_90_days_and_can_be_restored(scene: Scene) -> None:
+async def test_a_skill_unused_for_90_days_is_archived_and_can_be_restored(scene: Scene) -> None:
     scene.provider.plays(step(creates()), step("Written."))
     async with scene.editor() as editor:
         editor.on[ASK] = allow("allow_once")
@@ -343,7 +345,7 @@ async def test_a_skill_that_nobody_uses_is_archived_after_90_days_and_can_be_res
         assert await editor.prompt(first, "Ship it") == "end_turn"
         prompts: list[str] = []
         thoughts: list[str] = []
-        for days in (89, 2):  # the process keeps running, as a resident one does
+        for days in (89, 2):  # The process keeps running, as a resident one does.
             scene.clock.now_s += days * DAY_S
             scene.provider.plays(step("Hello."))
             session = await editor.new_session(scene.project)
@@ -361,11 +363,11 @@ async def test_a_skill_that_nobody_uses_is_archived_after_90_days_and_can_be_res
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session, "Hello") == "end_turn"
-    assert skill_file(scene).exists()  # a person wanted it
+    assert skill_file(scene).exists()  # A user wanted it.
     assert "- ship: Ships the site." in "\n".join(scene.provider.requests[-1].system)
 
 
-async def test_a_use_starts_the_90_days_again(scene: Scene) -> None:
+async def test_using_a_skill_restarts_the_90_days(scene: Scene) -> None:
     scene.provider.plays(step(creates()), step("Written."))
     async with scene.editor() as editor:
         editor.on[ASK] = allow("allow_once")

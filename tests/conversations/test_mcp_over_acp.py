@@ -31,7 +31,7 @@ def unstable(scene: Scene) -> Scene:
 async def carrying(
     scene: Scene, **capabilities: Any
 ) -> AsyncGenerator[tuple[FakeEditor, CarriedServer, str]]:
-    """An editor that carries a server, and a session that is connected to it."""
+    """Start an editor that has an MCP server, and a session that is connected to it."""
     async with scene.editor(**capabilities) as editor:
         server = CarriedServer(editor)
         yield editor, server, await open_session(scene, editor, server)
@@ -43,7 +43,7 @@ async def open_session(scene: Scene, editor: FakeEditor, server: CarriedServer) 
     session = (await editor.call("session/new", params))["sessionId"]
     await editor.until(
         lambda: REVIEW in commands(ShownSession(editor, session))
-    )  # a first turn waits, but not forever
+    )  # A first turn waits, but not forever.
     return session
 
 
@@ -56,7 +56,7 @@ def outcome(request: ModelRequest) -> str:
     return next(message.text for message in reversed(request.messages) if isinstance(message, ToolMessage))
 
 
-async def test_it_is_announced_and_called(unstable: Scene) -> None:
+async def test_the_server_is_announced_and_called(unstable: Scene) -> None:
     unstable.provider.plays(step(call("mcp__carried__echo", "c1", text="hi")), step("Done."))
     async with carrying(unstable) as (editor, server, session):
         assert await editor.prompt(session) == "end_turn"
@@ -68,7 +68,7 @@ async def test_it_is_announced_and_called(unstable: Scene) -> None:
     assert len(set(ids)) == len(ids)
 
 
-async def test_the_capability_says_so(unstable: Scene) -> None:
+async def test_the_capability_is_announced(unstable: Scene) -> None:
     async with unstable.strange_editor() as editor:
         capabilities = (await editor.initialize())["agentCapabilities"]
     assert capabilities["mcpCapabilities"] == {"http": True, "sse": True, "acp": True}
@@ -88,7 +88,7 @@ async def test_two_sessions_use_one_server_without_mixing_ids(unstable: Scene) -
     assert len(set(ids)) == len(ids)
 
 
-async def test_progress_is_live_output_and_a_stop_reaches_the_server(unstable: Scene) -> None:
+async def test_progress_is_live_output_and_a_cancel_reaches_the_server(unstable: Scene) -> None:
     unstable.provider.plays(step(call("mcp__carried__slow", "c1")))
     async with carrying(unstable) as (editor, server, session):
         stopped: list[str] = []
@@ -106,7 +106,7 @@ async def test_progress_is_live_output_and_a_stop_reaches_the_server(unstable: S
         await server.cancelled.wait()
 
 
-async def test_errors_of_the_server_and_of_the_way_are_outcomes(unstable: Scene) -> None:
+async def test_errors_of_the_server_and_of_the_connection_are_outcomes(unstable: Scene) -> None:
     unstable.provider.plays(
         step(call("mcp__carried__broken", "c1")), step(call("mcp__carried__echo", "c2")), step("So.")
     )
@@ -175,7 +175,7 @@ async def test_changed_prompts_are_announced(unstable: Scene) -> None:
         assert len(ShownSession(editor, session).of("available_commands_update")) == count
 
 
-async def test_a_command_during_a_turn_has_a_turn_of_its_own_where_words_would_steer(unstable: Scene) -> None:
+async def test_a_command_during_a_turn_gets_its_own_turn_where_text_would_steer(unstable: Scene) -> None:
     pause = Pause()
     unstable.provider.plays(step("Working.", pause), step("Reviewed."))
     async with carrying(unstable) as (editor, server, session):
@@ -220,7 +220,7 @@ async def test_without_resources_there_are_no_tools_for_them(scene: Scene) -> No
     assert not [tool for tool in scene.provider.requests[0].tools if "resource" in tool.name]
 
 
-async def test_a_servers_question_is_put_in_the_editor(unstable: Scene) -> None:
+async def test_a_servers_question_is_shown_in_the_editor(unstable: Scene) -> None:
     unstable.provider.plays(step(call("mcp__carried__order", "c1")), step("Done."))
     async with carrying(unstable, **FORMS) as (editor, server, session):
         editor.on["elicitation/create"] = lambda params: {
@@ -251,7 +251,7 @@ async def test_servers_are_told_whether_anybody_can_be_asked(unstable: Scene, an
     assert server.answers == [{"action": "decline"}] * bool(announced.get("elicitation"))
 
 
-async def test_in_version_2_too(unstable: Scene) -> None:
+async def test_version_2_works_too(unstable: Scene) -> None:
     unstable.variables["HERMES_ACP_DRAFT_V2"] = "1"
     unstable.schema = "v2.unstable"
     unstable.provider.plays(step(call("mcp__carried__echo", "c1", text="hi")), step("Done."))

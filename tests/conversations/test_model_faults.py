@@ -1,4 +1,4 @@
-"""What can go wrong with a model and its connection."""
+"""Faults of a model and its connection."""
 
 import pytest
 
@@ -33,7 +33,7 @@ FAILURES: tuple[tuple[ModelError, int, int], ...] = (
 @pytest.mark.parametrize(
     ("trouble", "code", "tries"), FAILURES, ids=lambda value: getattr(value, "message", None)
 )
-async def test_a_failure_is_an_error_with_a_code_and_never_an_end(
+async def test_a_failure_is_an_error_with_a_code_and_never_a_normal_end(
     scene: Scene, trouble: ModelError, code: int, tries: int
 ) -> None:
     scene.provider.answer = lambda request: step(trouble)
@@ -51,7 +51,7 @@ async def test_a_failure_is_an_error_with_a_code_and_never_an_end(
         assert fate.startswith("user: [Nothing was answered to this: ")
 
 
-async def test_what_a_broken_step_said_is_not_said_to_the_model_again(scene: Scene) -> None:
+async def test_text_of_a_failed_step_is_not_sent_to_the_model_again(scene: Scene) -> None:
     scene.provider.plays(step("Half a wo", ModelUnavailable("Cut.", retryable=True)), step("A whole word."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -85,7 +85,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-async def test_a_call_that_cannot_be_is_an_outcome_and_the_turn_continues(scene: Scene, name: str) -> None:
+async def test_an_invalid_call_is_an_outcome_and_the_turn_continues(scene: Scene, name: str) -> None:
     mistake, words = MISTAKES[name]
     scene.provider.plays(step(mistake), step("My mistake."))
     async with scene.editor() as editor:
@@ -98,7 +98,7 @@ async def test_a_call_that_cannot_be_is_an_outcome_and_the_turn_continues(scene:
     assert words in plain_history(scene.provider.requests[1])[-1]
 
 
-async def test_a_call_cut_off_with_the_answer_is_not_run(scene: Scene) -> None:
+async def test_a_call_truncated_with_the_answer_is_not_run(scene: Scene) -> None:
     whole, cut = call("list_files", "c1"), call("write_file", "c2", path="a", content="x")
     scene.provider.plays(step(whole, cut, finish="length"), step("Again, shorter."))
     async with scene.editor() as editor:
@@ -154,7 +154,7 @@ async def test_half_a_surrogate_pair_from_the_model_breaks_nothing(scene: Scene,
     [(b"\x7fELF\x02\x01\x01\0\0\0", "ELF"), (b"a\0b", "binary"), (b"caf\xe9\n", "caf\u00e9"), (b"", "empty")],
     ids=["binary", "with NUL", "not UTF-8", "empty"],
 )
-async def test_files_that_are_no_plain_text_are_reported_as_what_they_are(
+async def test_files_that_are_not_plain_text_are_reported_as_what_they_are(
     scene: Scene, content: bytes, words: str
 ) -> None:
     (scene.project / "odd").write_bytes(content)
@@ -174,7 +174,7 @@ async def test_a_file_name_that_is_not_utf_8_breaks_nothing(scene: Scene) -> Non
         assert ShownSession(editor, session).cards["c1"]["status"] == "completed"
 
 
-async def test_the_model_finds_a_mended_call_as_it_was_understood(scene: Scene) -> None:
+async def test_the_model_sees_a_repaired_call_as_it_was_understood(scene: Scene) -> None:
     scene.write("a.txt", "alpha\n")
     scene.provider.plays(step(ToolCall("c1", "read_file", "{'path': 'a.txt',}")), step("Done."))
     async with scene.editor() as editor:

@@ -1,4 +1,4 @@
-"""The modes, and what no mode allows without asking."""
+"""The modes, and what no mode allows without approval."""
 
 import anyio
 import pytest
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 ASK = "session/request_permission"
 
 
-async def test_a_new_session_offers_four_modes_and_starts_by_asking(scene: Scene) -> None:
+async def test_a_new_session_offers_four_modes_and_starts_in_ask(scene: Scene) -> None:
     async with scene.editor() as editor:
         answer = await editor.call("session/new", {"cwd": str(scene.project), "mcpServers": []})
     assert answer["modes"]["currentModeId"] == "ask"
@@ -26,7 +26,7 @@ async def test_a_new_session_offers_four_modes_and_starts_by_asking(scene: Scene
     ]
 
 
-async def test_accept_edits_asks_for_commands_alone(scene: Scene) -> None:
+async def test_accept_edits_asks_only_about_commands(scene: Scene) -> None:
     scene.provider.plays(
         step(call("write_file", "c1", path="a", content="x"), call("terminal", "c2", command="sh -c true")),
         step("Done."),
@@ -66,7 +66,7 @@ PROTECTED = (".git/hooks/x", "AGENTS.md", ".vscode/tasks.json", "sub/.GIT/config
 
 
 @pytest.mark.parametrize("name", PROTECTED)
-async def test_protected_paths_are_asked_for_in_every_mode_and_each_time(scene: Scene, name: str) -> None:
+async def test_protected_paths_need_approval_in_every_mode_and_each_time(scene: Scene, name: str) -> None:
     scene.provider.plays(
         step(call("write_file", "c1", path=name, content="x")),
         step(call("write_file", "c2", path=name, content="y")),
@@ -99,7 +99,7 @@ async def test_a_protected_path_through_a_link_is_still_protected(scene: Scene) 
     assert (scene.project / ".git/hooks/pre-commit").read_text() == "old\n"
 
 
-async def test_the_agent_s_own_home_is_nobody_s_to_touch(scene: Scene) -> None:
+async def test_the_agents_own_home_cannot_be_touched(scene: Scene) -> None:
     scene.variables["HERMES_HOME"] = str(scene.project / "link")
     (scene.project / "real").mkdir()
     (scene.project / "link").symlink_to(scene.project / "real")
@@ -119,7 +119,7 @@ async def test_the_agent_s_own_home_is_nobody_s_to_touch(scene: Scene) -> None:
     assert not (scene.project / "real/config.yaml").exists()
 
 
-async def test_an_unknown_mode_is_refused_and_nothing_changes(scene: Scene) -> None:
+async def test_an_unknown_mode_is_rejected_and_nothing_changes(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         for mode in ("yolo", "bypass", "", "ASK"):
@@ -130,7 +130,7 @@ async def test_an_unknown_mode_is_refused_and_nothing_changes(scene: Scene) -> N
         assert ShownSession(editor, session).of("current_mode_update") == []
 
 
-async def test_news_of_the_mode_is_reported_again_when_the_turn_that_carried_it_failed(scene: Scene) -> None:
+async def test_a_mode_change_is_reported_again_if_the_turn_that_reported_it_failed(scene: Scene) -> None:
     scene.provider.plays(step(ModelUnavailable("No such host.")), step("I only plan."), step("Still."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -142,7 +142,7 @@ async def test_news_of_the_mode_is_reported_again_when_the_turn_that_carried_it_
     assert notes.count(True) == 1
 
 
-async def test_the_mode_can_change_while_a_question_stands(scene: Scene) -> None:
+async def test_the_mode_can_change_while_a_question_is_open(scene: Scene) -> None:
     scene.provider.plays(
         step(
             call("write_file", "c1", path="a", content="x"), call("write_file", "c2", path="b", content="x")
@@ -170,7 +170,7 @@ async def test_the_mode_can_change_while_a_question_stands(scene: Scene) -> None
     assert len(editor.asks(ASK)) == 1
 
 
-async def test_the_default_mode_of_the_settings_is_there_at_once(scene: Scene) -> None:
+async def test_the_default_mode_in_the_settings_applies_at_once(scene: Scene) -> None:
     scene.home.mkdir()
     (scene.home / "config.yaml").write_text("mode: accept_edits\n")
     async with scene.editor() as editor:
@@ -179,7 +179,7 @@ async def test_the_default_mode_of_the_settings_is_there_at_once(scene: Scene) -
 
 
 @pytest.mark.parametrize("line", ["mode: bypass", "mode: yolo", "nonsense: 1"])
-async def test_bad_settings_are_reported_when_a_session_is_opened(scene: Scene, line: str) -> None:
+async def test_invalid_settings_are_reported_when_a_session_is_opened(scene: Scene, line: str) -> None:
     scene.home.mkdir()
     (scene.home / "config.yaml").write_text(f"{line}\n")
     async with scene.editor() as editor:
@@ -197,7 +197,7 @@ async def test_a_session_whose_process_was_killed_at_its_creation_has_the_defaul
     (record,) = scene.home.glob("sessions/*.jsonl")
     opened, *_ = record.read_bytes().splitlines(keepends=True)
     record.write_bytes(opened)
-    app = scene.open_app()  # does not warm up, so nothing else reads the settings first
+    app = scene.open_app()  # Does not warm up, so nothing else reads the settings first.
     loaded, _ = await app.sessions.load(session, None, lambda _, cwd, roots: app.open_workspace(cwd, roots))
     assert loaded.record.mode == "plan"
     await app.sessions.close(session)

@@ -1,4 +1,4 @@
-"""The first messages of a connection, and invalid requests."""
+"""The first messages on a connection, and invalid requests."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize("version", [0, 1, 2, 99])
-async def test_whatever_version_is_asked_for_version_1_is_spoken(scene: Scene, version: int) -> None:
+async def test_whatever_version_is_requested_version_1_is_spoken(scene: Scene, version: int) -> None:
     async with scene.strange_editor() as editor:
         answer = await editor.initialize(version)
         assert answer["protocolVersion"] == 1
@@ -30,7 +30,7 @@ async def test_whatever_version_is_asked_for_version_1_is_spoken(scene: Scene, v
         assert await editor.new_session(scene.project)
 
 
-async def test_only_what_works_is_announced(scene: Scene) -> None:
+async def test_only_supported_features_are_announced(scene: Scene) -> None:
     async with scene.strange_editor() as editor:
         agent = (await editor.initialize())["agentCapabilities"]
         assert agent["loadSession"] is True
@@ -44,7 +44,7 @@ async def test_only_what_works_is_announced(scene: Scene) -> None:
                 assert (await editor.refusal(f"session/{method}", params)).code == NOT_FOUND
 
 
-async def test_the_terminal_set_up_is_offered_to_a_client_with_a_terminal(scene: Scene) -> None:
+async def test_the_terminal_setup_is_offered_to_a_client_with_a_terminal(scene: Scene) -> None:
     async with scene.strange_editor() as editor:
         answer = await editor.initialize(auth={"terminal": True})
         assert [method.get("type") for method in answer["authMethods"]] == ["terminal", None]
@@ -52,7 +52,7 @@ async def test_the_terminal_set_up_is_offered_to_a_client_with_a_terminal(scene:
         assert len((await editor.initialize())["authMethods"]) == 1
 
 
-async def test_authenticate_looks_again(scene: Scene) -> None:
+async def test_authenticate_checks_the_configuration_again(scene: Scene) -> None:
     async with scene.editor() as editor:
         assert await editor.call("authenticate", {"methodId": "hermes-configured"}) == {}
         error = await editor.refusal("authenticate", {"methodId": "magic"})
@@ -106,7 +106,7 @@ async def test_an_unknown_method_is_named_as_such(scene: Scene, method: str) -> 
         assert await editor.call("session/list", {})
 
 
-async def test_a_request_s_method_as_a_notification_does_nothing(scene: Scene) -> None:
+async def test_a_request_method_sent_as_a_notification_does_nothing(scene: Scene) -> None:
     scene.provider.plays(step(call("write_file", "c1", path="a", content="x")))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -139,7 +139,7 @@ BAD_PARAMS: tuple[tuple[str, object], ...] = (
 
 
 @pytest.mark.parametrize(("method", "params"), BAD_PARAMS, ids=str)
-async def test_wrong_parameters_are_refused_without_an_echo(
+async def test_invalid_parameters_are_rejected_without_quoting_them(
     scene: Scene, method: str, params: object
 ) -> None:
     async with scene.editor() as editor:
@@ -151,7 +151,7 @@ async def test_wrong_parameters_are_refused_without_an_echo(
 
 @pytest.mark.parametrize("method", ["session/new", "session/load", "session/resume"])
 @pytest.mark.parametrize("cwd", ["src", "./", "", "none", "a.txt", "nul\0"])
-async def test_a_folder_that_cannot_serve_is_refused(scene: Scene, method: str, cwd: str) -> None:
+async def test_an_unusable_folder_is_rejected(scene: Scene, method: str, cwd: str) -> None:
     scene.write("a.txt", "")
     place = str(scene.project / cwd) if cwd in ("none", "a.txt") else cwd
     async with scene.editor() as editor:
@@ -183,7 +183,7 @@ async def test_an_unknown_session_is_not_found_by_any_method(scene: Scene, sessi
             assert len(error.message) < 300
 
 
-async def test_meta_that_is_named_like_parameters_is_left_alone(scene: Scene) -> None:
+async def test_meta_fields_named_like_parameters_are_ignored(scene: Scene) -> None:
     scene.provider.plays(step(call("write_file", "c1", path="a", content="x")), step("Done."))
     meta: Json = {
         "cwd": "/etc",
@@ -204,7 +204,7 @@ async def test_meta_that_is_named_like_parameters_is_left_alone(scene: Scene) ->
 
 
 @pytest.mark.parametrize("servers", [None, [], "absent"])
-async def test_missing_mcp_servers_do_not_refuse_the_session(scene: Scene, servers: object) -> None:
+async def test_missing_mcp_servers_do_not_prevent_the_session(scene: Scene, servers: object) -> None:
     params: dict[str, object] = {
         "cwd": str(scene.project),
         "mcpServers": servers,
@@ -218,7 +218,7 @@ async def test_missing_mcp_servers_do_not_refuse_the_session(scene: Scene, serve
             assert (await editor.call("session/new", params))["sessionId"]
 
 
-async def test_a_setting_that_is_wrong_is_named_and_can_be_put_right(scene: Scene) -> None:
+async def test_an_invalid_setting_is_named_and_can_be_corrected(scene: Scene) -> None:
     scene.home.mkdir()
     (scene.home / "config.yaml").write_text("modle: x\n")
     async with scene.editor() as editor:
@@ -230,7 +230,7 @@ async def test_a_setting_that_is_wrong_is_named_and_can_be_put_right(scene: Scen
         assert await editor.prompt(await editor.new_session(scene.project)) == "end_turn"
 
 
-async def test_a_vendor_without_its_key_is_auth_required(scene: Scene) -> None:
+async def test_a_vendor_without_a_key_requires_authentication(scene: Scene) -> None:
     scene.variables.update({"HERMES_PROVIDER": "anthropic", "HERMES_MODEL": "claude-x"})
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -239,7 +239,7 @@ async def test_a_vendor_without_its_key_is_auth_required(scene: Scene) -> None:
         assert "ANTHROPIC_API_KEY" in error.message
 
 
-async def test_the_root_may_have_further_folders(
+async def test_the_root_may_have_additional_folders(
     scene: Scene, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     other = tmp_path_factory.mktemp("other").resolve()

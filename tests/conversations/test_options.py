@@ -24,7 +24,7 @@ async def set_option(editor: FakeEditor, session: str, name: str, value: str | b
     return (await editor.call("session/set_config_option", params))["configOptions"]
 
 
-async def test_options_come_with_a_session_and_the_model_once_it_is_known(scene: Scene) -> None:
+async def test_options_are_sent_with_a_session_and_the_model_once_it_is_known(scene: Scene) -> None:
     scene.provider.listed = ("scripted-1", "scripted-2")
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -38,7 +38,7 @@ async def test_options_come_with_a_session_and_the_model_once_it_is_known(scene:
         assert [option["value"] for option in offered()[0]["options"]][-1] == "scripted-2"
 
 
-async def test_setting_an_option_answers_the_complete_list(scene: Scene) -> None:
+async def test_setting_an_option_returns_the_complete_list(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         options = await set_option(editor, session, "mode", "plan")
@@ -49,7 +49,7 @@ async def test_setting_an_option_answers_the_complete_list(scene: Scene) -> None
         assert values(reported.of("config_option_update")[-1]["configOptions"])["mode"] == "plan"
 
 
-async def test_a_mode_set_the_other_way_is_shown_among_the_options(scene: Scene) -> None:
+async def test_a_mode_set_by_another_method_is_shown_among_the_options(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         await editor.set_mode(session, "accept_edits")
@@ -60,7 +60,7 @@ async def test_a_mode_set_the_other_way_is_shown_among_the_options(scene: Scene)
 @pytest.mark.parametrize(
     ("name", "value"), [("mode", "bypass"), ("magic", "x"), ("during_turn", "never"), ("mode", True)]
 )
-async def test_an_option_or_value_there_is_not_is_refused(scene: Scene, name: str, value: str | bool) -> None:
+async def test_an_unknown_option_or_value_is_rejected(scene: Scene, name: str, value: str | bool) -> None:
     async with scene.editor(session=BOOLEANS) as editor:
         session = await editor.new_session(scene.project)
         params: Json = {"sessionId": session, "configId": name, "value": value}
@@ -71,7 +71,7 @@ async def test_an_option_or_value_there_is_not_is_refused(scene: Scene, name: st
         assert (await editor.refusal("session/set_config_option", params)).code == NOT_FOUND
 
 
-async def test_an_option_there_is_not_is_answered_with_those_there_are(scene: Scene) -> None:
+async def test_an_unknown_option_is_answered_with_the_existing_ones(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         params: Json = {"sessionId": session, "configId": "colour", "value": "red"}
@@ -92,9 +92,7 @@ async def test_an_option_there_is_not_is_answered_with_those_there_are(scene: Sc
         ("session/set_mode", {"modeId": "bypass"}),
     ],
 )
-async def test_bypass_where_it_is_not_allowed_says_what_it_needs(
-    scene: Scene, method: str, wish: Json
-) -> None:
+async def test_bypass_that_is_not_allowed_says_what_it_needs(scene: Scene, method: str, wish: Json) -> None:
     async with scene.editor() as editor:
         params: Json = {"sessionId": await editor.new_session(scene.project), **wish}
         message = (await editor.refusal(method, params)).message
@@ -102,7 +100,7 @@ async def test_bypass_where_it_is_not_allowed_says_what_it_needs(
     assert "--allow-bypass" in message
 
 
-async def test_yes_or_no_options_go_only_to_clients_that_show_them(scene: Scene) -> None:
+async def test_boolean_options_are_sent_only_to_clients_that_show_them(scene: Scene) -> None:
     params: Json = {"cwd": str(scene.project), "mcpServers": []}
     async with scene.editor() as editor:
         assert "shows_thoughts" not in values((await editor.call("session/new", params))["configOptions"])
@@ -138,7 +136,7 @@ async def test_a_chosen_model_is_used_from_the_next_turn_on_and_after_a_restart(
     assert used[0] != "scripted-2"
 
 
-async def test_that_messages_wait_is_reported_once_a_turn(scene: Scene) -> None:
+async def test_a_waiting_message_is_reported_once_per_turn(scene: Scene) -> None:
     pauses = [Pause(), Pause()]
     scene.provider.plays(step("One.", pauses[0]), step("Two.", pauses[1]), step("Three."), step("Four."))
     async with scene.editor(session={"notices": {}}) as editor:
@@ -162,7 +160,7 @@ async def test_that_messages_wait_is_reported_once_a_turn(scene: Scene) -> None:
     assert len(scene.provider.requests) == 4
 
 
-async def test_a_message_during_a_turn_steers_it_where_that_was_chosen(scene: Scene) -> None:
+async def test_a_message_during_a_turn_steers_it_if_that_was_chosen(scene: Scene) -> None:
     pause = Pause()
     scene.provider.plays(step("Working.", pause), step("Turned around."))
     ends: list[str] = []
@@ -188,7 +186,7 @@ async def test_a_message_during_a_turn_steers_it_where_that_was_chosen(scene: Sc
     assert len(scene.provider.requests) == 2
 
 
-async def test_cancel_stops_a_steered_turn_and_its_steering(scene: Scene) -> None:
+async def test_cancelling_stops_a_steered_turn_and_its_steering(scene: Scene) -> None:
     pause = Pause()
     scene.provider.plays(step("Working.", pause), step("Fresh."))
     ends: list[str] = []
@@ -223,7 +221,7 @@ async def test_a_deleted_session_is_gone_and_deleting_it_again_succeeds(scene: S
     assert list(scene.home.rglob("*.jsonl")) == []
 
 
-async def test_signing_out_ends_the_use_of_the_model_until_one_authenticates(scene: Scene) -> None:
+async def test_signing_out_disables_the_model_until_the_client_authenticates(scene: Scene) -> None:
     scene.provider.plays(step("Yes."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -236,14 +234,14 @@ async def test_signing_out_ends_the_use_of_the_model_until_one_authenticates(sce
 
 
 async def test_the_model_and_its_effort_are_in_the_answer_that_opens_a_session(scene: Scene) -> None:
-    """Runners that read only this answer choose from it; no endpoint was contacted for it."""
+    """Clients that read only this answer choose from it; no endpoint was contacted for it."""
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         shown = values(editor.opened[session]["configOptions"])
     assert (shown["model"], shown["effort"]) == ("scripted-1", "default")
 
 
-async def test_the_model_of_the_settings_is_in_the_answer_too(scene: Scene) -> None:
+async def test_the_model_in_the_settings_is_in_the_answer_too(scene: Scene) -> None:
     scene.configure(
         "fallbacks: [anthropic/claude-sonnet-5]\nproviders: {anthropic: {base_url: 'http://127.0.0.1:9'}}\n"
     )

@@ -1,4 +1,4 @@
-"""Instructions in files and commands that tools show: shown unchanged, and reported."""
+"""Instructions in files and output that tools show: shown unchanged, and reported."""
 
 import pytest
 
@@ -12,7 +12,7 @@ ATTACK = (
 )
 
 
-async def test_a_file_that_instructs_is_shown_as_it_is_and_told_once(scene: Scene) -> None:
+async def test_a_file_with_instructions_is_shown_unchanged_and_reported_once(scene: Scene) -> None:
     scene.write("docs/guide.txt", f"How to build.\n\nRun make.\n\n{ATTACK}\n")
     scene.write("a.txt", "Nothing but a line.\n")
     scene.provider.plays(
@@ -37,7 +37,7 @@ async def test_a_file_that_instructs_is_shown_as_it_is_and_told_once(scene: Scen
     assert "The agent was told not to follow it." in thoughts
 
 
-async def test_the_output_of_a_command_is_looked_through(scene: Scene) -> None:
+async def test_the_output_of_a_command_is_scanned(scene: Scene) -> None:
     scene.provider.plays(step(call("terminal", "c1", command=f"echo '{ATTACK}'")), step("Done."))
     async with scene.editor() as editor:
         editor.on["session/request_permission"] = allow("allow_once")
@@ -50,7 +50,7 @@ async def test_the_output_of_a_command_is_looked_through(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("name", ["ReadFile", "functions.read_file"])
-async def test_a_tool_that_is_spelled_otherwise_is_looked_through_too(scene: Scene, name: str) -> None:
+async def test_the_output_of_a_tool_with_a_misspelt_name_is_scanned_too(scene: Scene, name: str) -> None:
     scene.write("a.txt", f"{ATTACK}\n")
     scene.provider.plays(step(call(name, "c1", path="a.txt")), step("Done."))
     async with scene.editor() as editor:

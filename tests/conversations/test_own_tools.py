@@ -1,4 +1,4 @@
-"""Tools that the agent or its user wrote: from a turn that writes one to later turns that use it."""
+"""Tools that the agent or its user wrote: from the turn that writes one to later turns that use it."""
 
 import json
 from pathlib import Path
@@ -47,7 +47,7 @@ def titles(editor: FakeEditor) -> list[str]:
     return [ask["toolCall"]["title"] for ask in editor.asks(ASK)]
 
 
-async def test_a_tool_that_is_written_in_one_turn_is_there_in_the_next(scene: Scene) -> None:
+async def test_a_tool_written_in_one_turn_is_available_in_the_next(scene: Scene) -> None:
     scene.provider.plays(
         writes(), step("Written."), step(call("greet", "g1", name="Ada")), step("Done."),
     )  # fmt: skip
@@ -79,7 +79,7 @@ async def test_a_tool_is_offered_only_with_those_it_needs(
     assert ("greet" in offered(scene.provider.requests[0])) == is_offered
 
 
-async def test_what_is_no_tool_is_reported_before_anybody_is_asked(scene: Scene) -> None:
+async def test_an_invalid_tool_is_reported_before_anybody_is_asked(scene: Scene) -> None:
     text = 'import subprocess\nTOOL = {"name": "great", "description": ""}\ndef run(a): return open(a)\n'
     scene.provider.plays(writes(text), step("Oh."))
     async with scene.editor() as editor:
@@ -95,7 +95,7 @@ async def test_what_is_no_tool_is_reported_before_anybody_is_asked(scene: Scene)
     assert not (scene.home / "tools").exists()
 
 
-async def test_a_refused_tool_is_not_written_and_plan_mode_writes_none(scene: Scene) -> None:
+async def test_a_rejected_tool_is_not_written_and_plan_mode_writes_none(scene: Scene) -> None:
     scene.provider.plays(writes(), step("Well."), writes(call_id="w2"), step("Well."))
     async with scene.editor() as editor:
         editor.on[ASK] = allow("reject_once")
@@ -109,7 +109,7 @@ async def test_a_refused_tool_is_not_written_and_plan_mode_writes_none(scene: Sc
     assert not (scene.home / "tools").exists()
 
 
-async def test_a_tool_that_breaks_says_how_and_is_put_aside_at_last(scene: Scene) -> None:
+async def test_a_failing_tool_reports_the_error_and_is_finally_archived(scene: Scene) -> None:
     own_file(scene, BREAKS)
     for number in range(MAX_CONSECUTIVE_FAILURES + 1):
         scene.provider.plays(step(call("greet", f"g{number}", name="Ada")), step("Hm."))
@@ -133,7 +133,7 @@ async def test_a_tool_that_breaks_says_how_and_is_put_aside_at_last(scene: Scene
     assert "is disabled" in notices
 
 
-async def test_a_change_by_hand_is_asked_about_again_and_used_from_the_next_turn(scene: Scene) -> None:
+async def test_a_manual_change_needs_approval_again_and_is_used_from_the_next_turn(scene: Scene) -> None:
     path = own_file(scene)
     scene.provider.plays(*(step("Done.") for _ in range(3)))
     async with scene.editor() as editor:
@@ -149,7 +149,7 @@ async def test_a_change_by_hand_is_asked_about_again_and_used_from_the_next_turn
     assert ["greet" in offered(request) for request in scene.provider.requests] == [True, False, False]
 
 
-async def test_a_version_comes_back_and_what_was_archived_too(scene: Scene) -> None:
+async def test_earlier_versions_and_archived_tools_are_restored(scene: Scene) -> None:
     def manage(number: int, action: str, **more: object) -> Step:
         arguments = {"action": action, "name": "greet", "reason": f"change {number}", **more}
         return step(call("tool_manage", f"m{number}", **arguments))
@@ -175,7 +175,7 @@ async def test_a_version_comes_back_and_what_was_archived_too(scene: Scene) -> N
     assert [each["cause"]["session_id"] for each in kept] == [session] * 5
 
 
-async def test_a_workspaces_tool_is_used_only_when_trusted_and_by_its_content(scene: Scene) -> None:
+async def test_a_workspaces_tool_is_used_only_when_its_content_is_trusted(scene: Scene) -> None:
     scene.write(".hermes/tools/greet.py", GREETS)
     scene.provider.plays(*(step("Done.") for _ in range(3)))
     async with scene.editor() as editor:
@@ -191,7 +191,7 @@ async def test_a_workspaces_tool_is_used_only_when_trusted_and_by_its_content(sc
     assert ["greet" in offered(request) for request in scene.provider.requests] == [False, True, False]
 
 
-async def test_what_a_tool_declares_is_what_policy_checks(scene: Scene) -> None:
+async def test_the_declared_effects_of_a_tool_are_what_policy_checks(scene: Scene) -> None:
     own_file(scene, GREETS.replace('"files": "none"', '"files": "write", "network": ["api.example.com"]'))
     scene.provider.plays(step(call("greet", "g1", name="Ada")), step("Done."))
     scene.provider.plays(step(call("greet", "g2", name="Ada")), step("Done."))

@@ -44,7 +44,7 @@ async def prompted(scene: Scene, editor: FakeEditor) -> Json:
     return ShownSession(editor, session).cards["c1"]
 
 
-async def test_a_part_is_written_and_the_model_is_told_what_was_left_out(scene: Scene) -> None:
+async def test_a_part_is_written_and_the_model_is_told_what_was_omitted(scene: Scene) -> None:
     path = plays_an_edit(scene)
     async with scene.editor() as editor:
         edit = {"path": path, "newText": TAKEN, "rejected": [LEFT_OUT]}
@@ -68,7 +68,7 @@ async def test_a_text_the_user_changed_is_written_as_they_changed_it(scene: Scen
     assert "changed this edit before they accepted it" in card["rawOutput"]["text"]
 
 
-async def test_the_reason_of_a_no_reaches_the_model(scene: Scene) -> None:
+async def test_the_reason_for_a_rejection_reaches_the_model(scene: Scene) -> None:
     plays_an_edit(scene)
     async with scene.editor() as editor:
         editor.on[ASK] = answers("reject_once", comment="use lower case")
@@ -77,7 +77,7 @@ async def test_the_reason_of_a_no_reaches_the_model(scene: Scene) -> None:
     assert card["rawOutput"]["text"].endswith("The user says: use lower case")
 
 
-async def test_a_no_is_reported_with_its_word_live_and_later(scene: Scene) -> None:
+async def test_a_rejection_is_reported_with_its_reason_live_and_later(scene: Scene) -> None:
     plays_an_edit(scene)
     async with scene.editor() as editor:
         editor.on[ASK] = answers("reject_once", comment="use lower case")
@@ -92,7 +92,7 @@ async def test_a_no_is_reported_with_its_word_live_and_later(scene: Scene) -> No
         assert "_meta" not in cards["c0"]
 
 
-async def test_a_question_that_was_closed_is_no_no(scene: Scene) -> None:
+async def test_a_closed_question_is_not_a_rejection(scene: Scene) -> None:
     plays_an_edit(scene)
     async with scene.editor() as editor:
         editor.on[ASK] = lambda _: {"outcome": {"outcome": "cancelled"}}
@@ -101,7 +101,7 @@ async def test_a_question_that_was_closed_is_no_no(scene: Scene) -> None:
     assert "_meta" not in card
 
 
-async def test_a_comment_alone_leaves_the_edit_as_it_is(scene: Scene) -> None:
+async def test_a_comment_alone_does_not_change_the_edit(scene: Scene) -> None:
     plays_an_edit(scene)
     async with scene.editor() as editor:
         editor.on[ASK] = answers("allow_once", comment="fine")
@@ -110,7 +110,7 @@ async def test_a_comment_alone_leaves_the_edit_as_it_is(scene: Scene) -> None:
     assert card["rawOutput"]["text"].endswith("The user says: fine")
 
 
-async def test_another_file_than_the_one_that_was_shown_is_never_written(scene: Scene) -> None:
+async def test_only_the_file_that_was_shown_is_ever_written(scene: Scene) -> None:
     plays_an_edit(scene)
     other = scene.project / "b.txt"
     async with scene.editor() as editor:
@@ -131,9 +131,7 @@ async def test_a_text_that_changes_nothing_writes_nothing(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("hermes", [{"edits": "all"}, {"edits": [{"path": 1}]}, {"comment": 3}, {}])
-async def test_whatever_cannot_be_understood_is_as_if_it_had_not_been_said(
-    scene: Scene, hermes: Json
-) -> None:
+async def test_fields_that_cannot_be_understood_are_ignored(scene: Scene, hermes: Json) -> None:
     plays_an_edit(scene)
     async with scene.editor() as editor:
         editor.on[ASK] = answers("allow_once", **hermes)
@@ -142,7 +140,7 @@ async def test_whatever_cannot_be_understood_is_as_if_it_had_not_been_said(
     assert card["status"] == "completed"
 
 
-async def test_only_a_client_with_additions_of_its_own_is_told_about_ours(scene: Scene) -> None:
+async def test_only_a_client_with_its_own_extensions_is_told_about_ours(scene: Scene) -> None:
     async with scene.editor() as editor:
         plain = await editor.initialize()
         assert "_meta" not in plain["agentCapabilities"]
@@ -150,7 +148,7 @@ async def test_only_a_client_with_additions_of_its_own_is_told_about_ours(scene:
         assert reported["agentCapabilities"]["_meta"]["hermes"]["edits"] is True
 
 
-async def test_a_new_file_that_is_left_out_is_not_made(scene: Scene) -> None:
+async def test_a_rejected_new_file_is_not_created(scene: Scene) -> None:
     (scene.project / "a.txt").write_text(BEFORE)
     patch = (
         "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+ONE\n*** Add File: b.txt\n+new\n*** End Patch\n"

@@ -22,7 +22,7 @@ def writes(name: str, call_id: str) -> Step:
     return step(read, call("write_file", call_id, path=name, content="new\n"))
 
 
-async def test_allowed_once_is_asked_again(scene: Scene) -> None:
+async def test_a_call_allowed_once_needs_approval_again(scene: Scene) -> None:
     scene.provider.plays(writes("a", "c1"), step("Done."), writes("a", "c2"), step("Done."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -32,7 +32,7 @@ async def test_allowed_once_is_asked_again(scene: Scene) -> None:
         assert [ask["toolCall"]["toolCallId"] for ask in editor.asks(ASK)] == ["c1", "c2"]
 
 
-async def test_allowed_always_holds_for_that_path_alone(scene: Scene) -> None:
+async def test_always_applies_to_that_path_only(scene: Scene) -> None:
     scene.provider.plays(writes("a", "c1"), writes("a", "c2"), writes("b", "c3"), step("Done."))
     async with scene.editor() as editor:
         editor.on[ASK] = allow("allow_always")
@@ -41,7 +41,7 @@ async def test_allowed_always_holds_for_that_path_alone(scene: Scene) -> None:
         assert [ask["toolCall"]["toolCallId"] for ask in editor.asks(ASK)] == ["c1", "c3"]
 
 
-async def test_allowed_always_holds_for_that_command_in_that_folder_alone(scene: Scene) -> None:
+async def test_always_applies_to_that_command_in_that_folder_only(scene: Scene) -> None:
     (scene.project / "sub").mkdir()
     scene.provider.plays(
         step(call("terminal", "c1", command="sh -c true")),
@@ -57,7 +57,7 @@ async def test_allowed_always_holds_for_that_command_in_that_folder_alone(scene:
         assert [ask["toolCall"]["toolCallId"] for ask in editor.asks(ASK)] == ["c1", "c3", "c4"]
 
 
-async def test_allowed_always_outlives_a_restart_and_ends_with_the_session(scene: Scene) -> None:
+async def test_always_survives_a_restart_and_ends_with_the_session(scene: Scene) -> None:
     scene.provider.plays(
         writes("a", "c1"), step("Done."), writes("a", "c2"), step("Done."), writes("a", "c3"), step("Done.")
     )
@@ -73,7 +73,7 @@ async def test_allowed_always_outlives_a_restart_and_ends_with_the_session(scene
         assert [ask["toolCall"]["toolCallId"] for ask in editor.asks(ASK)] == ["c3"]
 
 
-async def test_rejected_always_is_not_asked_again(scene: Scene) -> None:
+async def test_a_permanent_rejection_is_not_asked_again(scene: Scene) -> None:
     scene.provider.plays(writes("a", "c1"), writes("a", "c2"), step("I see."))
     async with scene.editor() as editor:
         editor.on[ASK] = allow("reject_always")
@@ -82,7 +82,7 @@ async def test_rejected_always_is_not_asked_again(scene: Scene) -> None:
         assert [ask["toolCall"]["toolCallId"] for ask in editor.asks(ASK)] == ["c1"]
         cards = ShownSession(editor, session).cards
         assert [cards[each]["status"] for each in ("c1", "c2")] == ["failed", "failed"]
-        assert cards["c1"]["rawOutput"]["text"] == "The user refused this.", "advice is for the model alone"
+        assert cards["c1"]["rawOutput"]["text"] == "The user refused this.", "advice is only for the model"
     assert not (scene.project / "a").exists()
     assert plain_history(scene.provider.requests[1])[-1] == (
         "write_file: The user refused this. Ask what they want instead, or continue without it."
@@ -107,7 +107,7 @@ NOT_A_YES: dict[str, Callable[[Json], Any]] = {
 
 
 @pytest.mark.parametrize("name", NOT_A_YES)
-async def test_whatever_is_not_a_clear_yes_is_a_no(scene: Scene, name: str) -> None:
+async def test_anything_but_a_clear_approval_is_a_rejection(scene: Scene, name: str) -> None:
     scene.provider.plays(writes("a", "c1"), step("Then not."))
     async with scene.editor() as editor:
         editor.on[ASK] = NOT_A_YES[name]
@@ -119,7 +119,7 @@ async def test_whatever_is_not_a_clear_yes_is_a_no(scene: Scene, name: str) -> N
     assert outcome.startswith(("write_file: The user refused this.", "write_file: Not run:"))
 
 
-async def test_an_editor_that_goes_away_while_asked_approves_nothing(scene: Scene) -> None:
+async def test_an_editor_that_disconnects_while_asked_approves_nothing(scene: Scene) -> None:
     scene.provider.plays(writes("a", "c1"))
     async with scene.editor() as editor:
         editor.on[ASK] = for_ever
@@ -144,7 +144,7 @@ async def give_up_on(editor: FakeEditor, prompt: Json) -> None:
         await editor.call("session/prompt", prompt)
 
 
-async def test_the_question_shows_the_card_s_own_id_and_its_diff_or_command(scene: Scene) -> None:
+async def test_the_question_shows_the_cards_own_id_and_its_diff_or_command(scene: Scene) -> None:
     scene.provider.plays(
         step(call("write_file", "c1", path="a", content="x"), call("terminal", "c2", command="sh -c true")),
         step("Done."),
@@ -184,7 +184,7 @@ async def test_always_is_not_offered_where_it_would_not_be_remembered(
     assert kinds == ["allow_once", "reject_once"]
 
 
-async def test_the_diff_is_against_the_session_s_own_folder(scene: Scene) -> None:
+async def test_the_diff_is_relative_to_the_sessions_own_folder(scene: Scene) -> None:
     folders = [scene.project / "one", scene.project / "two"]
     for folder in folders:
         folder.mkdir()
@@ -209,7 +209,7 @@ async def test_the_diff_is_against_the_session_s_own_folder(scene: Scene) -> Non
         assert (folder / "a.txt").read_text() == f"You are {folder.name}\n"
 
 
-async def test_a_file_that_changed_while_the_user_thought_is_not_overwritten(scene: Scene) -> None:
+async def test_a_file_that_changed_while_the_user_decided_is_not_overwritten(scene: Scene) -> None:
     path = scene.write("a.txt", "one\n")
     scene.provider.plays(
         step(
@@ -231,7 +231,7 @@ async def test_a_file_that_changed_while_the_user_thought_is_not_overwritten(sce
     assert path.read_text() == "one, and more\n"
 
 
-async def test_a_file_of_secrets_is_not_read_unasked(scene: Scene) -> None:
+async def test_a_file_with_secrets_is_not_read_without_approval(scene: Scene) -> None:
     scene.write(".env", "KEY=hunter2\n")
     scene.provider.plays(step(call("read_file", "c1", path=".env")), step("Then not."))
     async with scene.editor() as editor:
@@ -242,7 +242,7 @@ async def test_a_file_of_secrets_is_not_read_unasked(scene: Scene) -> None:
     assert "hunter2" not in "".join(plain_history(scene.provider.requests[1]))
 
 
-async def test_a_question_holds_the_whole_text_that_will_run(scene: Scene) -> None:
+async def test_a_question_contains_the_whole_text_that_will_run(scene: Scene) -> None:
     command = "printf 'one\\n'\n# \u202etxt.tset\nrm -rf build"
     code = "import shutil\n\nshutil.rmtree('build')\n"
     scene.provider.plays(

@@ -1,4 +1,4 @@
-"""Pictures that tools read: on the card, in what a seeing model is sent, and after a restart."""
+"""Images that tools read: on the card, in what a model with vision is sent, and after a restart."""
 
 import base64
 
@@ -15,7 +15,7 @@ DATA = base64.b64encode(PNG).decode()
 
 
 @pytest.mark.parametrize("sees", [True, False], ids=["seeing", "blind"])
-async def test_a_picture_is_on_its_card_and_goes_to_a_model_that_sees(scene: Scene, sees: bool) -> None:
+async def test_an_image_is_on_its_card_and_is_sent_to_a_model_with_vision(scene: Scene, sees: bool) -> None:
     scene.configure(f"models:\n  scripted-1:\n    sees: {str(sees).lower()}\n")
     (scene.project / "p.png").write_bytes(PNG)
     scene.provider.plays(step(call("read_file", "c1", path="p.png")), step("A picture."), step("Still."))

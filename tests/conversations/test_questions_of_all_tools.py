@@ -1,4 +1,4 @@
-"""For every tool, a question's content has everything to be approved, for clients that only know the protocol."""
+"""For every tool, a question contains everything to be approved, even for clients that only know the protocol."""
 
 import json
 from typing import Any, Final, cast
@@ -55,7 +55,7 @@ CALLS: Final[dict[str, Json]] = {
     "web_fetch": {"url": "https://a.test/first_marker/last_marker"},
     "write_file": {"path": "new.txt", "content": LONG},
 }  # fmt: skip
-"""One call of every tool, with all it would run, write or send."""
+"""One call of every tool, with everything it would run, write or send."""
 SHOW_ONLY: Final = {"board", "card", "diagnostics", "git", "process", "schedule", "web_search"}
 """Tools that need something else on the machine; all their arguments are shown like those of any tool."""
 SHOWN: Final[dict[str, tuple[str, ...]]] = {
@@ -71,7 +71,7 @@ SHOWN: Final[dict[str, tuple[str, ...]]] = {
     "write_file": (LONG,),
     "terminal": (f"cat <<'EOF'\n{LONG}\nEOF", "sub"),
 }
-"""What of a call must be readable; all its texts otherwise."""
+"""The parts of a call that must be readable; without an entry, all its texts."""
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def texts(value: Any) -> list[str]:
 
 
 def readable(content: list[Json]) -> str:
-    """Return what a client that knows only the protocol shows of a question's content."""
+    """Return the part of a question's content that is shown by a client that knows only the protocol."""
     shown: list[str] = []
     for part in content:
         if part["type"] == "diff":
@@ -110,7 +110,7 @@ def flat(text: str) -> str:
 
 
 async def asked_about(scene: Scene, name: str, arguments: Json) -> Json:
-    """Have the model make one call that a rule asks about, and return the question's call."""
+    """Have the model make one call that a rule asks about, and return the call in the question."""
     scene.configure(f"rules:\n- ask: {{tool: {name}}}\n")
     scene.write("old.txt", "old\n")
     scene.write("a.ipynb", NOTEBOOK)
@@ -133,7 +133,9 @@ async def asked_about(scene: Scene, name: str, arguments: Json) -> Json:
 
 
 @pytest.mark.parametrize("name", CALLS)
-async def test_the_question_holds_all_that_the_call_would_run_or_write(scene: Scene, name: str) -> None:
+async def test_the_question_contains_everything_that_the_call_would_run_or_write(
+    scene: Scene, name: str
+) -> None:
     question = await asked_about(scene, name, CALLS[name])
     shown = readable(question["content"])
     for text in SHOWN.get(name) or texts(CALLS[name]):
@@ -141,7 +143,7 @@ async def test_the_question_holds_all_that_the_call_would_run_or_write(scene: Sc
     assert "Asked because" in shown
 
 
-async def test_the_question_holds_what_a_custom_tool_is_given(scene: Scene) -> None:
+async def test_the_question_contains_the_arguments_of_a_custom_tool(scene: Scene) -> None:
     path = scene.home / "tools" / "greet.py"
     path.parent.mkdir(parents=True)
     path.write_text(TOOL_FILE)
@@ -149,7 +151,7 @@ async def test_the_question_holds_what_a_custom_tool_is_given(scene: Scene) -> N
     assert flat(LONG) in flat(readable(question["content"]))
 
 
-async def test_the_question_holds_what_a_tool_of_an_mcp_server_is_given(unstable: Scene) -> None:
+async def test_the_question_contains_the_arguments_of_an_mcp_tool(unstable: Scene) -> None:
     given = {"text": LONG, "more": [{"size": 3, "note": "inner_marker"}]}
     unstable.provider.plays(step(call("mcp__carried__echo", "c1", **given)), step("Done."))
     async with carrying(unstable) as (editor, _, session):
@@ -162,7 +164,7 @@ async def test_the_question_holds_what_a_tool_of_an_mcp_server_is_given(unstable
     assert "Asked because a tool of the server carried would be called." in shown
 
 
-async def test_a_text_cannot_pass_for_another_argument(unstable: Scene) -> None:
+async def test_a_text_cannot_imitate_another_argument(unstable: Scene) -> None:
     given = {"text": "hello\nsize: 3", "size": 4}
     unstable.provider.plays(step(call("mcp__carried__echo", "c1", **given)), step("Done."))
     async with carrying(unstable) as (editor, _, session):

@@ -1,4 +1,4 @@
-"""The open question of a run, put to the clients that have its session open."""
+"""The open question of a run is shown to the clients that have its session open."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -61,7 +61,7 @@ def scene(scene: Scene) -> Scene:
 
 @asynccontextmanager
 async def resident(scene: Scene) -> AsyncGenerator[App]:
-    """Start a process that drives runs and puts their questions to clients."""
+    """Start a process that drives runs and sends their questions to clients."""
     questions = AttachedQuestions(lambda: app.run_service, lambda: app.sessions.opened)
     app = scene.open_app(observers=(questions,))
     try:
@@ -121,7 +121,7 @@ async def test_the_first_answer_of_an_attached_client_counts_and_is_recorded(sce
         assert ann.was_withdrawn
         assert ben.cards[0].diffs[0].new_text == "made\n"
         assert ben.cards[0].why
-        assert ben.scopes == [PermissionScope()], "an answer to a run lasts for this call alone"
+        assert ben.scopes == [PermissionScope()], "an answer to a run applies only to this call"
         assert not eve.was_asked.is_set()
     assert answers_in(scene, done) == [("allow_once", "ben")]
     assert (scene.project / "made.txt").read_text() == "made\n"
@@ -143,7 +143,7 @@ async def test_an_answer_from_elsewhere_withdraws_the_question(scene: Scene) -> 
     assert answers_in(scene, done) == [("reject_once", "a terminal")]
 
 
-async def test_a_client_that_comes_later_is_asked_and_may_change_the_text(scene: Scene) -> None:
+async def test_a_client_that_attaches_later_is_asked_and_may_change_the_text(scene: Scene) -> None:
     scene.provider.plays(step("I write.", WRITE), step("Done so."))
     async with resident(scene) as app:
         run = await started(app, scene)

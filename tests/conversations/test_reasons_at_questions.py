@@ -27,7 +27,9 @@ def choices(asked: Json) -> list[str]:
     return [option["name"] for option in asked["options"]]
 
 
-async def test_what_deletes_and_publishes_is_asked_with_a_warning_and_without_always(scene: Scene) -> None:
+async def test_a_deleting_or_publishing_call_is_asked_about_with_a_warning_and_without_always(
+    scene: Scene,
+) -> None:
     (scene.project / "build").mkdir()
     asked = await question(scene, "terminal", command="rm -rf build && git push --force")
     reason = "Asked because it deletes files: build; it publishes or changes something elsewhere: git push --force."
@@ -39,14 +41,14 @@ async def test_what_deletes_and_publishes_is_asked_with_a_warning_and_without_al
     assert choices(asked) == ["Allow once", "Reject"]
 
 
-async def test_what_only_runs_is_asked_with_its_reason_and_may_be_allowed_for_later(scene: Scene) -> None:
+async def test_an_ordinary_command_is_asked_about_with_its_reason_and_may_be_remembered(scene: Scene) -> None:
     asked = await question(scene, "terminal", command="make test")
     assert reported(asked)["reason"] == "Asked because make runs what the project defines."
     assert reported(asked)["isWarning"] is False
     assert len(choices(asked)) == 5
 
 
-async def test_a_page_s_host_may_be_allowed_for_the_session_alone(scene: Scene) -> None:
+async def test_a_pages_host_may_be_allowed_for_the_session_only(scene: Scene) -> None:
     asked = await question(scene, "web_fetch", url="https://a.test/x")
     assert reported(asked)["reason"] == "Asked because it contacts other machines: a.test."
     assert reported(asked)["isWarning"] is True
@@ -56,7 +58,7 @@ async def test_a_page_s_host_may_be_allowed_for_the_session_alone(scene: Scene) 
     assert choices(asked)[1] == "Allow connections to a.test for this session"
 
 
-async def test_an_answer_that_was_not_offered_lasts_no_longer_than_the_call(scene: Scene) -> None:
+async def test_an_answer_that_was_not_offered_applies_only_to_the_call(scene: Scene) -> None:
     scene.provider.plays(*(step(call("terminal", f"c{number}", command="rm -f x")) for number in (1, 2)))
     scene.provider.plays(step("Done."))
     async with scene.editor() as editor:

@@ -21,7 +21,7 @@ MODES = ("plan", "ask", "accept_edits")
 
 
 class Reader:
-    """An observer that reads slowly; equal to any other of its name."""
+    """An observer that reads slowly; equal to any other with its name."""
 
     def __init__(self, name: str, seen: list[str]) -> None:
         self._name = name
@@ -45,7 +45,7 @@ class Reader:
 
 
 async def shown_session(scene: Scene, app: App) -> Session:
-    """A session that already has a turn."""
+    """Return a session that already has a turn."""
 
     def open_workspace(session_id: str, cwd: str, roots: tuple[str, ...]):
         return app.open_workspace(cwd, roots)
@@ -66,9 +66,7 @@ async def load(app: App, session: Session, reader: Reader) -> None:
 
 
 @pytest.mark.parametrize("watched_before", [False, True])
-async def test_what_happens_while_the_past_is_shown_comes_last_and_once(
-    scene: Scene, watched_before: bool
-) -> None:
+async def test_events_during_the_replay_are_shown_last_and_once(scene: Scene, watched_before: bool) -> None:
     app = scene.open_app()
     session = await shown_session(scene, app)
     seen: list[str] = []
@@ -98,7 +96,9 @@ async def test_what_happens_while_the_past_is_shown_comes_last_and_once(
 
 
 @pytest.mark.parametrize("watched_before", [False, True])
-async def test_who_is_interrupted_continues_as_before(scene: Scene, watched_before: bool) -> None:
+async def test_an_observer_that_is_interrupted_continues_as_before(
+    scene: Scene, watched_before: bool
+) -> None:
     app = scene.open_app()
     session = await shown_session(scene, app)
     seen: list[str] = []
@@ -118,7 +118,7 @@ async def test_who_is_interrupted_continues_as_before(scene: Scene, watched_befo
     await app.aclose()
 
 
-async def test_a_session_waits_for_a_reader_that_falls_far_behind(scene: Scene) -> None:
+async def test_a_session_waits_for_an_observer_that_falls_far_behind(scene: Scene) -> None:
     app = scene.open_app()
     session = await shown_session(scene, app)
     has_continued = anyio.Event()
@@ -190,7 +190,7 @@ async def test_another_client_that_loads_a_running_session_misses_nothing(scene:
     assert [update["currentModeId"] for update in reported.of("current_mode_update")] == made
 
 
-async def test_a_prompt_right_behind_the_resumption_of_version_2_is_shown_once(draft: Scene) -> None:
+async def test_a_prompt_right_after_resuming_in_version_2_is_shown_once(draft: Scene) -> None:
     draft.provider.plays(step("One."), step("Two."))
     async with drafter(draft) as editor:
         session = await new_session(draft, editor)
@@ -215,7 +215,7 @@ async def test_a_prompt_right_behind_the_resumption_of_version_2_is_shown_once(d
     assert shown.said("user_message") == ["first", "second"]
 
 
-async def test_a_session_stays_open_for_a_client_that_is_being_shown_its_past(scene: Scene) -> None:
+async def test_a_session_stays_open_for_a_client_during_its_replay(scene: Scene) -> None:
     app = scene.open_app()
     session = await shown_session(scene, app)
     with CatchUp(lambda _: Reader("r", [])) as latecomer:

@@ -1,4 +1,4 @@
-"""The manifest is correct: what it names exists, and nothing of the kit is missing."""
+"""The manifest of requirements is correct: the tests it names exist, and nothing in the kit is missing."""
 
 import ast
 from pathlib import Path
@@ -28,12 +28,12 @@ def test_every_requirement_names_tests_that_exist(requirement: Requirement) -> N
     assert all(name.startswith("test_") for name in requirement.tests)
 
 
-def test_every_obligation_of_the_kit_is_met_or_waits_for_a_reason() -> None:
+def test_every_obligation_in_the_kit_is_met_or_has_a_reason_to_wait() -> None:
     expected = {f"{name}-{number:03}" for name, count in COUNTS.items() for number in range(1, count + 1)}
     listed = [each.name for each in (*KIT, *LATER)]
     assert expected <= set(listed)
     assert len(listed) == len(set(listed))
 
 
-def test_what_waits_says_why() -> None:
+def test_pending_obligations_say_why() -> None:
     assert all(len(each.reason) > 20 for each in LATER)

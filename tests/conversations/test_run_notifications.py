@@ -1,4 +1,4 @@
-"""Runs report to their user's target when they are done or waiting, once each, across restarts."""
+"""Notifications about runs that are done or waiting are sent once each, across restarts."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 
 @asynccontextmanager
 async def reporting(scene: Scene) -> AsyncGenerator[App]:
-    """Start a process that drives runs and reports them."""
+    """Start a process that drives runs and sends notifications about them."""
     app = scene.open_app()
     service = build_notifications(environment_of(scene.variables), SystemClock())
     reports = RunNotifications(app.run_service, service)
@@ -63,7 +63,7 @@ async def test_a_question_and_the_end_of_a_run_are_reported_once(scene: Scene) -
     assert [each.kind for each in DeliveryLedger(home).deliveries()] == ["done", "input_required"]
 
 
-async def test_without_targets_nothing_is_stored_or_caught_up_with(scene: Scene) -> None:
+async def test_without_targets_nothing_is_stored_or_sent_later(scene: Scene) -> None:
     scene.clock = RealClock()
     home = environment_of(scene.variables).home
     scene.provider.plays(step("Done."))

@@ -63,7 +63,7 @@ def events_of(scene: Scene, view: RunView) -> list[Event]:
 WRITE = call("write_file", path="made.txt", content="made\n")
 
 
-async def test_a_run_is_a_turn_in_a_session_of_its_own(scene: Scene) -> None:
+async def test_a_run_is_a_turn_in_its_own_session(scene: Scene) -> None:
     scene.provider.plays(step("Done so."))
     async with opened(scene) as app:
         started = await app.run_service.start(wish(scene))
@@ -74,7 +74,7 @@ async def test_a_run_is_a_turn_in_a_session_of_its_own(scene: Scene) -> None:
     assert plain_history(scene.provider.requests[0])[-1] == "user: Do it."
 
 
-async def test_a_question_rests_in_the_record_across_restarts(scene: Scene) -> None:
+async def test_a_question_waits_in_the_record_across_restarts(scene: Scene) -> None:
     scene.provider.plays(step("I write.", WRITE))
     async with opened(scene) as app:
         await app.run_service.start(wish(scene))
@@ -102,7 +102,7 @@ async def test_a_question_rests_in_the_record_across_restarts(scene: Scene) -> N
     assert len(history) == 3
 
 
-async def test_a_refusal_reaches_the_model_with_its_reason(scene: Scene) -> None:
+async def test_a_rejection_reaches_the_model_with_its_reason(scene: Scene) -> None:
     scene.provider.plays(step(WRITE), step("As you like."))
     async with opened(scene) as app:
         await app.run_service.start(wish(scene))
@@ -134,7 +134,7 @@ async def test_the_agents_own_question_waits_too(scene: Scene) -> None:
     assert "blue" in plain_history(scene.provider.requests[-1])[-1]
 
 
-async def test_calls_behind_a_question_wait_and_those_before_it_run_once(scene: Scene) -> None:
+async def test_calls_after_a_question_wait_and_those_before_it_run_once(scene: Scene) -> None:
     first = call("read_file", "c1", path="a.txt")
     second = call("write_file", "c2", path="one.txt", content="1")
     third = call("write_file", "c3", path="two.txt", content="2")
@@ -159,7 +159,7 @@ async def test_calls_behind_a_question_wait_and_those_before_it_run_once(scene: 
     assert "text of a" in lines[2]
 
 
-async def test_a_message_of_the_user_closes_the_question(scene: Scene) -> None:
+async def test_a_message_from_the_user_closes_the_question(scene: Scene) -> None:
     scene.provider.plays(step(WRITE), step("Then not."))
     async with opened(scene) as app:
         await app.run_service.start(wish(scene))
@@ -172,7 +172,7 @@ async def test_a_message_of_the_user_closes_the_question(scene: Scene) -> None:
     assert lines[-1] == "user: Never mind."
 
 
-async def test_a_turn_that_was_cut_off_is_resumed_and_its_prompt_said_once(scene: Scene) -> None:
+async def test_an_interrupted_turn_is_resumed_and_its_prompt_sent_once(scene: Scene) -> None:
     pause = Pause()
     scene.provider.plays(step("I begin", pause))
     async with opened(scene) as app:
@@ -188,7 +188,7 @@ async def test_a_turn_that_was_cut_off_is_resumed_and_its_prompt_said_once(scene
     assert [event.reason for event in events if isinstance(event, TurnEnded)] == ["cancelled", "done"]
 
 
-async def test_a_budget_is_for_all_turns_of_a_run_together(scene: Scene) -> None:
+async def test_a_budget_covers_all_turns_of_a_run_together(scene: Scene) -> None:
     scene.provider.plays(step(WRITE), step("More"), step("More"))
     async with opened(scene) as app:
         await app.run_service.start(wish(scene, budget={"max_tokens": 10}))
@@ -198,7 +198,7 @@ async def test_a_budget_is_for_all_turns_of_a_run_together(scene: Scene) -> None
     assert (view.state, view.failure) == ("failed", "budget")
 
 
-async def test_a_mode_that_does_not_exist_fails_the_run(scene: Scene) -> None:
+async def test_an_unknown_mode_fails_the_run(scene: Scene) -> None:
     async with opened(scene) as app:
         await app.run_service.start(wish(scene, mode="careless"))
         view = await rested(app)
@@ -208,7 +208,7 @@ async def test_a_mode_that_does_not_exist_fails_the_run(scene: Scene) -> None:
         assert (view.state, view.failure) == ("failed", "usage")
 
 
-async def test_a_session_that_is_open_elsewhere_is_waited_for(scene: Scene) -> None:
+async def test_a_run_waits_for_a_session_that_is_open_elsewhere(scene: Scene) -> None:
     scene.provider.plays(step("Hello."), step("My turn."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)

@@ -49,7 +49,7 @@ async def runs_of(editor: FakeEditor) -> dict[str, Json]:
     return {each["id"]: each for each in listed["runs"]}
 
 
-async def test_a_client_lists_runs_and_answers_what_they_ask(scene: Scene) -> None:
+async def test_a_client_lists_runs_and_answers_their_questions(scene: Scene) -> None:
     scene.provider.plays(
         step("I write.", WRITE), step("Done so."), step("I clean.", RUN), step("As you like.")
     )

@@ -1,4 +1,4 @@
-"""Settings that clients can change: which ones, how they are checked, that the next turn uses them."""
+"""Settings that clients can change: which ones they are, how they are validated, and that the next turn uses them."""
 
 import pytest
 import yaml
@@ -18,7 +18,7 @@ WIDENING = (
 )  # fmt: skip
 
 
-def test_each_of_these_settings_has_words() -> None:
+def test_each_of_these_settings_has_a_description() -> None:
     assert set(SETTING_TEXTS) == set(SAFE_SETTINGS)
     assert not set(WIDENING) & set(SAFE_SETTINGS)
 
@@ -71,7 +71,7 @@ async def test_a_setting_is_listed_changed_and_reset_and_comments_stay(scene: Sc
         assert (await listed())["titles"]["value"] == "first_line"
 
 
-async def test_what_widens_permissions_or_does_not_fit_is_refused_and_nothing_is_written(
+async def test_invalid_values_and_wider_permissions_are_rejected_and_nothing_is_written(
     scene: Scene,
 ) -> None:
     file = scene.home / "config.yaml"
@@ -94,7 +94,7 @@ async def test_what_widens_permissions_or_does_not_fit_is_refused_and_nothing_is
         assert file.read_text() == "mode: plan\n"
 
 
-async def test_the_next_turn_keeps_to_a_changed_limit(scene: Scene) -> None:
+async def test_the_next_turn_respects_a_changed_limit(scene: Scene) -> None:
     scene.provider.plays(Step(("One.",)), Step(("Two.",)))
     async with scene.editor(_meta=HERMES) as editor:
         session_id = await editor.new_session(scene.project)

@@ -28,7 +28,7 @@ def leaks(data: bytes) -> list[str]:
     return [secret for secret in SECRETS if msgspec.json.encode(secret)[1:-1] in data]
 
 
-async def test_what_tools_show_holds_no_secret(scene: Scene) -> None:
+async def test_tool_output_contains_no_secret(scene: Scene) -> None:
     scene.write("settings.txt", SETTINGS)
     scene.provider.plays(
         step(call("terminal", "c1", command="cat settings.txt; cat missing.txt")),
@@ -54,7 +54,7 @@ async def test_what_tools_show_holds_no_secret(scene: Scene) -> None:
         assert "MODE=fast" in text
 
 
-async def test_a_file_with_a_secret_can_be_changed_but_not_spoiled(scene: Scene) -> None:
+async def test_a_file_with_a_secret_can_be_changed_but_not_damaged(scene: Scene) -> None:
     path = scene.write("settings.txt", SETTINGS)
     seen = "GITHUB_TOKEN=[secret: github token]\n"
     scene.provider.plays(
@@ -89,7 +89,9 @@ async def test_context_files_reach_the_model_without_secrets(scene: Scene) -> No
     assert b"Deploy with [secret: github token] only." in sent
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux hides a process's memory so")
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="only Linux hides a process's memory this way"
+)
 async def test_commands_cannot_read_our_memory(scene: Scene) -> None:
     scene.provider.plays(step(call("terminal", "c1", command="true")), step("Done."))
     async with scene.editor() as editor:

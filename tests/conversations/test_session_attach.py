@@ -1,4 +1,4 @@
-"""`session/attach` of the open RFD: what is replayed, who is notified, both versions, with and without the flag."""
+"""`session/attach` from the open RFD: replay, notifications, both versions, with and without the flag."""
 
 from collections.abc import Sequence
 
@@ -47,7 +47,7 @@ def kinds(editor: FakeEditor) -> list[str]:
     return [update["type"] for update in peer_updates(editor)]
 
 
-async def test_a_client_that_attaches_gets_the_past_and_then_what_happens(scene: Scene) -> None:
+async def test_a_client_that_attaches_gets_the_past_and_then_new_events(scene: Scene) -> None:
     scene.provider.plays(step("One."), step("Two."))
     async with strangers(scene, 2) as (first, second):
         await greet((first, second), "desk", "phone")
@@ -111,7 +111,7 @@ async def test_a_client_is_told_who_answered_and_who_left(scene: Scene) -> None:
         assert (scene.project / "a.txt").read_text() == "a\n"
 
 
-async def test_only_what_came_after_a_message_is_replayed(scene: Scene) -> None:
+async def test_only_events_after_a_message_are_replayed(scene: Scene) -> None:
     scene.provider.plays(step("One."), step("Two."))
     async with strangers(scene, 2) as (first, second):
         await greet((first, second), "desk", "phone")
@@ -150,7 +150,7 @@ async def test_a_client_that_attaches_again_is_shown_nothing_twice(scene: Scene)
         assert peer_updates(second)[-1]["stopReason"] == "cancelled"
 
 
-async def test_the_end_of_a_running_turn_is_reported_to_who_attached_meanwhile(scene: Scene) -> None:
+async def test_the_end_of_a_running_turn_is_reported_to_clients_that_attached_during_it(scene: Scene) -> None:
     scene.provider.plays(step("one ", Pause(), "two"))
     async with strangers(scene, 2) as (first, second), anyio.create_task_group() as tasks:
         await greet((first, second), "desk", "phone")
@@ -163,7 +163,7 @@ async def test_the_end_of_a_running_turn_is_reported_to_who_attached_meanwhile(s
         await second.until(lambda: kinds(second) == ["turn_complete"])
 
 
-async def test_an_observer_is_asked_nothing_and_answers_nothing(scene: Scene) -> None:
+async def test_an_observer_is_asked_nothing_and_cannot_answer(scene: Scene) -> None:
     scene.provider.plays(step("", WRITE), step("Done."))
     async with strangers(scene, 2) as (first, second):
         await greet((first, second), "desk", "phone")
@@ -177,7 +177,7 @@ async def test_an_observer_is_asked_nothing_and_answers_nothing(scene: Scene) ->
         assert (await second.refusal("session/prompt", prompt)).code == INVALID_PARAMS
 
 
-async def test_what_cannot_be_attached_is_refused(scene: Scene) -> None:
+async def test_an_invalid_attach_request_is_rejected(scene: Scene) -> None:
     async with strangers(scene, 2) as (first, second):
         await greet((first, second), "desk", "phone")
         session_id = await first.new_session(scene.project)
@@ -219,7 +219,7 @@ async def test_a_client_of_the_draft_of_version_2_attaches_too(scene: Scene) -> 
         assert (await second.call("session/detach", {"sessionId": session_id}))["status"] == "detached"
 
 
-async def test_without_the_flag_neither_method_is_there(scene: Scene) -> None:
+async def test_without_the_flag_neither_method_exists(scene: Scene) -> None:
     del scene.variables["HERMES_ACP_UNSTABLE"]
     scene.schema = "v1"
     async with scene.editor(_meta={"hermes": {}}) as editor:

@@ -1,4 +1,4 @@
-"""Earlier sessions are found by the agent's own tool, and a failing index stops nobody."""
+"""Earlier sessions are found by the agent's own tool, and a failing index stops nothing."""
 
 import sqlite3
 from contextlib import closing
@@ -12,7 +12,7 @@ from tests.conversations.scripted_provider import call, step
 pytestmark = pytest.mark.anyio
 
 
-async def test_the_tool_finds_what_was_said_in_another_session_and_never_its_own(scene: Scene) -> None:
+async def test_the_tool_finds_text_in_other_sessions_and_never_its_own(scene: Scene) -> None:
     scene.provider.plays(
         step("The kettle is blue."),
         step(call("session_search", "c1", query="kettle blue"), call("session_search", "c2", query="***")),
@@ -44,7 +44,7 @@ async def test_a_damaged_index_is_reported_in_the_next_turn(scene: Scene) -> Non
         assert "index.db.damaged-1" in str(ShownSession(editor, session).updates)
 
 
-async def test_a_search_index_that_cannot_be_used_costs_the_search_alone(scene: Scene) -> None:
+async def test_an_unusable_search_index_disables_only_the_search(scene: Scene) -> None:
     scene.home.mkdir()
     with closing(sqlite3.connect(scene.home / "search.db")) as connection, connection:
         connection.execute("PRAGMA user_version = 99")

@@ -1,4 +1,4 @@
-"""Setting up a model from an editor: what is available, one call to try it, and what is stored where."""
+"""Setting up a model from an editor: what is available, one trial call, and what is stored where."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def files_with(text: str, folder: Path) -> set[str]:
     return {path.name for path in folder.rglob("*") if path.is_file() and text.encode() in path.read_bytes()}
 
 
-async def test_from_nothing_to_the_first_answer(bare: Scene) -> None:
+async def test_setup_from_nothing_to_the_first_answer(bare: Scene) -> None:
     async with serve([Reply("OK."), Reply("Hello.")]) as model, bare.editor() as editor:
         status = await editor.call(STATUS, {})
         assert (status["isReady"], status["provider"]) == (False, "")
@@ -71,7 +71,7 @@ async def test_a_failure_is_reported_in_the_vendors_words_and_nothing_is_stored(
     assert not (bare.home / "config.yaml").exists()
 
 
-async def test_a_held_key_is_not_sent_to_an_address_of_a_form(bare: Scene) -> None:
+async def test_a_stored_key_is_not_sent_to_an_address_entered_in_a_form(bare: Scene) -> None:
     bare.variables["OPENAI_API_KEY"] = KEY
     async with serve([Reply("OK.")]) as model, bare.editor() as editor:
         answers = {

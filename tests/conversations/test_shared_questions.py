@@ -1,4 +1,4 @@
-"""Questions put to several clients at once, and prompts while a process drains, without any connection."""
+"""Questions sent to several clients at once, and prompts while a process drains, without any connection."""
 
 import random
 
@@ -133,7 +133,7 @@ async def test_a_client_that_leaves_at_any_moment_never_ends_the_question(scene:
     await app.aclose()
 
 
-async def test_a_prompt_that_is_refused_for_a_drain_leaves_no_work(scene: Scene) -> None:
+async def test_a_prompt_rejected_during_a_drain_leaves_no_work(scene: Scene) -> None:
     app, client = scene.open_app(), ClientConnection()
     client.app = app
     session = await played_session(scene, app)

@@ -34,7 +34,7 @@ async def test_the_prompt_names_skills_and_the_tool_loads_them(scene: Scene) -> 
     assert "Run make deploy." not in system
 
 
-async def test_a_skill_is_a_command_once_its_workspace_is_trusted(scene: Scene) -> None:
+async def test_a_workspaces_skill_is_a_command_once_the_workspace_is_trusted(scene: Scene) -> None:
     write_skill(scene, "greet", "Say hello to $ARGUMENTS.")
     scene.provider.plays(step("Hello."))
     async with scene.editor() as editor:
@@ -59,7 +59,7 @@ async def test_a_new_skill_is_offered_while_the_session_is_open(scene: Scene) ->
         await editor.until(lambda: "late" not in offered(editor, session))
 
 
-async def test_the_first_skill_of_a_place_is_offered_too(scene: Scene) -> None:
+async def test_the_first_skill_in_a_folder_is_offered_too(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         await editor.until(lambda: "write-a-skill" in offered(editor, session))

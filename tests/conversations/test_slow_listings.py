@@ -1,4 +1,4 @@
-"""An endpoint that does not list its models delays only those who need the list."""
+"""An endpoint that does not list its models delays only requests that need the list."""
 
 import anyio
 import pytest
@@ -28,7 +28,7 @@ async def reached(scene: Scene) -> None:
     await scene.provider.listing.reached.wait()
 
 
-async def test_what_changes_the_configuration_does_not_wait(slow: Scene) -> None:
+async def test_configuration_changes_do_not_wait(slow: Scene) -> None:
     async with slow.editor() as editor:
         await reached(slow)
         assert await editor.call("authenticate", CONFIGURED) == {}
@@ -41,7 +41,7 @@ async def test_what_changes_the_configuration_does_not_wait(slow: Scene) -> None
         assert (await editor.call("auth/status", {}))["state"] == "not_required"
 
 
-async def test_a_prompt_that_waits_is_served_by_the_way_that_is_set_meanwhile(slow: Scene) -> None:
+async def test_a_waiting_prompt_uses_the_route_that_is_configured_meanwhile(slow: Scene) -> None:
     other = slow.others["anthropic"] = ScriptedProvider()
     other.listed = ("other-1",)
     other.plays(step("From there."))
@@ -59,7 +59,7 @@ async def test_a_prompt_that_waits_is_served_by_the_way_that_is_set_meanwhile(sl
         await editor.until(lambda: "other-1" in str(editor.options(session)))
 
 
-async def test_a_named_model_is_prompted_while_the_list_of_models_is_awaited(scene: Scene) -> None:
+async def test_a_named_model_is_prompted_while_the_list_of_models_is_pending(scene: Scene) -> None:
     scene.provider.listing = Pause()
     scene.provider.plays(step("Yes."), step("Yes, too."))
     async with scene.editor() as editor:

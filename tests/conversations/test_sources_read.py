@@ -1,4 +1,4 @@
-"""What a session has read: asked about again, named as the reason, kept after a restart, shown by /status."""
+"""Sources that a session has read: they cause new questions, survive a restart, and are shown by /status."""
 
 import json
 from typing import Any
@@ -29,7 +29,7 @@ def shown(ask: dict[str, Any]) -> str:
     return json.dumps(ask["toolCall"].get("content", []))
 
 
-async def test_a_standing_answer_is_asked_again_behind_a_secret_and_then_holds(scene: Scene) -> None:
+async def test_a_permanent_answer_is_asked_again_after_a_secret_and_then_applies(scene: Scene) -> None:
     scene.write(".env", SECRET)
     scene.provider.plays(
         step(call("web_fetch", "c1", url=f"{FETCH}/a")),
@@ -55,7 +55,7 @@ async def test_a_standing_answer_is_asked_again_behind_a_secret_and_then_holds(s
     assert "Untrusted sources read:** http://one.invalid:1/a" in reported
 
 
-async def test_a_resumed_session_keeps_what_it_read_and_a_new_one_starts_without(scene: Scene) -> None:
+async def test_a_resumed_session_keeps_its_sources_and_a_new_one_starts_without(scene: Scene) -> None:
     scene.write(".env", SECRET)
     scene.provider.plays(step(call("read_file", "c1", path=".env")), step("Done."))
     async with scene.editor() as editor:
@@ -70,7 +70,7 @@ async def test_a_resumed_session_keeps_what_it_read_and_a_new_one_starts_without
         assert ".env" not in ShownSession(editor, fresh).text
 
 
-async def test_a_url_of_the_users_own_words_is_not_asked_again(scene: Scene) -> None:
+async def test_a_url_in_the_users_own_words_is_not_asked_about_again(scene: Scene) -> None:
     scene.write(".env", SECRET)
     scene.provider.plays(
         step(call("web_fetch", "c1", url=f"{FETCH}/a")),
@@ -105,7 +105,7 @@ async def test_a_url_in_the_text_of_a_skill_is_not_the_users_own_words(scene: Sc
     assert asked(editor) == ["c1", "c2", "c4"]
 
 
-async def test_calls_of_one_step_do_not_ask_because_of_each_other(scene: Scene) -> None:
+async def test_calls_of_one_step_do_not_cause_questions_for_each_other(scene: Scene) -> None:
     scene.provider.plays(
         step(call("web_fetch", "c1", url=f"{FETCH}/a")),
         step(call("web_fetch", "c2", url=f"{FETCH}/b"), call("memory", "c3", action="add", text="One fact.")),
@@ -120,7 +120,7 @@ async def test_calls_of_one_step_do_not_ask_because_of_each_other(scene: Scene) 
     assert "c4" in asked(editor)
 
 
-async def test_what_a_child_read_counts_above(scene: Scene) -> None:
+async def test_a_childs_sources_count_for_its_parents(scene: Scene) -> None:
     scene.write(".env", SECRET)
     has_delegated: list[str] = []
 

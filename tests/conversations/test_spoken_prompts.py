@@ -1,4 +1,4 @@
-"""Spoken prompts: what was said reaches the model as text, through a real endpoint; without one, audio is refused."""
+"""Spoken prompts reach the model as text through a real transcription endpoint; without one, audio is rejected."""
 
 import base64
 from typing import Any
@@ -42,7 +42,7 @@ async def say(editor: FakeEditor, session_id: str, *blocks: Json) -> Json:
     return await editor.call("session/prompt", {"sessionId": session_id, "prompt": list(blocks)})
 
 
-async def test_what_was_said_is_the_prompt(scene: Scene) -> None:
+async def test_the_transcribed_text_is_the_prompt(scene: Scene) -> None:
     scene.provider.plays(step("Done."))
     async with json_server(hears("  Fix the tests.\n")) as server:
         configured(scene, server, ", language: en")
@@ -64,7 +64,7 @@ async def test_what_was_said_is_the_prompt(scene: Scene) -> None:
     assert base64.b64encode(SOUND).decode() not in record.read_text()
 
 
-async def test_without_a_setting_audio_is_neither_offered_nor_taken(scene: Scene) -> None:
+async def test_without_a_setting_audio_is_neither_offered_nor_accepted(scene: Scene) -> None:
     async with scene.editor() as editor:
         answer = await editor.initialize()
         assert answer["agentCapabilities"]["promptCapabilities"]["audio"] is False
@@ -84,7 +84,7 @@ async def test_without_a_setting_audio_is_neither_offered_nor_taken(scene: Scene
         ({**spoken(), "data": "%%%"}, (200, {"text": "x"}), "not valid base64"),
     ],
 )
-async def test_a_recording_that_cannot_be_used_is_refused_with_its_reason(
+async def test_an_unusable_recording_is_rejected_with_its_reason(
     scene: Scene, block: Json, answer: tuple[int, Any], words: str
 ) -> None:
     async with json_server(lambda _: answer) as server:
@@ -97,7 +97,7 @@ async def test_a_recording_that_cannot_be_used_is_refused_with_its_reason(
     assert not scene.provider.requests
 
 
-async def test_a_client_can_have_a_recording_read_before_it_is_sent(scene: Scene) -> None:
+async def test_a_client_can_have_a_recording_transcribed_before_it_is_sent(scene: Scene) -> None:
     async with json_server(hears(" Fix the tests. ")) as server:
         configured(scene, server)
         async with scene.strange_editor() as editor:
@@ -113,7 +113,7 @@ async def test_a_client_can_have_a_recording_read_before_it_is_sent(scene: Scene
     assert not (scene.home / "sessions").exists()
 
 
-async def test_without_a_setting_no_recording_is_read(scene: Scene) -> None:
+async def test_without_a_setting_no_recording_is_transcribed(scene: Scene) -> None:
     async with scene.strange_editor() as editor:
         answer = await editor.initialize(_meta={"hermes": {}})
         assert "transcription" not in answer["agentCapabilities"]["_meta"]["hermes"]

@@ -1,4 +1,4 @@
-"""Homes that cannot be read or written normally."""
+"""Home folders that cannot be read or written normally."""
 
 import os
 import sqlite3
@@ -19,7 +19,7 @@ from tests.unit.tools.tool_calling import MemoryWorkspace
 pytestmark = pytest.mark.anyio
 
 
-async def test_an_index_of_a_newer_version_stops_the_list_and_nothing_else(scene: Scene) -> None:
+async def test_an_index_of_a_newer_version_disables_only_the_list(scene: Scene) -> None:
     scene.home.mkdir()
     with closing(sqlite3.connect(scene.home / "index.db")) as connection, connection:
         connection.execute("PRAGMA user_version = 99")
@@ -53,7 +53,7 @@ async def test_a_home_that_cannot_be_written_is_named(scene: Scene) -> None:
         assert "HERMES_HOME" in error.message
 
 
-async def test_a_full_disk_ends_the_turn_by_name_and_the_session_says_so(scene: Scene) -> None:
+async def test_a_full_disk_ends_the_turn_with_its_reason_and_the_session_says_so(scene: Scene) -> None:
     """`/dev/full` in place of the record answers every write as a full disk does."""
     scene.provider.plays(step("Before."), step("During.", call("write_file", "c1", path="a", content="x")))
     async with scene.editor() as editor:
@@ -71,7 +71,7 @@ async def test_a_full_disk_ends_the_turn_by_name_and_the_session_says_so(scene: 
 
 
 def fill_disk_under(record: Path) -> None:
-    """Put /dev/full behind every descriptor of this process that has the record open."""
+    """Put /dev/full behind every descriptor with which this process has the record open."""
     found = 0
     for name in os.listdir("/proc/self/fd"):
         try:
@@ -86,7 +86,7 @@ def fill_disk_under(record: Path) -> None:
     assert found == 1
 
 
-async def test_a_session_continues_once_there_is_room_again_and_it_is_opened_again(scene: Scene) -> None:
+async def test_a_session_continues_when_it_is_reopened_with_free_space(scene: Scene) -> None:
     scene.provider.plays(step("Before."), step("During."), step("Again."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -103,7 +103,7 @@ async def test_a_session_continues_once_there_is_room_again_and_it_is_opened_aga
 
 
 async def test_a_disk_that_fills_up_while_a_session_is_opened_does_not_lock_it(scene: Scene) -> None:
-    """A full disk prevents closing the calls of a killed process; once there is room, the next opening does so."""
+    """A full disk prevents closing the calls of a killed process; once there is room, reopening closes them."""
     record = Transcript.create(scene.record_of("ses_1"))
     record.append(SessionOpened("ses_1", str(scene.project), (str(scene.project),), 1.0))
     record.append(TurnStarted("turn_1"))

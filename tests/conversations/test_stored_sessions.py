@@ -41,7 +41,7 @@ async def play_a_session(scene: Scene, editor: FakeEditor) -> str:
 
 
 def shown(reported: ShownSession) -> list[str]:
-    """Render a session as a reader sees it: one line per message or card."""
+    """Render a session as a client shows it: one line per message or card."""
     lines: list[str] = []
     for update in reported.updates:
         kind = update["sessionUpdate"]
@@ -54,7 +54,7 @@ def shown(reported: ShownSession) -> list[str]:
     return lines
 
 
-async def test_a_session_is_shown_again_in_order_and_then_answered(scene: Scene) -> None:
+async def test_a_session_is_replayed_in_order_and_then_answered(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await play_a_session(scene, editor)
         live = ShownSession(editor, session)
@@ -90,7 +90,7 @@ async def test_a_session_is_shown_again_in_order_and_then_answered(scene: Scene)
     assert plain_history(after)[-2:] == ["assistant: All done.", "user: Go on"]
 
 
-async def test_a_resumed_session_is_not_shown_again(scene: Scene) -> None:
+async def test_a_resumed_session_is_not_replayed(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await play_a_session(scene, editor)
     async with scene.editor() as editor:
@@ -102,7 +102,7 @@ async def test_a_resumed_session_is_not_shown_again(scene: Scene) -> None:
     assert len(scene.provider.requests[4].messages) > len(scene.provider.requests[3].messages)
 
 
-async def test_a_resumed_session_tells_how_full_its_window_is(scene: Scene) -> None:
+async def test_a_resumed_session_reports_how_full_its_window_is(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await play_a_session(scene, editor)
         last = ShownSession(editor, session).of("usage_update")[-1]
@@ -115,7 +115,7 @@ async def test_a_resumed_session_tells_how_full_its_window_is(scene: Scene) -> N
         assert ShownSession(editor, fresh).of("usage_update") == []
 
 
-async def test_loading_what_is_open_already_shows_it_again_once(scene: Scene) -> None:
+async def test_loading_an_open_session_replays_it_once(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await play_a_session(scene, editor)
         seen = len(editor.updates)
@@ -126,7 +126,7 @@ async def test_loading_what_is_open_already_shows_it_again_once(scene: Scene) ->
         assert ShownSession(editor, session, seen).text.count("Once.") == 1
 
 
-async def test_terminals_are_not_shown_again(scene: Scene) -> None:
+async def test_terminals_are_not_replayed(scene: Scene) -> None:
     scene.provider.plays(step(call("terminal", "c1", command="make")), step("Made."))
     async with scene.editor(terminal=True) as editor:
         editor.on.update(
@@ -153,7 +153,7 @@ def cut_behind(record: Path, mark: bytes, more: bytes = b"") -> None:
     record.write_bytes(content[:end] + more)
 
 
-async def test_a_session_killed_before_it_was_named_is_listed_by_its_first_prompt(scene: Scene) -> None:
+async def test_a_session_killed_before_it_had_a_title_is_listed_by_its_first_prompt(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await play_a_session(scene, editor)
     cut_behind(scene.record_of(session), b'"user_said"')
@@ -166,7 +166,7 @@ async def test_a_session_killed_before_it_was_named_is_listed_by_its_first_promp
             await editor.call("session/load", reopening(scene, session) | more)
 
 
-async def test_what_a_killed_process_left_open_is_closed_and_told(scene: Scene) -> None:
+async def test_calls_left_open_by_a_killed_process_are_closed_and_reported(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await play_a_session(scene, editor)
     cut_behind(scene.record_of(session), b'"call_started","call_id":"c4"')
@@ -185,7 +185,7 @@ async def test_what_a_killed_process_left_open_is_closed_and_told(scene: Scene) 
         assert "process ended" not in ShownSession(editor, session).thoughts
 
 
-async def test_a_torn_tail_is_cut_off_kept_and_told(scene: Scene) -> None:
+async def test_a_torn_tail_is_cut_off_kept_and_reported(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await play_a_session(scene, editor)
     record = scene.record_of(session)
@@ -202,7 +202,7 @@ async def test_a_torn_tail_is_cut_off_kept_and_told(scene: Scene) -> None:
     assert record.with_suffix(".torn").read_bytes() == b'{"crc":12,"event":{"type":"text_s'
 
 
-async def test_two_processes_on_one_home_do_not_share_a_session(scene: Scene) -> None:
+async def test_two_processes_with_one_home_do_not_share_a_session(scene: Scene) -> None:
     scene.provider.plays(step("One."), step("Two."), step("Three."))
     async with scene.editor() as first, scene.editor() as second:
         session = await first.new_session(scene.project)
@@ -214,7 +214,7 @@ async def test_two_processes_on_one_home_do_not_share_a_session(scene: Scene) ->
         await first.call("session/close", {"sessionId": session})
         await second.call("session/load", reopening(scene, session))
         assert await second.prompt(session) == "end_turn"
-        for editor in (second, first):  # a list is updated before its own process reads it
+        for editor in (second, first):  # A list is updated before its own process reads it.
             assert len((await editor.call("session/list", {}))["sessions"]) == 2
 
 
@@ -254,7 +254,7 @@ async def pages_of(editor: FakeEditor, filters: Json):
         cursor = {"cursor": page["nextCursor"]}
 
 
-async def test_a_list_survives_the_loss_of_its_index_and_a_record_that_is_none(scene: Scene) -> None:
+async def test_a_list_survives_the_loss_of_its_index_and_an_invalid_record(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await play_a_session(scene, editor)
     (scene.home / "index.db").write_bytes(b"this is no database " * 100)
@@ -266,7 +266,7 @@ async def test_a_list_survives_the_loss_of_its_index_and_a_record_that_is_none(s
         assert [(each["sessionId"], each["title"]) for each in listed] == [(session, "Count on")]
 
 
-async def test_a_record_that_is_none_is_refused_and_left_as_it_is(scene: Scene) -> None:
+async def test_an_invalid_record_is_rejected_and_left_as_it_is(scene: Scene) -> None:
     async with scene.editor() as editor:
         await editor.new_session(scene.project)
         scene.record_of("ses_noise").write_bytes(b"noise\nmore noise\n")
@@ -275,7 +275,7 @@ async def test_a_record_that_is_none_is_refused_and_left_as_it_is(scene: Scene) 
         assert scene.record_of("ses_noise").read_bytes() == b"noise\nmore noise\n"
 
 
-async def test_a_long_session_is_shown_again_whole(scene: Scene) -> None:
+async def test_a_long_session_is_replayed_completely(scene: Scene) -> None:
     def answer(request: ModelRequest) -> Step:
         number = len(request.messages)
         entries = [{"content": f"look at {number}"}]
@@ -294,7 +294,7 @@ async def test_a_long_session_is_shown_again_whole(scene: Scene) -> None:
         assert len(reported.of("agent_message_chunk")) == 100
 
 
-async def test_a_client_that_leaves_in_the_middle_of_a_turn_finds_it_ended(scene: Scene) -> None:
+async def test_a_client_that_leaves_during_a_turn_finds_it_ended(scene: Scene) -> None:
     pause = Pause()
     scene.provider.plays(step("So far ", pause, "so good."))
     async with scene.editor() as editor:

@@ -1,4 +1,4 @@
-"""When calls ran and how turns spent their time, as sent to editors and shown by `/cost`."""
+"""Times of calls and turns, as sent to editors and shown by `/cost`."""
 
 from datetime import datetime
 from typing import Any
@@ -21,7 +21,7 @@ def own_members(editor: FakeEditor) -> list[dict[str, Any]]:
     return [each["_meta"]["hermes"] for each in updates if "hermes" in each.get("_meta", {})]
 
 
-async def test_an_editor_that_wants_times_is_sent_them_and_cost_tells_them(scene: Scene) -> None:
+async def test_an_editor_that_requests_times_gets_them_and_cost_shows_them(scene: Scene) -> None:
     (scene.project / "a.txt").write_text("x")
     scene.provider.plays(step("Reading.", call("read_file", path="a.txt")), step("Done."), step("Again."))
     async with scene.editor(**TIMED) as editor:
@@ -46,7 +46,7 @@ async def test_an_editor_that_wants_times_is_sent_them_and_cost_tells_them(scene
         assert "**2 turns:**" in said
 
 
-async def test_the_past_is_shown_with_the_times_at_which_it_happened(scene: Scene) -> None:
+async def test_past_events_are_replayed_with_their_original_times(scene: Scene) -> None:
     (scene.project / "a.txt").write_text("x")
     scene.provider.plays(step("Reading.", call("read_file", path="a.txt")), step("Done."))
     async with scene.editor(**TIMED) as editor:
@@ -82,4 +82,4 @@ async def test_the_model_is_told_the_local_date_and_weekday_once(scene: Scene) -
     first, second = scene.provider.requests
     today = datetime.fromtimestamp(scene.clock.now_s).strftime("%A, %Y-%m-%d")
     assert f"Date when this session began: {today}" in "".join(first.system)
-    assert first.system == second.system, "the beginning of the prompt stays as it is"
+    assert first.system == second.system, "the beginning of the prompt is unchanged"

@@ -13,7 +13,7 @@ PROMPT = "please have a look at why the parser drops commas"
 
 @pytest.fixture
 def naming(scene: Scene) -> Scene:
-    """A scene in which the model names sessions."""
+    """Return a scene in which the model gives sessions their titles."""
     scene.configure("titles: model\n")
     return scene
 
@@ -26,7 +26,7 @@ def titles(editor: FakeEditor, session: str) -> list[str]:
     ]
 
 
-async def test_the_model_names_a_session_once_after_its_first_turn(naming: Scene) -> None:
+async def test_the_model_titles_a_session_once_after_its_first_turn(naming: Scene) -> None:
     naming.provider.plays(step("It was a typo."), step('**"Parser drops commas"**\n'), step("Sure."))
     async with naming.editor() as editor:
         session = await editor.new_session(naming.project)
@@ -41,7 +41,7 @@ async def test_the_model_names_a_session_once_after_its_first_turn(naming: Scene
     assert naming.provider.requests[2].system == naming.provider.requests[0].system
 
 
-async def test_what_a_title_costs_is_in_the_total_of_its_session(naming: Scene) -> None:
+async def test_the_cost_of_a_title_is_in_the_total_of_its_session(naming: Scene) -> None:
     naming.configure("titles: model\nmodels: {scripted-1: {input_usd: 1000, output_usd: 1000}}\n")
     naming.provider.plays(step("It was a typo."), step("Parser drops commas"))
     async with naming.editor() as editor:
@@ -51,7 +51,7 @@ async def test_what_a_title_costs_is_in_the_total_of_its_session(naming: Scene) 
         assert amounts == [0.015, 0.03]
 
 
-async def test_no_title_is_worth_a_failed_turn(naming: Scene) -> None:
+async def test_a_failed_title_does_not_fail_the_turn(naming: Scene) -> None:
     naming.provider.plays(step("It was a typo."), step(ModelUnavailable("Gone.")))
     async with naming.editor() as editor:
         session = await editor.new_session(naming.project)
@@ -59,7 +59,7 @@ async def test_no_title_is_worth_a_failed_turn(naming: Scene) -> None:
         assert titles(editor, session) == [PROMPT]
 
 
-async def test_a_rambling_title_is_left_alone(naming: Scene) -> None:
+async def test_a_rambling_title_is_not_used(naming: Scene) -> None:
     naming.provider.plays(step("It was a typo."), step("Certainly! " + "Let me think about a title. " * 9))
     async with naming.editor() as editor:
         session = await editor.new_session(naming.project)
@@ -67,7 +67,7 @@ async def test_a_rambling_title_is_left_alone(naming: Scene) -> None:
         assert titles(editor, session) == [PROMPT]
 
 
-async def test_nobody_is_asked_where_the_first_line_is_the_title(scene: Scene) -> None:
+async def test_the_model_is_not_asked_if_the_first_line_is_the_title(scene: Scene) -> None:
     scene.provider.plays(step("It was a typo."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)

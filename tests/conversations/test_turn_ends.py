@@ -1,4 +1,4 @@
-"""Where the turns of a loaded session ended, reported to editors that ask for it."""
+"""The positions where turns of a loaded session ended, reported to editors that request them."""
 
 import shutil
 
@@ -14,7 +14,7 @@ WANTED = {"_meta": {"hermes": {"turnEnds": True}}}
 
 
 async def two_turns(scene: Scene, editor: FakeEditor) -> str:
-    """Have one turn write a file and another only answer, and return their session."""
+    """Write a file in one turn and only answer in another; return their session."""
     scene.write("a.txt", "one\n")
     scene.provider.plays(
         step(call("read_file", "c0", path="a.txt")),
@@ -42,7 +42,7 @@ def end_of(update: Json) -> Json | None:
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
-async def test_each_end_is_reported_at_its_place_and_names_its_checkpoint(scene: Scene) -> None:
+async def test_each_end_is_reported_at_its_position_and_names_its_checkpoint(scene: Scene) -> None:
     scene.overrides["checkpoints.enabled"] = True
     async with scene.editor(**WANTED) as editor:
         session = await two_turns(scene, editor)
@@ -57,7 +57,7 @@ async def test_each_end_is_reported_at_its_place_and_names_its_checkpoint(scene:
         assert checkpoint["turnId"] == ends[0]["turnId"]
 
 
-async def test_nobody_else_is_told_about_ends(scene: Scene) -> None:
+async def test_other_clients_are_not_told_about_ends(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await two_turns(scene, editor)
         assert not [each for each in await loaded(editor, scene, session) if end_of(each)]

@@ -1,4 +1,4 @@
-"""What a client needs to rewind, to steer one prompt, and to omit what a failed step said."""
+"""Marks that a client needs to rewind, to steer with one prompt, and to omit the text of a failed step."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ MARKED = {"_meta": {"hermes": {"turnMarks": True}}}
 
 
 def marks(editor: FakeEditor, name: str) -> list[dict[str, Any]]:
-    """Return the marks of one kind that the editor was sent, in their order."""
+    """Return the marks of one kind that the editor was sent, in order."""
     updates: list[Json] = [
         params["update"] for method, params in editor.notified if method == "session/update"
     ]
@@ -52,7 +52,7 @@ async def test_a_fork_can_end_before_a_prompt(scene: Scene) -> None:
         assert refusal.code in (INVALID_PARAMS, INVALID_REQUEST)
 
 
-async def test_one_prompt_can_steer_though_the_session_queues(scene: Scene) -> None:
+async def test_one_prompt_can_steer_although_the_session_queues(scene: Scene) -> None:
     pause = Pause()
     scene.provider.plays(step("Working.", pause), step("Turned around."))
     async with scene.editor(**MARKED) as editor:
@@ -85,7 +85,7 @@ async def test_a_failed_step_is_marked_live_and_replayed(scene: Scene) -> None:
         assert marks(editor, "stepFailed") == [failed, failed]
 
 
-async def test_nobody_else_is_sent_marks(scene: Scene) -> None:
+async def test_other_clients_are_sent_no_marks(scene: Scene) -> None:
     scene.provider.plays(step("Done."))
     async with scene.editor() as editor:
         await editor.prompt(await editor.new_session(scene.project))

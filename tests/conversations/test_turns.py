@@ -1,4 +1,4 @@
-"""What an editor sees of a turn."""
+"""Turns as an editor sees them."""
 
 import anyio
 import pytest
@@ -44,7 +44,7 @@ async def test_a_full_turn_from_the_thought_to_the_end(scene: Scene) -> None:
     assert reported.of("usage_update")[-1]["used"] == 15
 
 
-async def test_nothing_of_a_session_comes_before_its_answer_or_after_its_turn(scene: Scene) -> None:
+async def test_nothing_about_a_session_is_sent_before_its_answer_or_after_its_turn(scene: Scene) -> None:
     scene.provider.plays(step("One ", "two ", "three."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -90,7 +90,7 @@ async def test_a_second_prompt_waits_for_the_first_and_is_answered(scene: Scene)
     assert plain_history(scene.provider.requests[1]) == expected
 
 
-async def test_ten_sessions_are_served_at_once(scene: Scene) -> None:
+async def test_ten_sessions_are_served_concurrently(scene: Scene) -> None:
     meeting = Pause()
     names: list[str] = []
 
@@ -151,7 +151,7 @@ async def test_slash_commands_are_answered_without_the_model(scene: Scene) -> No
         assert plain_history(scene.provider.requests[0]) == ["user: /unknown thing"]
 
 
-async def test_the_folder_here_is_no_context_of_a_session_elsewhere(scene: Scene) -> None:
+async def test_the_local_folder_is_not_context_for_a_remote_session(scene: Scene) -> None:
     scene.write("AGENTS.md", "Speak like a canary.")
     scene.configure("backend: ssh\nssh: {host: far.invalid}\n")
     async with scene.editor() as editor:
@@ -164,7 +164,7 @@ async def test_the_folder_here_is_no_context_of_a_session_elsewhere(scene: Scene
         )
 
 
-async def test_a_turn_stops_at_its_limit_of_steps(scene: Scene) -> None:
+async def test_a_turn_stops_at_its_step_limit(scene: Scene) -> None:
     scene.overrides |= {"budget.max_steps": 2, "budget.max_refunds": 1}
 
     def answer(request: ModelRequest) -> Step:
@@ -182,7 +182,7 @@ async def test_a_turn_stops_at_its_limit_of_steps(scene: Scene) -> None:
     assert "Stopped after 2 steps" in reported.thoughts
 
 
-async def test_a_model_in_circles_is_warned_and_then_stopped_with_an_error(scene: Scene) -> None:
+async def test_a_looping_model_is_warned_and_then_stopped_with_an_error(scene: Scene) -> None:
     scene.provider.answer = lambda request: step(call("read_file", f"c{len(request.messages)}", path="none"))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -194,7 +194,7 @@ async def test_a_model_in_circles_is_warned_and_then_stopped_with_an_error(scene
         assert await editor.prompt(session) == "end_turn"
 
 
-async def test_a_model_that_makes_no_sense_is_stopped_with_an_error(scene: Scene) -> None:
+async def test_a_model_that_makes_only_invalid_calls_is_stopped_with_an_error(scene: Scene) -> None:
     for replies, code in (([step(call("no_such_tool"))] * 3, "bad_calls"), ([step("")] * 3, "empty")):
         scene.provider.plays(*replies)
         async with scene.editor() as editor:
@@ -203,7 +203,7 @@ async def test_a_model_that_makes_no_sense_is_stopped_with_an_error(scene: Scene
             assert (error.code, error.data) == (INTERNAL_ERROR, {"code": code})
 
 
-async def test_a_cancel_during_the_last_call_is_a_cancel(scene: Scene) -> None:
+async def test_cancelling_during_the_final_call_is_a_cancellation(scene: Scene) -> None:
     scene.overrides |= {"budget.max_steps": 1, "budget.max_refunds": 0}
     pause = Pause()
     scene.provider.plays(step(call("list_files")), step("All I", pause))
@@ -221,7 +221,7 @@ async def test_a_cancel_during_the_last_call_is_a_cancel(scene: Scene) -> None:
     assert ends == ["cancelled"]
 
 
-async def test_what_a_turn_used_is_on_record(scene: Scene) -> None:
+async def test_the_usage_of_a_turn_is_recorded(scene: Scene) -> None:
     scene.provider.plays(step(call("list_files")), step("Fine."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -232,7 +232,7 @@ async def test_what_a_turn_used_is_on_record(scene: Scene) -> None:
     assert '"input_tokens":20' in ended
 
 
-async def test_an_answer_cut_off_or_declined_ends_by_its_own_name(scene: Scene) -> None:
+async def test_a_truncated_or_declined_answer_ends_with_its_own_reason(scene: Scene) -> None:
     scene.provider.plays(step("Once upon", finish="length"), step(finish="refusal"))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -240,7 +240,7 @@ async def test_an_answer_cut_off_or_declined_ends_by_its_own_name(scene: Scene) 
         assert await editor.prompt(session) == "refusal"
 
 
-async def test_notices_go_only_to_a_client_that_takes_them(scene: Scene) -> None:
+async def test_notices_are_sent_only_to_clients_that_support_them(scene: Scene) -> None:
     takers: tuple[tuple[Json, str], ...] = (
         ({}, "agent_thought_chunk"),
         ({"session": {"notices": {}}}, "notice"),
@@ -255,7 +255,7 @@ async def test_notices_go_only_to_a_client_that_takes_them(scene: Scene) -> None
             assert (reported.of("notice") == []) is (kind != "notice")
 
 
-async def test_a_key_that_a_command_brings_back_reaches_nobody(scene: Scene) -> None:
+async def test_a_key_in_a_commands_output_reaches_nobody(scene: Scene) -> None:
     scene.variables["OPENAI_API_KEY"] = "sk-canary-123456"
     scene.write("notes.txt", "the key is sk-canary-123456\n")
     scene.provider.plays(

@@ -1,4 +1,4 @@
-"""Turns that are undone: by slash commands and by an editor's buttons, and what the model is told about it."""
+"""Turns that are undone by slash commands or an editor's buttons, and what the model is told about it."""
 
 import shutil
 
@@ -27,7 +27,7 @@ def checkpointed(scene: Scene) -> Scene:
 
 
 async def write(scene: Scene, editor: FakeEditor, session: str, **files: str) -> None:
-    """Have a turn write files."""
+    """Write files in a turn."""
     calls = [
         call("write_file", f"w-{name}", path=f"{name}.txt", content=text) for name, text in files.items()
     ]
@@ -35,7 +35,7 @@ async def write(scene: Scene, editor: FakeEditor, session: str, **files: str) ->
     await editor.prompt(session, f"write {', '.join(files)}")
 
 
-async def test_undo_and_redo_and_what_the_model_hears(checkpointed: Scene) -> None:
+async def test_undo_and_redo_and_what_the_model_is_told(checkpointed: Scene) -> None:
     scene = checkpointed
     path = scene.project / "a.txt"
     async with scene.editor() as editor:
@@ -108,7 +108,7 @@ async def test_an_editor_lists_compares_and_restores(checkpointed: Scene) -> Non
         assert [each["kind"] for each in everything["checkpoints"]] == ["turn", "undo", "undo"]
 
 
-async def test_what_is_asked_wrongly_is_refused(checkpointed: Scene) -> None:
+async def test_invalid_requests_are_rejected(checkpointed: Scene) -> None:
     async with checkpointed.editor() as editor:
         session = await editor.new_session(checkpointed.project)
         unknown = {"sessionId": "ses_none", "id": "cp_1"}
@@ -196,7 +196,7 @@ async def test_notes_of_an_undone_turn_are_undone_with_its_files(checkpointed: S
         assert ShownSession(editor, session).text.endswith("There is no undo to revert.")
 
 
-async def test_an_undo_that_is_refused_leaves_notes_as_they_are(checkpointed: Scene) -> None:
+async def test_a_rejected_undo_leaves_notes_unchanged(checkpointed: Scene) -> None:
     scene = checkpointed
     notes = scene.home / "memories" / "MEMORY.md"
     async with scene.editor() as editor:

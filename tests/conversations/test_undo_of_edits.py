@@ -33,7 +33,7 @@ def command(text: str) -> ToolCall:
 
 
 async def turn(scene: Scene, editor: FakeEditor, session: str, *calls: ToolCall) -> None:
-    """Have a turn make calls, each in its own step."""
+    """Make calls in a turn, each in its own step."""
     scene.provider.plays(*(step(each) for each in calls), step("Done."))
     await editor.prompt(session, "go on")
 
@@ -56,7 +56,7 @@ def indexes(scene: Scene) -> list[Path]:
     return list((scene.home / "checkpoints").glob("*/index"))
 
 
-async def test_a_turn_that_edits_keeps_only_what_it_edits(checkpointed: Scene) -> None:
+async def test_a_turn_that_edits_stores_only_the_edited_files(checkpointed: Scene) -> None:
     scene = checkpointed
     scene.write("a.txt", "one")
     scene.write("beside.txt", "beside")
@@ -77,7 +77,7 @@ async def test_a_turn_that_edits_keeps_only_what_it_edits(checkpointed: Scene) -
 
 
 @pytest.mark.parametrize("edits_first", [True, False])
-async def test_a_turn_that_edits_and_runs_a_command_keeps_both(
+async def test_a_turn_that_edits_and_runs_a_command_stores_both(
     checkpointed: Scene, edits_first: bool
 ) -> None:
     scene = checkpointed
@@ -99,7 +99,7 @@ async def test_a_turn_that_edits_and_runs_a_command_keeps_both(
         assert texts_of(scene) == after
 
 
-async def test_where_a_folder_cannot_be_kept_whole_edits_still_can_be_undone(checkpointed: Scene) -> None:
+async def test_if_a_folder_cannot_be_stored_completely_edits_can_still_be_undone(checkpointed: Scene) -> None:
     scene = checkpointed
     scene.write("a.txt", "one")
     scene.write("b.txt", "one")
@@ -110,7 +110,7 @@ async def test_where_a_folder_cannot_be_kept_whole_edits_still_can_be_undone(che
         shadows = scene.home / "checkpoints"
         await turn(scene, editor, session, write("made.txt", "made"))
         (shadow,) = shadows.glob("*/HEAD")
-        (shadow.parent / "index").mkdir()  # no snapshot can be taken
+        (shadow.parent / "index").mkdir()  # No snapshot can be taken.
         calls = (command("echo two > b.txt; rm a.txt"), write("new.txt", "new"))
         await turn(scene, editor, session, *calls, command("name=c; true > $name.txt"))
         thoughts = "".join(

@@ -1,4 +1,4 @@
-"""The unstable half of version 1: available with its flag, and only then."""
+"""The unstable half of version 1 is available only with its flag."""
 
 import os
 from collections.abc import AsyncGenerator
@@ -47,7 +47,7 @@ async def listed(editor: FakeEditor, **more: object) -> list[str]:
 
 @asynccontextmanager
 async def shown_session(scene: Scene, *answers: str) -> AsyncGenerator[tuple[FakeEditor, str]]:
-    """An editor and a session with one turn for each answer."""
+    """Start an editor and a session with one turn for each answer."""
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         for answer in answers:
@@ -56,7 +56,7 @@ async def shown_session(scene: Scene, *answers: str) -> AsyncGenerator[tuple[Fak
         yield editor, session
 
 
-def test_every_method_knows_its_own_stability() -> None:
+def test_every_method_declares_its_stability() -> None:
     for key in LEAVES:
         if key in OF_RFDS:
             assert LEAVES.open(key).is_unstable
@@ -67,7 +67,7 @@ def test_every_method_knows_its_own_stability() -> None:
 
 
 @pytest.mark.parametrize("name", UNSTABLE)
-async def test_without_the_flag_nothing_unstable_is_there(scene: Scene, name: str) -> None:
+async def test_without_the_flag_nothing_unstable_is_available(scene: Scene, name: str) -> None:
     async with scene.strange_editor() as editor:
         agent = (await editor.initialize())["agentCapabilities"]
         assert not agent["sessionCapabilities"].keys() & {
@@ -82,7 +82,7 @@ async def test_without_the_flag_nothing_unstable_is_there(scene: Scene, name: st
         assert (await editor.refusal(name, {"sessionId": "ses_none"})).code == METHOD_NOT_FOUND
 
 
-async def test_without_the_flag_unstable_fields_mean_nothing(scene: Scene) -> None:
+async def test_without_the_flag_unstable_fields_are_ignored(scene: Scene) -> None:
     scene.provider.plays(step("Done."))
     async with scene.editor(plan={}) as editor:
         session = (await editor.call("session/new", new(scene, systemPrompt=OVERRIDE)))["sessionId"]
@@ -94,7 +94,7 @@ async def test_without_the_flag_unstable_fields_mean_nothing(scene: Scene) -> No
     assert "parrot" not in "".join(scene.provider.requests[0].system)
 
 
-async def test_what_is_announced_with_the_flag_is_what_works(unstable: Scene) -> None:
+async def test_the_features_announced_with_the_flag_work(unstable: Scene) -> None:
     async with unstable.strange_editor() as editor:
         agent = (await editor.initialize())["agentCapabilities"]
         sessions = agent["sessionCapabilities"]
@@ -108,7 +108,7 @@ async def test_what_is_announced_with_the_flag_is_what_works(unstable: Scene) ->
         assert (await editor.refusal("session/set_title", title)).code == NOT_FOUND
 
 
-async def test_a_fork_has_the_past_and_leaves_the_original_alone(unstable: Scene) -> None:
+async def test_a_fork_has_the_past_and_does_not_change_the_original(unstable: Scene) -> None:
     async with shown_session(unstable, "apples") as (editor, session):
         before = unstable.record_of(session).read_bytes()
         fork = (await editor.call("session/fork", place(unstable, session)))["sessionId"]
@@ -130,7 +130,7 @@ async def test_a_fork_has_the_past_and_leaves_the_original_alone(unstable: Scene
         assert ShownSession(editor, fork).text == "applesPears."
 
 
-async def test_a_fork_leaves_out_the_running_turn_and_standing_answers(unstable: Scene) -> None:
+async def test_a_fork_omits_the_running_turn_and_permanent_answers(unstable: Scene) -> None:
     fork = ""
     pause = Pause()
     write = call("write_file", "c1", path="a", content="x")
@@ -152,7 +152,7 @@ async def test_a_fork_leaves_out_the_running_turn_and_standing_answers(unstable:
     assert "user: think" not in plain_history(unstable.provider.requests[-1])
 
 
-async def test_a_fork_elsewhere_is_told_where_it_is(unstable: Scene) -> None:
+async def test_a_fork_in_another_folder_is_told_where_it_is(unstable: Scene) -> None:
     other = unstable.project / "other"
     other.mkdir()
     async with shown_session(unstable, "apples") as (editor, session):
@@ -167,7 +167,7 @@ async def test_a_fork_elsewhere_is_told_where_it_is(unstable: Scene) -> None:
         assert (await editor.refusal("session/fork", nowhere)).code == INVALID_PARAMS
 
 
-async def test_an_archived_session_is_hidden_until_asked_for(unstable: Scene) -> None:
+async def test_an_archived_session_is_hidden_until_requested(unstable: Scene) -> None:
     async with shown_session(unstable, "apples") as (editor, session):
         other = await editor.new_session(unstable.project)
         unstable.provider.plays(step("Begun."))
@@ -195,7 +195,7 @@ async def test_an_archived_session_is_hidden_until_asked_for(unstable: Scene) ->
         assert ShownSession(editor, session).text == "apples"
 
 
-async def test_archiving_stops_what_runs(unstable: Scene) -> None:
+async def test_archiving_stops_running_work(unstable: Scene) -> None:
     pause = Pause()
     unstable.provider.plays(step("I think", pause))
     async with unstable.editor() as editor:
@@ -211,7 +211,7 @@ async def cancelled(editor: FakeEditor, session: str) -> None:
     assert await editor.prompt(session) == "cancelled"
 
 
-async def test_an_archived_session_that_is_open_is_restored(unstable: Scene) -> None:
+async def test_an_archived_session_that_is_opened_is_restored(unstable: Scene) -> None:
     async with shown_session(unstable, "apples") as (editor, session):
         await editor.call("session/archive", {"sessionId": session})
         await editor.call("session/load", place(unstable, session))
@@ -222,7 +222,7 @@ async def test_an_archived_session_that_is_open_is_restored(unstable: Scene) -> 
         assert await listed(editor) == [session]
 
 
-async def test_status_looks_and_touches_nothing(unstable: Scene) -> None:
+async def test_status_changes_nothing(unstable: Scene) -> None:
     async with shown_session(unstable, "apples") as (editor, session):
         assert await editor.call("session/status", {"sessionId": session}) == {"status": "open"}
     before = os.stat(unstable.record_of(session))
@@ -235,7 +235,7 @@ async def test_status_looks_and_touches_nothing(unstable: Scene) -> None:
     assert (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size)
 
 
-async def test_a_title_of_the_user_s_own_stays(unstable: Scene) -> None:
+async def test_a_title_set_by_the_user_stays(unstable: Scene) -> None:
     async with unstable.editor() as editor:
         session = await editor.new_session(unstable.project)
         answer = await editor.call("session/set_title", {"sessionId": session, "title": "  My\n\tfruit "})
@@ -255,7 +255,7 @@ async def test_a_title_of_the_user_s_own_stays(unstable: Scene) -> None:
         assert (await editor.call("session/status", {"sessionId": session}))["status"] == "saved"
 
 
-async def test_the_client_s_instructions_are_part_of_the_frozen_prompt(unstable: Scene) -> None:
+async def test_the_clients_instructions_are_part_of_the_frozen_prompt(unstable: Scene) -> None:
     unstable.provider.answer = lambda request: step("Done.")
     async with unstable.editor() as editor:
         plain = await editor.new_session(unstable.project)
@@ -285,14 +285,14 @@ BAD_PROMPTS: dict[str, Json] = {
 
 
 @pytest.mark.parametrize("name", BAD_PROMPTS)
-async def test_instructions_that_cannot_be_taken_start_no_session(unstable: Scene, name: str) -> None:
+async def test_invalid_instructions_start_no_session(unstable: Scene, name: str) -> None:
     async with unstable.editor() as editor:
         refusal = await editor.refusal("session/new", new(unstable, systemPrompt=BAD_PROMPTS[name]))
         assert refusal.code == INVALID_PARAMS
         assert await listed(editor) == []
 
 
-async def test_plans_have_an_identity_only_for_a_client_that_takes_it(unstable: Scene) -> None:
+async def test_plans_have_an_id_only_for_a_client_that_supports_it(unstable: Scene) -> None:
     def plan(*contents: str) -> Any:
         return step(call("plan", entries=[{"content": each} for each in contents]))
 
@@ -314,7 +314,7 @@ async def test_plans_have_an_identity_only_for_a_client_that_takes_it(unstable: 
 @pytest.mark.parametrize(
     "meta", [{"hermes": {"unstable": True}}, {"hermes": {"unstable": "x"}}, {"hermes": 1}, 1]
 )
-async def test_a_client_can_ask_for_it_over_a_connection(scene: Scene, meta: object) -> None:
+async def test_a_client_can_request_it_for_a_connection(scene: Scene, meta: object) -> None:
     asks = meta == {"hermes": {"unstable": True}}
     async with strangers(scene, 2) as (first, second):
         answer = await first.call("initialize", {"protocolVersion": 1, "_meta": meta})

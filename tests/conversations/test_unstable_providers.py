@@ -39,7 +39,7 @@ async def test_the_auth_status_follows_sign_out_and_sign_in(unstable: Scene) -> 
         assert "hunter2" not in str(editor.laws.frames)
 
 
-async def test_an_endpoint_without_a_key_needs_no_signing_in(unstable: Scene) -> None:
+async def test_an_endpoint_without_a_key_needs_no_sign_in(unstable: Scene) -> None:
     async with unstable.editor() as editor:
         assert (await editor.call("auth/status", {}))["state"] == "not_required"
     unstable.home.mkdir(exist_ok=True)
@@ -48,7 +48,7 @@ async def test_an_endpoint_without_a_key_needs_no_signing_in(unstable: Scene) ->
         assert (await editor.call("auth/status", {}))["state"] == "unknown"
 
 
-async def test_a_provider_is_routed_for_this_process_alone(unstable: Scene) -> None:
+async def test_a_provider_is_routed_only_for_this_process(unstable: Scene) -> None:
     unstable.variables |= {"OPENAI_API_KEY": "sk-own", "OPENAI_BASE_URL": "http://me:pw@own.invalid/v1"}
     route: Json = {
         "providerId": "anthropic",
@@ -79,7 +79,7 @@ async def test_a_provider_is_routed_for_this_process_alone(unstable: Scene) -> N
         assert (await editor.call("providers/list", {}))["providers"] == before
 
 
-async def test_our_own_key_is_not_sent_to_a_client_s_address(unstable: Scene) -> None:
+async def test_our_own_key_is_not_sent_to_a_clients_address(unstable: Scene) -> None:
     unstable.variables["OPENAI_API_KEY"] = "sk-own"
     async with unstable.editor() as editor:
         route = {"providerId": "openai_compatible", "apiType": "openai", "baseUrl": "http://gate.invalid/v1"}
@@ -92,7 +92,7 @@ async def test_our_own_key_is_not_sent_to_a_client_s_address(unstable: Scene) ->
         assert (await editor.call("auth/status", {}))["state"] == "not_required"
 
 
-async def test_a_disabled_provider_is_used_no_more(unstable: Scene) -> None:
+async def test_a_disabled_provider_is_no_longer_used(unstable: Scene) -> None:
     async with unstable.editor() as editor:
         session = await editor.new_session(unstable.project)
         for _ in range(2):
@@ -119,7 +119,7 @@ BAD_ROUTES: dict[str, Json] = {
 
 
 @pytest.mark.parametrize("name", BAD_ROUTES)
-async def test_a_route_that_cannot_be_is_refused_without_an_echo(unstable: Scene, name: str) -> None:
+async def test_an_invalid_route_is_rejected_without_quoting_it(unstable: Scene, name: str) -> None:
     good: Json = {"providerId": "anthropic", "apiType": "anthropic", "baseUrl": "http://a.invalid"}
     async with unstable.editor() as editor:
         before = await editor.call("providers/list", {})
@@ -147,7 +147,7 @@ async def test_a_changed_status_is_reported_to_every_client_of_the_app(scene: Sc
         assert silent.notified == []
 
 
-async def test_without_the_flag_nobody_is_told_about_the_status(scene: Scene) -> None:
+async def test_without_the_flag_no_client_is_told_about_the_status(scene: Scene) -> None:
     async with strangers(scene, 2) as (first, second):
         await first.initialize()
         await second.initialize()

@@ -55,7 +55,7 @@ async def test_usage_is_summed_by_session_and_by_any_group(scene: Scene) -> None
             await editor.call("_hermes/usage/list", {"by": "colour"})
 
 
-async def test_usage_of_children_counts_for_their_session_and_a_profile_sees_only_itself(
+async def test_usage_of_children_counts_for_their_session_and_a_profile_sees_only_its_own(
     scene: Scene,
 ) -> None:
     now = time.time()
@@ -79,7 +79,7 @@ async def test_usage_of_children_counts_for_their_session_and_a_profile_sees_onl
     assert [(each.name, each.requests) for each in report.sums] == [("other", 1)]
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder to somebody else")
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder to another user")
 async def test_no_index_is_written_to_a_folder_of_another_user(scene: Scene) -> None:
     other = scene.home / "profiles" / "other"
     write_timed(other, "ses_b", [(StepEnded("m", usage=Usage(70, 7), model="big"), time.time())])
@@ -139,7 +139,7 @@ async def test_a_file_is_shown_as_text_with_its_size_and_cut_at_the_limit(scene:
         assert long["text"].endswith("9\n")
 
 
-async def test_no_file_is_shown_that_the_agent_may_not_read_without_asking(scene: Scene) -> None:
+async def test_a_file_the_agent_may_not_read_without_approval_is_not_shown(scene: Scene) -> None:
     project = scene.project
     scene.configure("rules:\n  - deny: {path: '**/*.private'}\n")
     elsewhere = project.parent / "elsewhere.txt"
@@ -174,7 +174,7 @@ async def test_no_file_is_shown_that_the_agent_may_not_read_without_asking(scene
             await editor.call("_hermes/files/read", {"sessionId": "other", "path": "notes.txt"})
 
 
-async def test_a_whole_file_of_any_kind_is_passed_on_unless_the_agent_may_not_read_it(scene: Scene) -> None:
+async def test_any_file_is_sent_completely_unless_the_agent_may_not_read_it(scene: Scene) -> None:
     picture = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
     scene.write("notes.txt", "use ghp_abcdefghijklmnopqrstuvwxyz0123456789 here\nGr\u00fc\u00dfe\n")
     scene.write(".env", "A=1\n")

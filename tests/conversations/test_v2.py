@@ -19,7 +19,7 @@ from tests.conversations.wire_laws import Json
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_full_turn_from_the_acceptance_to_idle(draft: Scene) -> None:
+async def test_a_full_turn_from_acceptance_to_idle(draft: Scene) -> None:
     draft.write("a.txt", "one\ntwo\n")
     draft.provider.plays(
         step(ScriptedThought("Hm."), "Let me see.", call("read_file", "c1", path="a.txt")),
@@ -52,7 +52,7 @@ async def test_a_full_turn_from_the_acceptance_to_idle(draft: Scene) -> None:
     assert (draft.project / "a.txt").read_text() == "one\nthree\n"
 
 
-async def test_a_patch_is_one_that_git_takes(draft: Scene, tmp_path: Path) -> None:
+async def test_a_patch_is_accepted_by_git(draft: Scene, tmp_path: Path) -> None:
     lines = [f"line {number}\n" for number in range(40)]
     before = "".join(lines) + "the end"
     path = draft.write('folder/an "odd" name.txt', before)
@@ -78,7 +78,7 @@ async def test_a_patch_is_one_that_git_takes(draft: Scene, tmp_path: Path) -> No
     assert (root / str(draft.project / "fresh.txt").lstrip("/")).read_text() == "new"
 
 
-async def test_a_command_is_shown_in_a_terminal_of_its_own(draft: Scene) -> None:
+async def test_a_command_is_shown_in_its_own_terminal(draft: Scene) -> None:
     line = "echo one; until [ -e go ]; do sleep 0.02; done; echo two; exit 3"
     draft.provider.plays(step(call("terminal", "c1", command=line)), step("Ran."))
     async with drafter(draft) as editor:
@@ -96,7 +96,7 @@ async def test_a_command_is_shown_in_a_terminal_of_its_own(draft: Scene) -> None
     assert shown.cards["c1"]["content"] == [{"type": "terminal", "terminalId": "c1"}]
 
 
-async def test_a_refused_command_has_a_card_and_no_terminal(draft: Scene) -> None:
+async def test_a_rejected_command_has_a_card_and_no_terminal(draft: Scene) -> None:
     draft.provider.plays(step(call("terminal", "c1", command="sh -c true")), step("Then not."))
     async with drafter(draft) as editor:
         editor.on[ASK] = allow("reject_once")
@@ -109,7 +109,7 @@ async def test_a_refused_command_has_a_card_and_no_terminal(draft: Scene) -> Non
     assert shown.terminals == {}
 
 
-async def test_cancel_ends_the_turn_and_its_command(draft: Scene) -> None:
+async def test_cancelling_ends_the_turn_and_its_command(draft: Scene) -> None:
     draft.provider.plays(step(call("terminal", "c1", command="echo here; sleep 600")), step("Again."))
     async with drafter(draft) as editor:
         session = await new_session(draft, editor)
@@ -124,7 +124,7 @@ async def test_cancel_ends_the_turn_and_its_command(draft: Scene) -> None:
         assert (await turn(editor, session))["stopReason"] == "end_turn"
 
 
-async def test_cancel_withdraws_the_question(draft: Scene) -> None:
+async def test_cancelling_withdraws_the_question(draft: Scene) -> None:
     draft.provider.plays(step(call("terminal", "c1", command="sh -c true")))
 
     async def never(params: Json) -> None:
@@ -141,7 +141,7 @@ async def test_cancel_withdraws_the_question(draft: Scene) -> None:
         assert Shown(editor, session).states[-2:] == ["requires_action", "idle"]
 
 
-async def test_a_second_prompt_is_answered_when_its_turn_comes(draft: Scene) -> None:
+async def test_a_second_prompt_is_answered_when_its_turn_starts(draft: Scene) -> None:
     pause = Pause()
     draft.provider.plays(step("One", pause, "."), step("Two."))
     answers: dict[str, str] = {}
@@ -164,7 +164,7 @@ async def test_a_second_prompt_is_answered_when_its_turn_comes(draft: Scene) -> 
     assert shown.states == ["running", "idle", "running", "idle"]
 
 
-async def test_cancel_refuses_a_prompt_that_still_waits(draft: Scene) -> None:
+async def test_cancelling_rejects_a_queued_prompt(draft: Scene) -> None:
     pause = Pause()
     draft.provider.plays(step("One", pause))
     async with drafter(draft) as editor:
@@ -206,7 +206,7 @@ async def test_a_failure_before_the_acceptance_is_an_error(draft: Scene) -> None
         assert Shown(editor, session).states == []
 
 
-async def test_a_command_of_the_program_s_own_is_a_turn_too(draft: Scene) -> None:
+async def test_a_slash_command_is_a_turn_too(draft: Scene) -> None:
     async with drafter(draft) as editor:
         session = await new_session(draft, editor)
         answer = await editor.call("session/prompt", saying(session, "/status"))
@@ -217,7 +217,7 @@ async def test_a_command_of_the_program_s_own_is_a_turn_too(draft: Scene) -> Non
         assert "Model" in shown.said("agent_message")[0]
 
 
-async def test_what_a_broken_step_said_is_undone(draft: Scene) -> None:
+async def test_the_text_of_a_failed_step_is_withdrawn(draft: Scene) -> None:
     broken = ModelUnavailable("Broken.", retryable=True)
     draft.provider.plays(step(ScriptedThought("Hm."), "Wro", broken), step("Right."))
     async with drafter(draft) as editor:
@@ -245,7 +245,7 @@ async def test_a_full_disk_is_reported_by_the_state(draft: Scene) -> None:
         assert again.data == {"code": "storage_trouble"}
 
 
-async def test_a_prompt_cancelled_by_its_id_is_not_taken_in(draft: Scene) -> None:
+async def test_a_prompt_cancelled_by_its_id_is_not_accepted(draft: Scene) -> None:
     pause = Pause()
     draft.provider.plays(step("One", pause, "."), step("Two."))
     async with drafter(draft) as editor:
@@ -262,7 +262,7 @@ async def test_a_prompt_cancelled_by_its_id_is_not_taken_in(draft: Scene) -> Non
         assert Shown(editor, session).said("user_message") == ["go", "next"]
 
 
-async def test_a_client_that_leaves_in_a_turn_finds_it_ended(draft: Scene) -> None:
+async def test_a_client_that_leaves_during_a_turn_finds_it_ended(draft: Scene) -> None:
     pause = Pause()
     draft.provider.plays(step("One", pause))
     async with drafter(draft) as editor:
@@ -276,7 +276,7 @@ async def test_a_client_that_leaves_in_a_turn_finds_it_ended(draft: Scene) -> No
     assert shown.states == ["idle"]
 
 
-async def test_a_cancel_right_behind_its_prompt_finds_it(draft: Scene) -> None:
+async def test_a_cancel_sent_right_after_its_prompt_cancels_it(draft: Scene) -> None:
     draft.provider.plays(step("One."))
     async with drafter(draft) as editor:
         session = await new_session(draft, editor)
@@ -293,7 +293,7 @@ async def test_a_cancel_right_behind_its_prompt_finds_it(draft: Scene) -> None:
     assert plain_history(draft.provider.requests[0])[-1] == "user: next"
 
 
-async def test_a_close_right_behind_its_prompt_finds_it(draft: Scene) -> None:
+async def test_a_close_sent_right_after_its_prompt_ends_it(draft: Scene) -> None:
     async with drafter(draft) as editor:
         session = await new_session(draft, editor)
 

@@ -1,4 +1,4 @@
-"""One call, or one terminal, is stopped alone: the turn continues."""
+"""Stopping one call or one terminal; the turn continues."""
 
 import anyio
 import pytest
@@ -53,7 +53,7 @@ async def test_one_call_is_stopped_and_the_turn_continues(draft: Scene, method: 
     assert "all of a" in file
 
 
-async def test_what_was_stopped_is_shown_the_same_when_shown_again(draft: Scene) -> None:
+async def test_a_stopped_call_is_replayed_as_it_was_shown(draft: Scene) -> None:
     draft.provider.plays(step(call("terminal", "c1", command=LINE)), step("Without it, then."))
     async with drafter(draft) as editor:
         session = await new_session(draft, editor)
@@ -69,7 +69,7 @@ async def test_what_was_stopped_is_shown_the_same_when_shown_again(draft: Scene)
 
 
 @pytest.mark.parametrize("method", CANCEL)
-async def test_there_is_nothing_to_stop(draft: Scene, method: str) -> None:
+async def test_stopping_without_a_running_call_is_an_error(draft: Scene, method: str) -> None:
     draft.provider.plays(step(call("terminal", "c1", command="true")), step("Done."))
     async with drafter(draft) as editor:
         session = await new_session(draft, editor)

@@ -1,4 +1,4 @@
-"""The agent asks what only the user knows, in the draft of version 2."""
+"""Questions that only the user can answer, in the draft of version 2."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ async def test_a_page_is_opened_and_closed_with_the_turn(draft: Scene) -> None:
 
 
 @pytest.mark.parametrize("name", ENDINGS)
-async def test_whatever_is_no_answer_is_reported_as_such(draft: Scene, name: str) -> None:
+async def test_an_invalid_answer_is_reported_as_such(draft: Scene, name: str) -> None:
     answer, said = ENDINGS[name]
     draft.provider.plays(asks(choices=["red"]), step("Then not."))
     async with drafter(draft, elicitation=FORM) as editor:
@@ -53,7 +53,7 @@ async def test_whatever_is_no_answer_is_reported_as_such(draft: Scene, name: str
 
 
 @pytest.mark.parametrize("announced", [{}, {"elicitation": {}}, {"elicitation": URL}])
-async def test_an_editor_that_takes_no_forms_is_not_asked(draft: Scene, announced: dict[str, Any]) -> None:
+async def test_an_editor_without_forms_is_not_asked(draft: Scene, announced: dict[str, Any]) -> None:
     draft.provider.plays(asks(), step("Which colour do you want?"))
     async with drafter(draft, **announced) as editor:
         session = await new_session(draft, editor)
@@ -62,7 +62,7 @@ async def test_an_editor_that_takes_no_forms_is_not_asked(draft: Scene, announce
         assert Shown(editor, session).states == ["running", "idle"]
 
 
-async def test_stop_while_the_question_is_open(draft: Scene) -> None:
+async def test_cancelling_while_the_question_is_open(draft: Scene) -> None:
     draft.provider.plays(step(call("ask_user", "c1", question="Which colour?")), step("Still here."))
 
     async def wait_for_ever(params: Json) -> None:

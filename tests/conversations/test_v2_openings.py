@@ -1,4 +1,4 @@
-"""The draft of protocol version 2: requested, offered, and left again on the same stored session."""
+"""The draft of protocol version 2: requested, offered, and left again with the same stored session."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from tests.conversations.wire_laws_v2 import DraftLaws
 pytestmark = pytest.mark.anyio
 
 
-async def test_without_the_flag_version_1_is_spoken_as_ever(scene: Scene) -> None:
+async def test_without_the_flag_version_1_is_spoken(scene: Scene) -> None:
     async with scene.strange_editor() as editor:
         answer = await editor.call("initialize", HELLO)
         assert answer["protocolVersion"] == 1
@@ -28,7 +28,7 @@ async def test_with_the_flag_a_client_of_version_1_gets_version_1(draft: Scene) 
 
 
 @pytest.mark.parametrize("asked", [2, 3, 99])
-async def test_whoever_asks_for_it_gets_version_2(draft: Scene, asked: int) -> None:
+async def test_a_client_that_requests_version_2_gets_it(draft: Scene, asked: int) -> None:
     draft.schema = "v2"
     async with draft.strange_editor() as editor:
         answer = await editor.call("initialize", {**HELLO, "protocolVersion": asked})
@@ -37,7 +37,7 @@ async def test_whoever_asks_for_it_gets_version_2(draft: Scene, asked: int) -> N
     assert [method["type"] for method in answer["authMethods"]] == ["agent"]
 
 
-async def test_a_client_from_the_future_is_greeted_whatever_it_says_of_itself(draft: Scene) -> None:
+async def test_a_client_of_a_future_version_is_accepted_whatever_it_announces(draft: Scene) -> None:
     draft.schema = "v2"
     async with draft.strange_editor() as editor:
         assert (await editor.refusal("initialize", {"protocolVersion": 2})).code == INVALID_PARAMS
@@ -45,7 +45,7 @@ async def test_a_client_from_the_future_is_greeted_whatever_it_says_of_itself(dr
     assert answer["protocolVersion"] == 2
 
 
-async def test_a_terminal_method_is_offered_and_never_logged_in_by(draft: Scene) -> None:
+async def test_a_terminal_method_is_offered_but_not_used_to_sign_in(draft: Scene) -> None:
     draft.schema = "v2"
     hello: Json = {**HELLO, "capabilities": {"auth": {"terminal": {}}}}
     async with draft.strange_editor() as editor:
@@ -56,7 +56,7 @@ async def test_a_terminal_method_is_offered_and_never_logged_in_by(draft: Scene)
         assert refusal.code == INVALID_PARAMS
 
 
-async def test_a_second_initialize_goes_up_and_at_once_or_not_at_all(draft: Scene) -> None:
+async def test_a_second_initialize_may_only_upgrade_at_once(draft: Scene) -> None:
     draft.schema = "v2"
     async with draft.strange_editor() as editor:
         assert (await editor.refusal("session/list", {})).code == INVALID_REQUEST
@@ -67,13 +67,13 @@ async def test_a_second_initialize_goes_up_and_at_once_or_not_at_all(draft: Scen
         assert (await editor.refusal("initialize", HELLO)).code == INVALID_REQUEST
 
 
-async def test_what_version_2_dropped_is_gone(draft: Scene) -> None:
+async def test_methods_removed_in_version_2_are_gone(draft: Scene) -> None:
     async with drafter(draft) as editor:
         for method in ("authenticate", "logout", "session/load", "session/set_mode"):
             assert (await editor.refusal(method, {"sessionId": "s"})).code == METHOD_NOT_FOUND
 
 
-async def test_options_are_there_from_the_start_and_set(draft: Scene) -> None:
+async def test_options_are_sent_from_the_start_and_can_be_set(draft: Scene) -> None:
     async with drafter(draft) as editor:
         opened = await editor.call("session/new", {"cwd": str(draft.project)})
         session = opened["sessionId"]
@@ -99,7 +99,7 @@ async def test_options_are_there_from_the_start_and_set(draft: Scene) -> None:
         assert Shown(editor, session).said("agent_thought") == []
 
 
-async def test_a_session_is_resumed_with_its_past_or_without(draft: Scene) -> None:
+async def test_a_session_is_resumed_with_or_without_its_past(draft: Scene) -> None:
     draft.write("a.txt", "one\n")
     draft.provider.plays(
         step(
@@ -140,7 +140,7 @@ async def test_a_session_is_resumed_with_its_past_or_without(draft: Scene) -> No
         assert (await editor.refusal("session/resume", elsewhere)).code == INVALID_PARAMS
 
 
-async def test_clients_of_both_versions_drive_one_session_in_turn(draft: Scene) -> None:
+async def test_clients_of_both_versions_use_one_session_in_turn(draft: Scene) -> None:
     draft.provider.plays(step("One."), step("Two."), step("Three."))
     async with draft.editor() as editor:
         session = await editor.new_session(draft.project)
@@ -176,7 +176,7 @@ async def test_sessions_are_listed_and_deleted(draft: Scene) -> None:
         assert (await editor.refusal("session/list", {"cursor": "none"})).code == INVALID_PARAMS
 
 
-async def test_servers_that_cannot_be_used_are_refused(draft: Scene) -> None:
+async def test_unusable_servers_are_rejected(draft: Scene) -> None:
     async with drafter(draft) as editor:
         servers: list[Json] = [{"type": "stdio", "name": "s", "command": ""}, {"type": "_x", "name": "s"}]
         for server in servers:
@@ -184,7 +184,7 @@ async def test_servers_that_cannot_be_used_are_refused(draft: Scene) -> None:
             assert (await editor.refusal("session/new", params)).code == INVALID_PARAMS
 
 
-def test_the_laws_of_the_draft_notice_what_breaks_them() -> None:
+def test_the_rules_of_the_draft_detect_violations() -> None:
     def update(kind: str, **more: object) -> Json:
         params: Json = {"sessionId": "s", "update": {"sessionUpdate": kind, **more}}
         return {"jsonrpc": "2.0", "method": "session/update", "params": params}

@@ -1,4 +1,4 @@
-"""What waits for the user, and the schedules of a home, as a client lists and changes them."""
+"""Open questions of runs and sessions, and the schedules of a home, as a client lists and changes them."""
 
 import anyio
 import msgspec
@@ -23,7 +23,7 @@ def scene(scene: Scene) -> Scene:
     return scene
 
 
-async def test_a_run_that_asks_is_listed_until_it_is_answered(scene: Scene) -> None:
+async def test_a_run_with_a_question_is_listed_until_it_is_answered(scene: Scene) -> None:
     scene.provider.plays(step("I write.", WRITE), step("Done so."))
     async with scene.editor(_meta={"hermes": {}}) as editor:
         app = scene.open_app()
@@ -48,7 +48,7 @@ async def test_a_run_that_asks_is_listed_until_it_is_answered(scene: Scene) -> N
         await app.aclose()
 
 
-async def test_a_session_that_asks_is_listed_once_its_client_is_gone(scene: Scene) -> None:
+async def test_a_session_with_a_question_is_listed_once_its_client_is_gone(scene: Scene) -> None:
     pause, hermes = Pause(), Json({"hermes": {}})
     scene.provider.plays(step("Working. ", pause, WRITE), step("Done."))
     async with strangers(scene, 2) as (first, second):
@@ -78,7 +78,7 @@ async def test_a_session_that_asks_is_listed_once_its_client_is_gone(scene: Scen
         assert await second.call("_hermes/waiting/list", {}) == {"waiting": []}
 
 
-async def test_schedules_are_tried_added_paused_run_and_removed(scene: Scene) -> None:
+async def test_schedules_are_previewed_added_paused_run_and_removed(scene: Scene) -> None:
     async with scene.editor(_meta={"hermes": {}}) as editor:
         prompt = "Say what changed.\n<b>All</b> of it."
         wish = {"prompt": prompt, "cwd": str(scene.project), "cron": "0 7 * * 1-5", "tz": "Europe/Berlin"}
@@ -103,7 +103,7 @@ async def test_schedules_are_tried_added_paused_run_and_removed(scene: Scene) ->
         assert (await editor.call("_hermes/schedules/list", {}))["schedules"] == []
 
 
-async def test_what_cannot_be_scheduled_is_refused(scene: Scene) -> None:
+async def test_invalid_schedules_are_rejected(scene: Scene) -> None:
     async with scene.editor(_meta={"hermes": {}}) as editor:
         good = {"prompt": "Do it.", "cwd": str(scene.project), "cron": "0 7 * * *"}
         for wrong, said in (

@@ -1,6 +1,6 @@
 """Count a turn's work in a session that had turns before: what can be done once is not repeated.
 
-Each name below is a trip to a worker thread and back; most access the disk. Whoever adds one makes every turn of every
+Each name below is a call into a worker thread; most access the disk. Whoever adds one makes every turn of every
 session slower: if that is necessary, add it here.
 """
 
@@ -19,9 +19,9 @@ from tests.conversations.scripted_provider import call, step
 pytestmark = pytest.mark.anyio
 
 HOPS = {
-    "Transcript._sync": 2,  # the prompt, before the model is asked; the end, before the answer
-    "WorkspaceAdmission._read_contents": 1,  # what the folder contains: settings, servers, rules, tools
-    "ContextFileMonitor._look": 1,  # whether AGENTS.md and similar files have changed, before each step
+    "Transcript._sync": 2,  # The prompt, before the model is asked; the end, before the answer.
+    "WorkspaceAdmission._read_contents": 1,  # What the folder contains: settings, servers, rules, tools.
+    "ContextFileMonitor._look": 1,  # Whether AGENTS.md and similar files have changed, before each step.
 }
 BESIDE = (
     "Database.",
@@ -32,14 +32,14 @@ BESIDE = (
     "SkillWatch.",
     "FolderWatcher.",
 )
-"""The list of sessions and the skills are looked after beside the turns; in which turn that falls is chance."""
+"""The list of sessions and the skills are updated beside the turns, so it varies in which turn that happens."""
 
 
 @contextmanager
 def counted() -> Generator[Counter[str]]:
     """Count, in this thread, what is passed to worker threads, and how often a tool's schema is built."""
     calls: Counter[str] = Counter()
-    begun: set[FrameType] = set()  # a coroutine is entered many times
+    begun: set[FrameType] = set()  # A coroutine is entered many times.
 
     def watch(frame: FrameType, event: str, _: object) -> None:
         name = frame.f_code.co_name
@@ -60,7 +60,7 @@ def _name_of(function: Callable[..., Any]) -> str:
     return getattr(function, "__qualname__", repr(function))
 
 
-async def test_a_turn_of_words_goes_where_it_must(scene: Scene) -> None:
+async def test_a_turn_of_text_only_uses_the_expected_threads(scene: Scene) -> None:
     scene.provider.plays(*(step(f"Answer {number}.") for number in range(3)))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -71,7 +71,7 @@ async def test_a_turn_of_words_goes_where_it_must(scene: Scene) -> None:
     assert {name: count for name, count in calls.items() if not name.startswith(BESIDE)} == HOPS
 
 
-async def test_a_look_at_a_file_adds_one_look_for_keys_in_it_and_one_at_the_context(scene: Scene) -> None:
+async def test_reading_a_file_adds_one_check_for_keys_and_one_of_the_context_files(scene: Scene) -> None:
     scene.write("notes.txt", "a line of its own\n")
     reads = [step(call("read_file", f"c{number}", path="notes.txt")) for number in range(2)]
     scene.provider.plays(reads[0], step("Read."), reads[1], step("Read again."))
@@ -87,7 +87,7 @@ async def test_a_look_at_a_file_adds_one_look_for_keys_in_it_and_one_at_the_cont
     }
 
 
-async def test_the_first_turn_is_seen_to_do_more(scene: Scene) -> None:
+async def test_the_first_turn_is_counted_as_doing_more(scene: Scene) -> None:
     """The counting itself works: a first turn describes its tools and freezes its prompt."""
     scene.provider.plays(step("Hello."))
     async with scene.editor() as editor:

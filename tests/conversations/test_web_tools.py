@@ -1,4 +1,4 @@
-"""The web tools in a session: who is asked about a host, and which tools exist at all."""
+"""The web tools in a session: who is asked about a host, and which tools are offered."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def offered(scene: Scene) -> list[str]:
     return [tool.name for tool in scene.provider.requests[-1].tools]
 
 
-async def test_a_host_is_asked_about_before_anybody_speaks_to_it(scene: Scene) -> None:
+async def test_a_host_needs_approval_before_it_is_contacted(scene: Scene) -> None:
     scene.provider.plays(step(call("web_fetch", "c1", url="https://Nowhere.invalid/a?b=c")), step("Done."))
     async with scene.editor() as editor:
         editor.on[ASK] = allow("reject_once")
@@ -52,7 +52,7 @@ async def test_nobody_is_asked_about_a_private_address(scene: Scene) -> None:
     assert "not on the public network" in outcome
 
 
-async def test_a_search_is_offered_only_where_an_engine_is_set_up(scene: Scene) -> None:
+async def test_a_search_is_offered_only_if_an_engine_is_configured(scene: Scene) -> None:
     scene.provider.plays(step("Done."), step("Done."))
     async with scene.editor() as editor:
         await editor.prompt(await editor.new_session(scene.project))

@@ -67,7 +67,7 @@ BROKEN_COMPACTIONS: dict[str, tuple[list[Json], str]] = {
 
 
 @pytest.mark.parametrize("name", BROKEN_COMPACTIONS)
-def test_a_broken_law_of_compactions_is_noticed(name: str) -> None:
+def test_a_broken_rule_for_compactions_is_detected(name: str) -> None:
     received, words = BROKEN_COMPACTIONS[name]
     laws = WireLaws()
     laws.capabilities = {"session": {"compaction": {}}}
@@ -78,7 +78,7 @@ def test_a_broken_law_of_compactions_is_noticed(name: str) -> None:
     assert words in " ".join(laws.faults)
 
 
-def test_compactions_are_for_those_who_take_them() -> None:
+def test_compactions_are_for_clients_that_support_them() -> None:
     laws = WireLaws()
     for frame in (NEW, PROMPT):
         laws.watch_sent(frame)
@@ -89,7 +89,7 @@ def test_compactions_are_for_those_who_take_them() -> None:
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_law_is_noticed(name: str) -> None:
+def test_a_broken_rule_is_detected(name: str) -> None:
     sent, received, words = BROKEN[name]
     laws = WireLaws()
     for frame in sent:
@@ -99,7 +99,7 @@ def test_a_broken_law_is_noticed(name: str) -> None:
     assert words in " ".join(laws.faults)
 
 
-def test_a_lawful_turn_has_no_faults() -> None:
+def test_a_valid_turn_has_no_violations() -> None:
     laws = WireLaws()
     laws.watch_sent(NEW)
     laws.watch_received(BEGUN)

@@ -1,4 +1,4 @@
-"""Rules for every frame an agent sends, in any conversation.
+"""Rules for every frame that an agent sends, in any conversation.
 
 A broken rule is recorded here and fails the test at its end.
 """
@@ -41,7 +41,7 @@ RFD_RESULTS: Mapping[str, set[str]] = {
     "session/attach": {"sessionId", "clientId", "connectedClients"},
     "session/detach": {"sessionId", "status"},
 }
-"""What the results of methods of open RFDs need; no schema has them yet."""
+"""Required fields in the results of methods from open RFDs; no schema has them yet."""
 PEER_UPDATES: Mapping[str, set[str]] = {
     "permission_resolved": {"toolCallId", "chosenOptionId", "resolvedBy"},
     "prompt_received": {"messageId", "prompt"},
@@ -85,7 +85,7 @@ def _own_faults(method: str, part: str, value: object) -> Iterator[str]:
 
 
 def schema_faults(method: str, part: str, value: object, schema: str = STABLE) -> Iterator[str]:
-    """Report where a value does not match the schema of a method's `params` or `result`."""
+    """Report where a value does not match the schema for a method's `params` or `result`."""
     if method.startswith("_hermes/"):
         yield from _own_faults(method, part, value)
         return
@@ -124,13 +124,13 @@ class WireLaws:
         self._calls = CallLaws()
 
     def watch_sent(self, frame: Json) -> None:
-        """Take a frame the editor sends."""
+        """Process a frame that the editor sends."""
         self.frames.append(("editor", frame))
         if "id" in frame and "method" in frame:
             self._asked[frame["id"]] = (frame["method"], cast(Json, frame.get("params") or {}))
 
     def watch_received(self, frame: Json) -> None:
-        """Take a frame the agent sends."""
+        """Process a frame that the agent sends."""
         self.frames.append(("agent", frame))
         if frame.get("jsonrpc") != "2.0":
             self._fault(f"not JSON-RPC 2.0: {frame}")
@@ -145,7 +145,7 @@ class WireLaws:
         self.faults.append(f"frame {len(self.frames)}: {text}")
 
     def _watch_error(self, error: Json) -> None:
-        """Every error has a stable name; one about a missing session does not say which."""
+        """Check that an error has a stable name, and that one about a missing session does not say which."""
         data: Any = error.get("data")
         said = cast(Json, data) if isinstance(data, dict) else {}
         if not (isinstance(name := said.get("code"), str) and STABLE_NAME.fullmatch(name)):
@@ -177,7 +177,7 @@ class WireLaws:
             self._watch_compaction(params["sessionId"], params["update"])
 
     def _watch_child(self, session_id: str, update: Json) -> None:
-        """A child agent's session exists from its announcement on, within what was requested of its parent."""
+        """Check that a child agent's session exists only from its announcement on, within its parent's request."""
         if update["sessionUpdate"] not in ("subagent_update", "session_message", "session_message_chunk"):
             return
         if self.capabilities.get("subagents") is None:
@@ -218,7 +218,7 @@ class WireLaws:
             cards[update["toolCallId"]] = update.get("status") or cards.get(update["toolCallId"], "pending")
 
     def _is_beside(self, session_id: str, update: Json) -> bool:
-        """Return whether an update is outside the conversation: of a reflection, or the plan of a board."""
+        """Return whether an update is outside the conversation: from a reflection, or about the plan of a board."""
         if update["sessionUpdate"] == "plan" and session_id in self.follow_boards:
             return True
         if update["sessionUpdate"] not in ("tool_call", "tool_call_update"):
@@ -243,7 +243,7 @@ class WireLaws:
             self._check_cards(str(params.get("sessionId")))
 
     def _check_cards(self, session_id: str) -> None:
-        """Every card is closed when a session's last running prompt is answered."""
+        """Check that every card is closed when a session's last running prompt is answered."""
         if any(p.get("sessionId") == session_id for _, p in self._asked.values()):
             return
         for fault in self._compactions.left_open(session_id):

@@ -24,7 +24,7 @@ class DraftLaws(WireLaws):
         self._terminals: dict[str, dict[str, bool]] = {}
 
     def watch_sent(self, frame: Json) -> None:
-        """Take a frame the editor sends; what is replayed may start again."""
+        """Process a frame that the editor sends; a replay may start again."""
         super().watch_sent(frame)
         if frame.get("method") == "session/resume" and frame["params"].get("replayFrom"):
             session_id = str(frame["params"].get("sessionId"))
@@ -67,7 +67,7 @@ class DraftLaws(WireLaws):
         terminals[terminal] = "exitStatus" in update
 
     def _check_cards(self, session_id: str) -> None:
-        """Every card and every terminal is closed when a session becomes idle, or is answered as such."""
+        """Check that every card and every terminal is closed when a session becomes idle, or is answered as such."""
         if self._states.get(session_id, "idle") != "idle":
             return
         for fault in self._compactions.left_open(session_id):

@@ -22,10 +22,10 @@ from tests.model_server import ModelServer
 COMMAND = str(Path(sys.executable).with_name("hermes-acp"))
 VENDORS = ("openai_compatible", "anthropic")
 WAIT_S = 90
-"""Bound of every wait in these tests."""
+"""Time limit for every wait in these tests."""
 
 SLEEPER = 'echo "pid $$"; exec sleep 300'
-"""A command that names its own process number, then stays."""
+"""A command that prints its own process ID, then stays."""
 
 
 def agent_environment(
@@ -54,7 +54,7 @@ def configure(home: Path, text: str) -> Path:
 
 
 class Finished(Struct, frozen=True):
-    """How a run of the command ended, and what it wrote."""
+    """The exit code of a finished command, and its output."""
 
     code: int
     output: str
@@ -62,12 +62,12 @@ class Finished(Struct, frozen=True):
 
     @property
     def report(self) -> dict[str, Any]:
-        """The last line of the output, read as JSON."""
+        """Return the last line of the output, parsed as JSON."""
         return cast("dict[str, Any]", json.loads(self.output.splitlines()[-1]))
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        """Every line of the output, read as JSON."""
+        """Return every line of the output, parsed as JSON."""
         return [json.loads(line) for line in self.output.splitlines()]
 
 
@@ -161,7 +161,7 @@ def pid_in(text: str | bytes) -> int:
     """Read the process ID that SLEEPER printed."""
     plain = text.decode() if isinstance(text, bytes) else text
     found = re.search(r"pid (\d+)", plain)
-    assert found, f"no process number in {plain[:200]!r}"
+    assert found, f"no process number in{plain[:200]!r}"
     return int(found[1])
 
 
@@ -194,5 +194,5 @@ def unwritable_folder(folder: Path) -> Generator[Path]:
 
 
 def unmount(folder: Path) -> None:
-    """Unmount it again, even if it is in use."""
+    """Unmount the disk, even if it is in use."""
     subprocess.run(["umount", "--lazy", str(folder)], timeout=WAIT_S, check=True)

@@ -50,7 +50,7 @@ class Place(Struct, frozen=True):
 
     @asynccontextmanager
     async def asked_about_an_edit(self, *replies: Reply, editor: str = "") -> AsyncGenerator[Terminal]:
-        """Run the chat until the person is asked about an edit."""
+        """Run the chat until the user is asked about an edit."""
         async with serve(replies or EDITING) as server, self.chat(server, EDITOR=editor) as terminal:
             await terminal.see("scripted-large")
             terminal.type(f"change it{ENTER}")
@@ -59,7 +59,7 @@ class Place(Struct, frozen=True):
 
 
 def make_place(folder: Path) -> Place:
-    """Make one in a folder."""
+    """Create a chat environment in a folder."""
     home, project = folder / "home", folder / "project"
     home.mkdir()
     project.mkdir()
@@ -70,7 +70,7 @@ def make_place(folder: Path) -> Place:
 def children_of(pid: int) -> list[int]:
     """Return the processes that a process started."""
     found: list[int] = []
-    with suppress(FileNotFoundError):  # the process or one of its threads has just ended
+    with suppress(FileNotFoundError):  # The process or one of its threads has just ended.
         for thread in list(Path(f"/proc/{pid}/task").iterdir()):
             with suppress(FileNotFoundError, ProcessLookupError):
                 found += map(int, (thread / "children").read_text().split())

@@ -1,4 +1,4 @@
-"""A real terminal that runs `hermes-acp chat`: tests press keys and read the screen as a person sees it."""
+"""A real terminal that runs `hermes-acp chat`: tests press keys and read the screen as a user sees it."""
 
 from __future__ import annotations
 
@@ -57,18 +57,18 @@ class Terminal:
 
     @property
     def lines(self) -> list[str]:
-        """The text on the screen, without trailing spaces."""
+        """Return the text on the screen, without trailing spaces."""
         return [line.rstrip() for line in self._screen.display]
 
     @property
     def past(self) -> list[str]:
-        """The text that scrolled off the screen."""
+        """Return the text that scrolled off the screen."""
         rows = cast("list[Any]", list(self._screen.history.top))
         return ["".join(row[x].data for x in range(self._screen.columns)).rstrip() for row in rows]
 
     @property
     def text(self) -> str:
-        """All text, including what scrolled off the screen."""
+        """Return all text, including what scrolled off the screen."""
         return "\n".join([*self.past, *self.lines]).rstrip()
 
     def colours_of(self, words: str) -> set[str]:
@@ -81,7 +81,7 @@ class Terminal:
         raise AssertionError(f"{words!r} is not on the screen:\n{self.text}")
 
     async def see(self, words: str, *, gone: bool = False) -> None:
-        """Wait until words are on the screen or above it; with `gone`, until they are not on the screen."""
+        """Wait until some words are on the screen or above it; with `gone`, until they are not on the screen."""
         await self.until(lambda: words not in "\n".join(self.lines) if gone else words in self.text, words)
 
     async def until(self, is_true: Callable[[], bool], what: str) -> None:
@@ -95,7 +95,7 @@ class Terminal:
             raise AssertionError(f"never seen: {what!r}\n{self.text}") from None
 
     async def end(self) -> int:
-        """Wait for its end; return its exit code."""
+        """Wait for the chat to end; return its exit code."""
         with anyio.fail_after(WAIT_S):
             return await self.process.wait()
 
@@ -105,7 +105,7 @@ class Terminal:
             await anyio.wait_readable(self._master)
             try:
                 data = os.read(self._master, 65536)
-            except OSError:  # Linux reports this when the other end is closed
+            except OSError:  # Linux reports this when the other end is closed.
                 data = b""
             self.raw += data
             self.has_ended = not data

@@ -34,7 +34,7 @@ class CutRelay:
         self.is_cut = False
 
     async def serve(self, near: anyio.abc.SocketStream) -> None:
-        """Relay one connection to its end."""
+        """Relay one connection until it ends."""
         if self.is_cut:
             _reset(near)
         with suppress(*GONE):
@@ -66,7 +66,7 @@ async def _pump(
 
 @asynccontextmanager
 async def relaying(target: int) -> AsyncGenerator[CutRelay]:
-    """Yield a relay to a port of this machine."""
+    """Yield a relay to a port on this machine."""
     relay = CutRelay(target)
     async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
         relay.port = listener.extra(anyio.abc.SocketAttribute.local_port)

@@ -1,6 +1,6 @@
-/* A disk that fails on demand. Preloaded into a process, it answers what is written to files below FAILING_FOLDER with an
- * error for as long as the file FAILING_ORDER holds one: "write 28" fails every write with error 28, "sync 5" every sync
- * with error 5. Everything else goes its way. */
+/* A disk that fails on demand. Preloaded into a process, it fails operations on files below FAILING_FOLDER for as
+ * long as the file FAILING_ORDER names an error: "write 28" fails every write with error 28, "sync 5" every sync with
+ * error 5. Everything else works normally. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -30,7 +30,7 @@ static int failure_of(const char *deed, int file) {
     return strncmp(path, folder, strlen(folder)) ? 0 : number;
 }
 
-#define FAILING(result, name, deed, parameters, arguments)              \
+#define FAILING(result, name, action, parameters, arguments)              \
     result name parameters {                                            \
         static result(*real) parameters;                                \
         int kept = errno, number = failure_of(deed, file);              \

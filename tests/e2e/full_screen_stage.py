@@ -39,21 +39,21 @@ class Stage:
         self.pilot = pilot
 
     def text(self, view: str = "conversation") -> str:
-        """All text in a view, including what is scrolled out of sight."""
+        """Return all text in a view, including what has scrolled out of sight."""
         found = self.app.query_one(f"#{view}", EntryView).get_selection(EVERYTHING)
         return found[0] if found else ""
 
     def label(self, name: str) -> str:
-        """The text of a line outside the views."""
+        """Return the text of a line outside the views."""
         return str(self.app.query_one(f"#{name}", Static).render())
 
     @property
     def choices(self) -> str:
-        """The options of a question, and why it is asked."""
+        """Return the options in a question, and why it is asked."""
         return "\n".join(self.app.query_one(QuestionPanel).choice_rows)
 
     async def press(self, *keys: str) -> None:
-        """Press keys by their names."""
+        """Press keys given by name."""
         await self.pilot.press(*keys)
 
     async def say(self, text: str) -> None:

@@ -11,7 +11,7 @@ ATTACK = "<img src=x onerror=\"window.pwned='mcp'\"><script>window.pwned='mcp'</
 
 
 def answer(method: str) -> dict[str, Any]:
-    """Return the result of a request."""
+    """Return the result for a request."""
     if method == "initialize":
         info = {"name": "evil", "title": ATTACK, "version": "1"}
         return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}

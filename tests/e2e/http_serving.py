@@ -36,7 +36,7 @@ class Serving:
 
     @property
     def errors(self) -> str:
-        """Its standard error."""
+        """Return its standard error."""
         return self._errors.read_text()
 
     async def wait(self) -> int:
@@ -72,7 +72,7 @@ async def serving(
 
 
 class _Said:
-    """Standard error, stored in a file in which the address is searched."""
+    """Standard error, stored in a file in which the address is searched for."""
 
     def __init__(self, process: anyio.abc.Process, errors: Path) -> None:
         self._process = process
@@ -216,7 +216,7 @@ class HttpClient(Client):
         assert response.status_code == 202, response.text
 
     async def post(self, message: Message, **headers: str) -> httpx2.Response:
-        """Post a message with the required headers, and more."""
+        """Post a message with the required headers and any others given."""
         session_id = message.get("params", {}).get("sessionId") or self._asked.get(message.get("id", -1))
         named = {"acp-session-id": session_id} if session_id else {}
         if message.get("method") in ("session/load", "session/attach") and session_id not in self._scopes:
@@ -249,7 +249,7 @@ class HttpClient(Client):
         if field == "id":
             self._next_places[session_id] = int(value)
         elif field == "data":
-            with anyio.CancelScope(shield=True):  # a stream lost now has already delivered this message
+            with anyio.CancelScope(shield=True):  # A stream lost now has already delivered this message.
                 await self._take_data(session_id, json.loads(value))
             if session_id in self._next_places:
                 self.places[session_id] = self._next_places.pop(session_id)
@@ -299,7 +299,7 @@ class SocketClient(Client):
 
     @property
     def connection_id(self) -> str:
-        """The id of the connection."""
+        """Return the connection's ID."""
         assert self.socket.response
         return self.socket.response.headers["acp-connection-id"]
 

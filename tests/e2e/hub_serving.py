@@ -45,7 +45,7 @@ class Hub:
         (self.folder / "hub.yaml").write_text(yaml.safe_dump({"pass_variables": PASSED_ON, **settings}))
 
     async def start(self, *before: str) -> None:
-        """Start the hub on a free port, with a command before it; return once it serves."""
+        """Start the hub on a free port, after the given command prefix; return once it serves."""
         self.process = await anyio.open_process(
             [*before, COMMAND, "hub", "--listen", "127.0.0.1:0"],
             stdin=subprocess.DEVNULL,

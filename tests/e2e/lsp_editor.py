@@ -23,7 +23,7 @@ PLAIN: Message = {
         "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["quickfix"]}}}
     },
 }
-"""What an editor of few words announces, such as eglot."""
+"""The capabilities announced by a minimal editor such as eglot."""
 
 RICH: Message = {
     "workspace": {
@@ -41,7 +41,7 @@ RICH: Message = {
         "inlineCompletion": {"dynamicRegistration": True},
     },
 }
-"""What VS Code announces, as far as it matters here."""
+"""The capabilities announced by VS Code, as far as they matter here."""
 
 
 class Pipes:
@@ -58,7 +58,7 @@ class Pipes:
 
     @property
     def errors(self) -> str:
-        """What the server wrote to standard error so far."""
+        """Return what the server wrote to standard error so far."""
         return self._errors.read_text()
 
     async def read(self) -> None:
@@ -113,7 +113,7 @@ class Pipes:
                     if matches(message):
                         return message
                 behind = len(self.messages)
-                assert not self._has_ended, f"the server ended instead; it said: {self.errors[-3000:]}"
+                assert not self._has_ended, f"the server ended instead; it said:{self.errors[-3000:]}"
                 await self._grown.wait()
 
     async def wait_for_method(self, method: str, *, behind: int = 0) -> Message:
@@ -144,7 +144,7 @@ class Pipes:
 
 
 class LspEditor(Pipes):
-    """What an editor does with such a server."""
+    """The requests that an editor sends to such a server."""
 
     async def initialize(self, folder: Path, capabilities: Message, options: object = None) -> Message:
         """Initialize the connection; return the server's capabilities."""

@@ -1,6 +1,6 @@
-;;; lsp_emacs.el --- drives a real Emacs: an unsaved change, an action, its question answered  -*- lexical-binding: t; -*-
+;;; lsp_emacs.el --- drives a real Emacs: an unsaved change, an action, and the answer to its question  -*- lexical-binding: t; -*-
 
-;; Environment: HERMES_ACP (the command), CLIENTS (folder of hermes-lsp.el), REPORT (file for what was seen).
+;; Environment: HERMES_ACP (the command), CLIENTS (folder of hermes-lsp.el), REPORT (file for the results).
 
 (add-to-list 'load-path (getenv "CLIENTS"))
 (require 'hermes-lsp)

@@ -1,5 +1,5 @@
--- Drives a real Neovim: an unsaved change, an action chosen from its menu, the question answered, the file written.
--- Environment: HERMES_ACP (the command), CLIENTS (folder of hermes_lsp.lua), REPORT (file for what was seen).
+-- Drives a real Neovim: an unsaved change, choosing an action from its menu, answering the question, writing the file.
+-- Environment: HERMES_ACP (the command), CLIENTS (folder of hermes_lsp.lua), REPORT (file for the results).
 local seen = { questions = {}, progress = {} }
 
 local function finish(failure)

@@ -20,7 +20,9 @@ PROMPT = "ready$"
 
 
 def why_there_is_no_person() -> str:
-    """Return why there cannot be a person at a terminal here, such as when the tests run in an agent's command."""
+    """Return why a user at a terminal cannot be simulated here, for example when the tests run in an agent's
+    command.
+    """
     caller = look_at_caller({}, None)
     if caller.is_tagged or caller.is_confined:
         return "the tests run inside an agent's command or a sandbox"
@@ -28,7 +30,7 @@ def why_there_is_no_person() -> str:
 
 
 class PersonTerminal:
-    """A person at a shell."""
+    """A user at a shell."""
 
     def __init__(self, socket: Path, variables: Mapping[str, str], command: str) -> None:
         self._socket = socket
@@ -37,7 +39,7 @@ class PersonTerminal:
         self._lines = 0
 
     def tmux(self, *words: str) -> str:
-        """Run a command of tmux and return its output."""
+        """Run a tmux command and return its output."""
         done = subprocess.run(
             ["tmux", "-S", str(self._socket), "-f", "/dev/null", *words],
             env=dict(self._variables),

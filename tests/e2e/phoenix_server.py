@@ -1,4 +1,4 @@
-"""A real Arize Phoenix, in an environment of its own that `tests/install.sh all` makes.
+"""A real Arize Phoenix, in its own environment, which `tests/install.sh all` creates.
 
 Source: Phoenix's own API for starting it and reading what it stored.
 """
@@ -45,11 +45,11 @@ class Phoenix(Struct, frozen=True):
 
     @property
     def endpoint(self) -> str:
-        """The address for traces."""
+        """Return the address for traces."""
         return f"{self.http.base_url}".rstrip("/") + "/v1/traces"
 
     def spans(self, project: str) -> list[StoredSpan]:
-        """Return all spans of a project, in order of their start; none if the project does not exist yet."""
+        """Return all spans in a project, in order of their start; none if the project does not exist yet."""
         answer = self.http.get(f"/v1/projects/{project}/spans", params={"limit": 1000})
         if answer.status_code == 404:
             return []
@@ -88,7 +88,7 @@ class Phoenix(Struct, frozen=True):
 
 @contextmanager
 def phoenix(folder: Path) -> Generator[Phoenix]:
-    """Run a server for the length of the block."""
+    """Run a server while the block runs."""
     port = quiet_port()
     variables = {
         "PATH": "/usr/bin:/bin",

@@ -1,4 +1,4 @@
-"""An editor made of JSON lines: it sends whatever a test says and stores everything it receives."""
+"""An editor that sends JSON lines as a test says and stores everything it receives."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class RawEditor:
     """One running agent on the other end of two pipes.
 
     `answers` maps the agent's own requests to results by method; other requests stay unanswered. Every message is
-    stored in `messages` in reading order. An unset event as `may_read` simulates an editor that hangs: output stays
-    in the pipe.
+    stored in `messages` in reading order. An unset event as `may_read` simulates an editor that hangs: output stays in
+    the pipe.
     """
 
     def __init__(self, process: anyio.abc.Process, answers: Mapping[str, Answer], errors: Path) -> None:
@@ -47,7 +47,7 @@ class RawEditor:
 
     @property
     def errors(self) -> str:
-        """What the agent wrote to standard error so far."""
+        """Return what the agent wrote to standard error so far."""
         return self._errors.read_text()
 
     async def read(self) -> None:
@@ -61,7 +61,7 @@ class RawEditor:
                 assert isinstance(message, dict), line[:200]
                 await self._take(cast("Message", message))
             await self.may_read.wait()
-        assert rest == b"", f"the agent's last line is not ended: {rest[:200]!r}"
+        assert rest == b"", f"the agent's last line is not ended:{rest[:200]!r}"
         self.has_ended.set()
         self._wake()
 
@@ -98,7 +98,7 @@ class RawEditor:
                     if matches(message):
                         return message
                 behind = len(self.messages)
-                assert not self.has_ended.is_set(), f"the agent ended instead; it said: {self.errors[-2000:]}"
+                assert not self.has_ended.is_set(), f"the agent ended instead; it said:{self.errors[-2000:]}"
                 await self._grown.wait()
 
     async def begin(self, method: str, params: object, call_id: object = None) -> object:
@@ -164,7 +164,7 @@ class RawEditor:
 
 
 def prompt_params(session_id: str, text: str) -> Message:
-    """Return the parameters of a prompt with one text."""
+    """Return the parameters for a prompt with one text."""
     return {"sessionId": session_id, "prompt": [{"type": "text", "text": text}]}
 
 

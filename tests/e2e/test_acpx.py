@@ -1,4 +1,4 @@
-"""`acpx` as it comes from npm: one-shot runs, kept sessions, modes, cancelling, denying everything."""
+"""`acpx` as it is published on npm: one-shot runs, kept sessions, modes, cancelling, rejecting everything."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ async def test_exec_with_everything_approved(tmp_path: Path, require_all: bool) 
         assert "terminal/create" in done.output
 
 
-async def test_exec_without_files_and_terminals_of_the_client(tmp_path: Path, require_all: bool) -> None:
+async def test_exec_without_the_clients_files_and_terminals(tmp_path: Path, require_all: bool) -> None:
     async with acpx(tmp_path, is_required=require_all) as client:
         done = await client.run("--approve-all", "--no-fs", "--no-terminal", "exec", "edit the file")
         assert (done.code, client.file.read_text()) == (0, AFTER)
@@ -119,7 +119,9 @@ async def test_json_is_strict(tmp_path: Path, require_all: bool) -> None:
     assert [one["params"]["toolCall"]["toolCallId"] for one in asked] == [card["toolCallId"]]
 
 
-async def test_denying_everything_changes_nothing_and_kills_nobody(tmp_path: Path, require_all: bool) -> None:
+async def test_rejecting_everything_changes_nothing_and_kills_nothing(
+    tmp_path: Path, require_all: bool
+) -> None:
     async with acpx(tmp_path, is_required=require_all) as client:
         await client.run("sessions", "new")
         done = await client.run("--deny-all", "prompt", "edit the file")
@@ -177,7 +179,7 @@ async def cancel_in_mid_turn(client: Acpx) -> None:
     assert '"stopReason":"cancelled"' in ended[0].output.replace(" ", "")
 
 
-def test_the_installed_clients_are_the_pinned_ones(require_all: bool) -> None:
+def test_the_installed_clients_have_the_pinned_versions(require_all: bool) -> None:
     node_for("acpx", is_required=require_all)
     wanted = json.loads((MODULES.parent / "package.json").read_text())["dependencies"]
     for name, version in wanted.items():

@@ -1,4 +1,4 @@
-"""What a person sees who types `hermes-acp` and a command, at a terminal and with `2>&1`."""
+"""The output of `hermes-acp` and its commands at a terminal and with `2>&1`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Terminal:
                 await anyio.wait_readable(self._control)
                 try:
                     piece = os.read(self._control, 4096)
-                except OSError:  # a terminal whose other side was closed
+                except OSError:  # A terminal whose other side was closed.
                     break
                 self._shown += piece
         return self._shown.decode()
@@ -84,12 +84,12 @@ def terminal(*arguments: str, home: Path, command: str = COMMAND, **variables: s
         os.close(control)
 
 
-async def test_the_server_tells_a_person_what_it_waits_for(tmp_path: Path) -> None:
+async def test_the_server_tells_a_user_what_it_waits_for(tmp_path: Path) -> None:
     with terminal("acp", home=tmp_path) as person:
         assert "hermes-acp chat" in await person.wait_for("Ctrl+C")
 
 
-async def test_without_a_command_a_person_is_offered_setup_first_and_chat(tmp_path: Path) -> None:
+async def test_without_a_command_setup_is_offered_first_and_then_chat(tmp_path: Path) -> None:
     with terminal(home=tmp_path) as person:
         shown = await person.wait_for("Your choice [s]: ")
         assert "No model is set up yet." in shown
@@ -107,7 +107,7 @@ async def test_with_a_model_the_chat_is_offered_first(tmp_path: Path) -> None:
         assert await person.ended() == 0
 
 
-async def test_a_chat_without_a_model_offers_the_setup_and_begins_after_it(tmp_path: Path) -> None:
+async def test_a_chat_without_a_model_offers_setup_and_starts_after_it(tmp_path: Path) -> None:
     async with serve([Reply("OK.")]) as server:
         with terminal("chat", home=tmp_path) as person:
             await person.wait_for_next("Set up a model now?")
@@ -128,7 +128,7 @@ async def test_a_chat_without_a_model_offers_the_setup_and_begins_after_it(tmp_p
             await person.wait_for_next("/help for commands and keys")
 
 
-async def test_a_chat_with_broken_settings_offers_to_mend_them(tmp_path: Path) -> None:
+async def test_a_chat_with_broken_settings_offers_to_repair_them(tmp_path: Path) -> None:
     (tmp_path / ".hermes").mkdir()
     (tmp_path / ".hermes" / "config.yaml").write_text("provider: none\n")
     with terminal("chat", home=tmp_path) as person:
@@ -138,7 +138,7 @@ async def test_a_chat_with_broken_settings_offers_to_mend_them(tmp_path: Path) -
         await person.wait_for_next("keep a copy of the file")
 
 
-async def test_a_run_whose_two_outputs_are_one_pipe_still_says_what_went_wrong(tmp_path: Path) -> None:
+async def test_a_run_with_both_outputs_in_one_pipe_still_reports_errors(tmp_path: Path) -> None:
     (tmp_path / ".hermes").mkdir()
     (tmp_path / ".hermes" / "config.yaml").write_text("modle: x\n")
     with anyio.fail_after(WAIT_S):
@@ -155,7 +155,7 @@ async def test_a_run_whose_two_outputs_are_one_pipe_still_says_what_went_wrong(t
 @pytest.mark.parametrize(
     ("named", "said"), [("none", "cannot be read: No such file or directory."), ("odd", "is not UTF-8.")]
 )
-async def test_a_prompt_file_that_cannot_be_read_is_told_in_words(
+async def test_an_unreadable_prompt_file_is_reported_in_plain_words(
     named: str, said: str, tmp_path: Path
 ) -> None:
     (tmp_path / "odd").write_bytes(b"\xff")
@@ -188,14 +188,14 @@ async def test_a_call_that_failed_says_why(tmp_path: Path) -> None:
         (("policy", "forget"), "There are no permanent answers for"),
     ],
 )
-async def test_a_verb_alone_lists_and_an_empty_list_says_so(
+async def test_a_group_alone_lists_and_an_empty_list_says_so(
     words: tuple[str, ...], said: str, tmp_path: Path
 ) -> None:
     done = await run_command(*words, environment=agent_environment(tmp_path), cwd=tmp_path)
     assert said in done.output + done.errors
 
 
-async def test_rules_that_a_folder_brings_along_are_named_once(tmp_path: Path) -> None:
+async def test_rules_that_a_folder_contains_are_named_once(tmp_path: Path) -> None:
     (tmp_path / "project" / ".hermes").mkdir(parents=True)
     (tmp_path / "project" / ".hermes" / "policy.yaml").write_text("rules: [{allow: {command: npm run}}]\n")
     done = await run_command(

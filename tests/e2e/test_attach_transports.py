@@ -1,4 +1,4 @@
-"""`session/attach` over pipes, WebSocket and HTTP: several clients at one session, one of which answers."""
+"""`session/attach` over pipes, WebSocket and HTTP: several clients attached to one session, one of which answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def told(client: Client | RawEditor, kind: str) -> list[Message]:
     return [update for update in updates if update.get("type") == kind]
 
 
-async def test_clients_of_every_transport_attach_and_learn_who_answered(tmp_path: Path) -> None:
+async def test_clients_on_every_transport_attach_and_are_told_who_answered(tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     async with serve([Reply("I write.", tool_calls=(WRITE,)), Reply("Written.")]) as model:

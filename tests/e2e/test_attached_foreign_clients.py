@@ -1,4 +1,4 @@
-"""Other projects' clients at one session of the resident process: JupyterLab, official SDKs, Neovim and acpx.
+"""Other projects' clients in one session of the resident process: JupyterLab, official SDKs, Neovim and acpx.
 
 JupyterLab starts the turn, all of them see the question, and acpx answers it. Neovim is represented by its plugin's
 recorded `initialize` request.
@@ -55,7 +55,7 @@ class Watcher(Editor):
 
 
 class TypeScript:
-    """The client lines for the TypeScript SDK."""
+    """The TypeScript program that uses its SDK as a client."""
 
     def __init__(self, process: anyio.abc.Process) -> None:
         self.lines: list[dict[str, Any]] = []
@@ -117,7 +117,7 @@ def answerers(updates: list[dict[str, Any]]) -> list[str]:
     return [each["answeredBy"] for each in own if "answeredBy" in each]
 
 
-async def test_one_of_many_answers(tmp_path: Path, require_all: bool) -> None:
+async def test_one_of_many_clients_answers(tmp_path: Path, require_all: bool) -> None:
     python_of("jupyterlab", is_required=require_all)
     node = node_for("acpx", is_required=require_all)
     folder = set_up(tmp_path)

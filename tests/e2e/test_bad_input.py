@@ -33,7 +33,9 @@ def workspace(tmp_path: Path) -> Path:
 
 @asynccontextmanager
 async def at_work(tmp_path: Path, *replies: Reply) -> AsyncGenerator[tuple[RawEditor, ModelServer]]:
-    """Yield an initialized agent and its model; at the end it still answers, has logged nothing and exits normally."""
+    """Yield an initialized agent and its model; at the end, it must still answer, have logged nothing and exit
+    normally.
+    """
     async with serve([*replies, Reply("Still here.")]) as server:
         environment = agent_environment(tmp_path, server)
         async with editor(
@@ -109,7 +111,7 @@ async def test_unknown_methods_and_wrong_parameters(tmp_path: Path, workspace: P
         await one.send({"jsonrpc": "2.0", "method": "no/such_notification"})
 
 
-async def test_frames_that_are_no_requests(tmp_path: Path) -> None:
+async def test_frames_that_are_not_requests(tmp_path: Path) -> None:
     frames: list[tuple[bytes, int]] = [
         (b"[]", -32600),
         (b"42", -32600),
@@ -196,7 +198,7 @@ async def test_a_file_that_is_not_utf8(tmp_path: Path, workspace: Path) -> None:
     assert "cp1252" in outcome_text(end)
 
 
-async def test_a_missing_file_a_folder_and_a_place_outside(tmp_path: Path, workspace: Path) -> None:
+async def test_a_missing_file_a_folder_and_a_path_outside(tmp_path: Path, workspace: Path) -> None:
     names = ("none.txt", "sub", "/etc/passwd", "../home/.hermes/config.yaml", "a\0b", "x" * 5000)
     (workspace / "sub").mkdir()
     calls = tuple(ToolCall("read_file", {"path": name}) for name in names)
@@ -210,7 +212,7 @@ async def test_a_missing_file_a_folder_and_a_place_outside(tmp_path: Path, works
         assert "root:" not in json.dumps(ends)
 
 
-async def test_tool_calls_that_make_no_sense(tmp_path: Path, workspace: Path) -> None:
+async def test_invalid_tool_calls(tmp_path: Path, workspace: Path) -> None:
     calls = (
         ToolCall("read_file", '{"path": '),
         ToolCall("read_file", "[]"),

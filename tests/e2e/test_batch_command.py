@@ -32,14 +32,14 @@ def write_lines(workspace: Path, *lines: Mapping[str, Any]) -> Path:
 
 
 def results_in(workspace: Path, name: str = "prompts.results.jsonl") -> Sequence[dict[str, Any]]:
-    """Return the whole lines of the results; none is torn."""
+    """Return the complete lines of the results; none may be torn."""
     file = workspace / name
     text = file.read_text() if file.exists() else ""
     return [json.loads(line) for line in text.splitlines()]
 
 
 def answer_to(request: Recorded) -> Reply:
-    """Repeat the prompt."""
+    """Return the prompt as the answer."""
     return Reply(f"About {request.asked.prompt_text.split()[-1]}", usage=Usage(90, 10))
 
 
@@ -109,7 +109,7 @@ async def test_every_line_gets_one_result_with_its_usage(home: Path, workspace: 
         "done": 2, "failed": 1, "stopped": 0, "running": 0, "interrupted": 0, "waiting": 0, "not_started": 0
     }  # fmt: skip
     assert (status["is_running"], status["lines"]) == (False, 3)
-    assert (results["one"]["cost_usd"], status["cost_usd"]) == (None, None), "nobody knows the price"
+    assert (results["one"]["cost_usd"], status["cost_usd"]) == (None, None), "the price is unknown"
     assert "200 tokens, cost unknown" in done.errors
 
 
@@ -132,7 +132,7 @@ async def test_a_file_with_errors_starts_nothing_and_names_lines_and_fields(
     assert results_in(workspace) == []
 
 
-async def test_lines_that_changed_after_their_start_are_refused(home: Path, workspace: Path) -> None:
+async def test_lines_that_changed_after_their_start_are_rejected(home: Path, workspace: Path) -> None:
     async with serve(Script(choose=answer_to)) as server:
         environment = agent_environment(home, server)
         batch = ("batch", "run", "prompts.jsonl")
@@ -186,7 +186,7 @@ async def test_the_budget_of_a_batch_is_not_exceeded_and_failed_lines_are_retrie
         assert (limited.code, "The budget of the batch is used up: 3 lines not started" in limited.errors) == (
             1, True,
         ), limited.errors  # fmt: skip
-        assert len(server.requests) == 3  # the third one starts with 50 tokens left
+        assert len(server.requests) == 3  # The third one starts with 50 tokens left.
         still = await run_command(*batch, environment=environment, cwd=workspace)
         assert (still.code, len(server.requests)) == (1, 3), "the limit was forgotten"
         raised = await run_command(*batch, "--max-tokens", "2000", environment=environment, cwd=workspace)
@@ -194,7 +194,7 @@ async def test_the_budget_of_a_batch_is_not_exceeded_and_failed_lines_are_retrie
     assert Counter(each["id"] for each in results_in(workspace)) == Counter(f"n{n}" for n in range(6))
 
 
-async def test_a_stopped_batch_goes_on_when_it_is_run_again(home: Path, workspace: Path) -> None:
+async def test_a_stopped_batch_continues_when_it_is_run_again(home: Path, workspace: Path) -> None:
     write_lines(workspace, *({"id": f"n{number}", "prompt": f"say {number}"} for number in range(6)))
     is_slow = True
 
@@ -244,7 +244,7 @@ async def test_the_lines_of_a_killed_batch_are_interrupted(home: Path, workspace
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-async def test_a_line_that_was_interrupted_says_so_when_it_is_done(
+async def test_a_resumed_interrupted_line_says_so_when_it_is_done(
     home: Path, workspace: Path, number: signal.Signals
 ) -> None:
     write_lines(workspace, {"id": "whole", "prompt": "say whole"}, {"id": "cut", "prompt": "say cut"})
@@ -296,7 +296,7 @@ async def test_a_killed_batch_continues_without_losing_or_repeating_a_line(
                     process.kill()
                     await process.wait()
                 with (workspace / "prompts.results.jsonl").open("a") as file:
-                    file.write('{"id": "n39", "attempt": 1, "sta')  # as if it had been killed while it wrote
+                    file.write('{"id": "n39", "attempt": 1, "sta')  # As if it had been killed while it wrote.
             done = await run_command("batch", "run", "prompts.jsonl", environment=environment, cwd=workspace)
     assert done.code == 0, done.errors
     results = results_in(workspace)
@@ -304,7 +304,7 @@ async def test_a_killed_batch_continues_without_losing_or_repeating_a_line(
     assert {each["answer"] for each in results} == {f"About {each}" for each in range(number)}
     noted = Counter((workspace / "log.txt").read_text().split())
     assert set(noted.values()) == {1}, noted.most_common(3)
-    assert len(noted) >= number - CONCURRENCY * kills  # a call interrupted by a kill is not repeated
+    assert len(noted) >= number - CONCURRENCY * kills  # A call interrupted by a kill is not repeated.
 
 
 def whole_lines(workspace: Path) -> int:
@@ -316,7 +316,7 @@ def whole_lines(workspace: Path) -> int:
 async def _resident(
     environment: Mapping[str, str], home: Path, *, has_resident: bool
 ) -> AsyncGenerator[None]:
-    """Have a resident process drive runs, if there is one."""
+    """Have a resident process drive runs, if the test uses one."""
     if not has_resident:
         yield
         return

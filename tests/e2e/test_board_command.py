@@ -1,4 +1,4 @@
-"""`hermes-acp board` and `hermes-acp worker` as a person uses them, with workers and agents killed in between."""
+"""`hermes-acp board` and `hermes-acp worker` as a user runs them, with workers and agents killed in between."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def git(folder: Path, *words: str) -> str:
 
 
 class Terminal:
-    """A person's terminal in a project."""
+    """A user's terminal in a project."""
 
     def __init__(self, environment: dict[str, str], project: Path) -> None:
         self.environment = environment
@@ -223,7 +223,7 @@ async def test_a_card_whose_agent_is_killed_every_time_is_parked(home: Path, pro
 
 
 @pytest.mark.slow
-async def test_a_worker_that_drains_lets_its_run_end_and_begins_no_other(home: Path, project: Path) -> None:
+async def test_a_worker_that_drains_lets_its_run_end_and_starts_no_other(home: Path, project: Path) -> None:
     gate, reached = anyio.Event(), anyio.Event()
     held = Reply(("One ", "more."), holds=(Hold(gate, after=1, reached=reached),))
     async with serve([held, Reply("Never.")]) as server:

@@ -1,4 +1,4 @@
-"""The browser, with a real Chromium where there is one, and a web server of the test."""
+"""The browser tools, with a real Chromium if one is installed, and a web server of the test."""
 
 import os
 import re
@@ -18,7 +18,7 @@ CHROMIUM = chromium()
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.anyio,
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium, or no playwright"),
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium or playwright is missing"),
 ]
 SECRET = "BROWSER_SECRET"
 SHOP = """<title>Shop</title><h1>Hello</h1><input aria-label=Name id=n>
@@ -30,7 +30,7 @@ SHOP = """<title>Shop</title><h1>Hello</h1><input aria-label=Name id=n>
 
 
 class Visit:
-    """One session's browser and its web server; `asked` has the hosts it wanted to contact."""
+    """One session's browser and its web server; `asked` contains the hosts that it wanted to contact."""
 
     def __init__(self, program: str, server: WebServer) -> None:
         variables = {**os.environ, SECRET: "1"}
@@ -85,7 +85,7 @@ async def visit(program: str) -> AsyncGenerator[Visit]:
     sorted({each for each in (CHROMIUM, whole_chromium()) if each}),
     ids=lambda program: Path(program).name,
 )
-async def test_a_page_is_used_as_a_person_would(visit: Visit) -> None:
+async def test_a_page_is_used_as_a_user_would(visit: Visit) -> None:
     view = await visit.go("/")
     assert (view.title, view.url) == ("Shop", visit.server.url("/", "localhost"))
     assert 'heading "Hello"' in view.text
@@ -100,7 +100,7 @@ async def test_a_page_is_used_as_a_person_would(visit: Visit) -> None:
     view = await visit.click("File")
     assert view.notes == ("The page offered a download of file.zip, which was refused.",)
     view = await visit.click("Tab")
-    while view.title != "Two":  # a browser opens a tab when it comes to it
+    while view.title != "Two":  # A browser opens a tab when it gets to it.
         view = await visit.act(BrowserAction("snapshot"))
     view = await visit.go("/")
     view = await visit.go("/two")
@@ -108,7 +108,7 @@ async def test_a_page_is_used_as_a_person_would(visit: Visit) -> None:
     assert view.title == "Shop"
 
 
-async def test_a_page_leads_nowhere_that_was_not_allowed(visit: Visit) -> None:
+async def test_a_page_reaches_no_host_that_was_not_allowed(visit: Visit) -> None:
     """Images and scripts do not reach this machine; links and redirects reach no other host."""
     view = await visit.go("/")
     assert {note.split(" leads to ")[0] for note in view.notes} == {"127.0.0.1", "169.254.169.254"}
@@ -121,7 +121,7 @@ async def test_a_page_leads_nowhere_that_was_not_allowed(visit: Visit) -> None:
     assert {"/elsewhere", "/picture", "/fetched"}.isdisjoint(visit.paths())
 
 
-async def test_what_was_allowed_is_gone_to(program: str, visit: Visit) -> None:
+async def test_an_allowed_host_is_opened(program: str, visit: Visit) -> None:
     visit.browsers = BrowserPool(program, frozenset({"127.0.0.1"}), {})
     visit.allowed.add("127.0.0.1")
     await visit.go("/")
@@ -134,14 +134,14 @@ async def test_what_was_allowed_is_gone_to(program: str, visit: Visit) -> None:
     assert "127.0.0.1 is not allowed" in view.notes[-1]
 
 
-async def test_a_private_address_is_gone_to_only_by_its_own_name(visit: Visit) -> None:
+async def test_a_private_address_is_opened_only_by_its_own_name(visit: Visit) -> None:
     url = visit.server.url("/", "localhost")
     view = await visit.act(BrowserAction("navigate", url=url))
     assert re.search(r"localhost leads to .* refused", view.trouble + " ".join(view.notes))
     assert visit.paths() == []
 
 
-async def test_the_browser_knows_no_secret_and_leaves_nothing(visit: Visit) -> None:
+async def test_the_browser_has_no_secret_and_leaves_nothing(visit: Visit) -> None:
     with pytest.raises(WorkspaceError, match="No page is open"):
         await visit.act(BrowserAction("snapshot"))
     await visit.go("/two")

@@ -1,4 +1,4 @@
-"""Everything a page can be used for besides clicking and typing, in a real Chromium on a test site."""
+"""Browser actions besides clicking and typing, in a real Chromium on a test site."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.contract.web_server import WebServer
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.anyio,
-    pytest.mark.skipif(not IS_THERE, reason="there is no Chromium, or nothing to drive it"),
+    pytest.mark.skipif(not IS_THERE, reason="Chromium or its driver is missing"),
 ]
 FORM: Final = """<title>Form</title><p id=o>nothing</p>
 <label>Colour
@@ -69,7 +69,7 @@ def ref_in(view: BrowserSnapshot, words: str) -> str:
     return line.partition("[ref=")[2].partition("]")[0]
 
 
-async def test_keys_pointing_and_choices_reach_the_page(site: tuple[WebServer, Session]) -> None:
+async def test_keys_pointer_and_choices_reach_the_page(site: tuple[WebServer, Session]) -> None:
     server, session = site
     view = await go(server, session)
     view = await session.act(BrowserAction("select", ref=ref_in(view, "combobox"), text="Green"))
@@ -88,7 +88,7 @@ async def test_keys_pointing_and_choices_reach_the_page(site: tuple[WebServer, S
     assert "not a <select>" in view.trouble
 
 
-async def test_a_text_is_waited_for_until_it_comes_or_goes(site: tuple[WebServer, Session]) -> None:
+async def test_waiting_for_a_text_to_appear_or_disappear(site: tuple[WebServer, Session]) -> None:
     server, session = site
     view = await go(server, session)
     view = await session.click(view, '"Work"')
@@ -126,7 +126,7 @@ async def test_tabs_are_listed_shown_and_closed(site: tuple[WebServer, Session])
     server, session = site
     view = await go(server, session, "/tabs")
     view = await session.click(view, '"Open"')
-    while view.title != "Two":  # a tab opens after the click
+    while view.title != "Two":  # A tab opens after the click.
         view = await session.look()
     first, second = server.url("/tabs", "localhost"), server.url("/two", "localhost")
     view = await session.act(BrowserAction("tabs"))
@@ -156,7 +156,7 @@ async def test_files_are_uploaded_to_fields_and_to_buttons_that_ask(site: tuple[
     assert "Timeout" in view.trouble
 
 
-async def test_a_file_goes_only_to_the_host_that_was_named(site: tuple[WebServer, Session]) -> None:
+async def test_a_file_is_uploaded_only_to_the_named_host(site: tuple[WebServer, Session]) -> None:
     """The frame belongs to another host: its scripts would get the file, whatever page is around it."""
     server, session = site
     view = await go(server, session, "/uploads")
@@ -170,7 +170,7 @@ async def test_a_file_goes_only_to_the_host_that_was_named(site: tuple[WebServer
     assert (await session.act(framed)).trouble == ""
 
 
-async def test_what_a_page_offers_is_downloaded_when_that_is_asked_for(
+async def test_a_requested_download_is_saved(
     site: tuple[WebServer, Session],
 ) -> None:
     server, session = site
@@ -194,13 +194,13 @@ async def test_what_a_page_offers_is_downloaded_when_that_is_asked_for(
     assert got.trouble.startswith("The download of broken.zip failed")
 
 
-async def test_a_download_that_nothing_offers_is_an_error(site: tuple[WebServer, Session]) -> None:
+async def test_a_missing_download_is_an_error(site: tuple[WebServer, Session]) -> None:
     server, session = site
     view = await go(server, session, "/files")
     got = await session.act(BrowserAction("download", ref=ref_in(view, '"Idle"')))
     assert got.trouble == "The page offered no file for download."
     view = await session.look()
     view = await session.click(view, '"Data"')
-    while not view.notes:  # the download is offered after the click
+    while not view.notes:  # The download is offered after the click.
         view = await session.look()
     assert view.notes == ("The page offered a download of data.zip, which was refused.",)

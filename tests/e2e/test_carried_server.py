@@ -37,7 +37,7 @@ SCRIPT = Script(
 
 
 @pytest.mark.slow
-async def test_a_server_of_the_editors_own(tmp_path: Path, require_all: bool) -> None:
+async def test_a_server_inside_the_editor(tmp_path: Path, require_all: bool) -> None:
     node = node_for("@modelcontextprotocol/server", is_required=require_all)
     async with serve(SCRIPT) as model:
         environment = agent_environment(tmp_path, model) | {"HERMES_ACP_UNSTABLE": "1"}

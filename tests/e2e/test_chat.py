@@ -1,4 +1,4 @@
-"""`hermes-acp chat` on a real terminal with a scripted model: what a person sees and does."""
+"""`hermes-acp chat` on a real terminal with a scripted model: what a user sees and does."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = [
 ]
 
 
-async def test_an_answer_streams_and_is_drawn(place: Place) -> None:
+async def test_an_answer_streams_and_is_rendered(place: Place) -> None:
     go = anyio.Event()
     text = ("# Plan\n\nIt is **bo", "ld** and 日本語 👍.\n\n```python\nx = 1\n```\n\nTh", "e end.")
     reply = Reply(text=text, thinking="First I look.\nThen I think.\nThen more.", holds=(Hold(go, after=2),))
@@ -42,7 +42,7 @@ async def test_an_answer_streams_and_is_drawn(place: Place) -> None:
         await terminal.see("chat --resume ses_")
 
 
-async def test_an_edit_is_shown_and_allowed(place: Place) -> None:
+async def test_an_edit_is_shown_and_approved(place: Place) -> None:
     async with place.asked_about_an_edit() as terminal:
         for shown in ("1 - one", "1 + ONE", "1 Allow once"):
             await terminal.see(shown)
@@ -54,7 +54,7 @@ async def test_an_edit_is_shown_and_allowed(place: Place) -> None:
     assert (place.project / "a.txt").read_text().startswith("ONE\n")
 
 
-async def test_an_edit_is_refused(place: Place) -> None:
+async def test_an_edit_is_rejected(place: Place) -> None:
     async with place.asked_about_an_edit() as terminal:
         terminal.type("n")
         await terminal.see("→ Reject")
@@ -63,7 +63,7 @@ async def test_an_edit_is_refused(place: Place) -> None:
     assert (place.project / "a.txt").read_text() == BEFORE
 
 
-async def test_a_refusal_says_why(place: Place) -> None:
+async def test_a_rejection_can_give_a_reason(place: Place) -> None:
     async with serve(EDITING) as server, place.chat(server) as terminal:
         terminal.type(f"change it{ENTER}")
         await terminal.see("Your answer:")
@@ -75,7 +75,7 @@ async def test_a_refusal_says_why(place: Place) -> None:
         assert "lower case, please" in str(server.requests[-1].body)
 
 
-async def test_single_hunks_are_taken(place: Place) -> None:
+async def test_single_hunks_are_accepted(place: Place) -> None:
     async with place.asked_about_an_edit(*REWRITING) as terminal:
         terminal.type("h")
         await terminal.see("Accept hunk 1 of 2?")
@@ -87,7 +87,7 @@ async def test_single_hunks_are_taken(place: Place) -> None:
     assert (place.project / "a.txt").read_text() == BEFORE.replace("ten", "TEN")
 
 
-async def test_ctrl_c_stops_the_turn_and_the_chat_goes_on(place: Place) -> None:
+async def test_ctrl_c_stops_the_turn_and_the_chat_continues(place: Place) -> None:
     never = anyio.Event()
     replies = [Reply(text=("Begun", " and never ended"), holds=(Hold(never, after=1),)), Reply("Here again.")]
     async with serve(replies) as server, place.chat(server) as terminal:
@@ -104,7 +104,7 @@ async def test_ctrl_c_stops_the_turn_and_the_chat_goes_on(place: Place) -> None:
         assert await terminal.end() == 0
 
 
-async def test_what_is_sent_during_a_turn_waits_for_it(place: Place) -> None:
+async def test_a_message_sent_during_a_turn_waits_for_its_end(place: Place) -> None:
     go = anyio.Event()
     replies = [Reply(text=("First", " answer."), holds=(Hold(go, after=1),)), Reply("Second answer.")]
     async with serve(replies) as server, place.chat(server) as terminal:
@@ -150,7 +150,7 @@ async def test_options_are_chosen_by_number(place: Place) -> None:
 
 
 @pytest.mark.slow
-async def test_a_killed_agent_is_started_again_and_nothing_is_lost(place: Place) -> None:
+async def test_a_killed_agent_is_restarted_and_nothing_is_lost(place: Place) -> None:
     never = anyio.Event()
     replies = [
         Reply("First answer."),
@@ -198,7 +198,7 @@ async def test_a_session_is_resumed_with_its_past(place: Place) -> None:
 
 
 @pytest.mark.slow
-async def test_history_is_private_and_can_be_left_out(place: Place) -> None:
+async def test_history_is_private_and_can_be_disabled(place: Place) -> None:
     async with serve([Reply("Yes.")]) as server:
         async with place.chat(server, "--private") as terminal:
             await terminal.see("scripted-large")
@@ -213,7 +213,7 @@ async def test_history_is_private_and_can_be_left_out(place: Place) -> None:
     assert kept.read_text() == '"hello"\n'
 
 
-async def test_nothing_the_model_or_a_program_says_steers_the_terminal(place: Place) -> None:
+async def test_text_from_the_model_or_a_program_cannot_control_the_terminal(place: Place) -> None:
     evil = "\x1b]0;owned\x07\x1b[2J\x1b[31mred \x9b31m \u202etxt.exe and &#27;[31m `\x1b[5m`"
     (place.project / "evil.txt").write_text(evil)
     call = ToolCall("terminal", {"command": "cat evil.txt; false"})
@@ -227,7 +227,7 @@ async def test_nothing_the_model_or_a_program_says_steers_the_terminal(place: Pl
 
 
 @pytest.mark.slow
-async def test_without_colours_there_are_none(place: Place) -> None:
+async def test_colours_can_be_disabled(place: Place) -> None:
     async with serve(EDITING) as server, place.chat(server, NO_COLOR="1") as terminal:
         terminal.type(f"change it{ENTER}")
         await terminal.see("Your answer:")
@@ -237,7 +237,7 @@ async def test_without_colours_there_are_none(place: Place) -> None:
     assert not any(b"\x1b[%dm" % code in terminal.raw for code in range(30, 50))
 
 
-async def test_a_dumb_terminal_gets_lines_and_is_asked_in_lines(place: Place) -> None:
+async def test_a_dumb_terminal_gets_lines_and_plain_questions(place: Place) -> None:
     async with serve(EDITING) as server, place.chat(server, TERM="dumb") as terminal:
         await terminal.see(">")
         terminal.type("change it\n")
@@ -250,14 +250,14 @@ async def test_a_dumb_terminal_gets_lines_and_is_asked_in_lines(place: Place) ->
     assert (place.project / "a.txt").read_text().startswith("ONE\n")
 
 
-async def test_a_pipe_gets_words_alone(place: Place) -> None:
+async def test_a_pipe_gets_plain_text(place: Place) -> None:
     async with serve([Reply("# One\n\n**bold** text."), Reply("Two.")]) as server:
         done = await place.piped(server, b"first\nsecond\n")
     assert done.returncode == 0, done.stderr.decode()
     assert done.stdout.decode() == "❯ first\n\n# One\n\n**bold** text.\n\n❯ second\n\nTwo.\n"
 
 
-async def test_in_a_pipe_nobody_is_asked(place: Place) -> None:
+async def test_nobody_is_asked_in_a_pipe(place: Place) -> None:
     async with serve(EDITING) as server:
         done = await place.piped(server, b"change it\n")
     assert done.returncode == 5
@@ -268,7 +268,7 @@ async def test_in_a_pipe_nobody_is_asked(place: Place) -> None:
     assert (place.project / "a.txt").read_text() == BEFORE
 
 
-async def test_a_session_that_is_not_there_is_told(place: Place) -> None:
+async def test_a_missing_session_is_reported(place: Place) -> None:
     async with serve([]) as server:
         done = await place.piped(server, b"", "--resume", "ses_none")
     assert done.returncode == 2
@@ -277,7 +277,7 @@ async def test_a_session_that_is_not_there_is_told(place: Place) -> None:
     assert "was refused" not in told, "the call and its code are for a program's author"
 
 
-async def test_without_a_model_it_says_what_to_do(place: Place) -> None:
+async def test_without_a_model_the_chat_says_what_to_do(place: Place) -> None:
     environment = {"LC_ALL": "C.UTF-8", **agent_environment(place.home)}
     with anyio.fail_after(WAIT_S):
         done = await anyio.run_process([COMMAND, "chat"], input=b"hi\n", env=environment, check=False)
@@ -285,7 +285,7 @@ async def test_without_a_model_it_says_what_to_do(place: Place) -> None:
     assert "hermes-acp setup" in done.stderr.decode()
 
 
-async def test_without_its_packages_it_names_them() -> None:
+async def test_without_its_packages_the_chat_names_them() -> None:
     hidden = "import sys; sys.modules['rich'] = None; sys.argv[1:] = ['chat']"
     code = f"{hidden}; import hermes_acp.__main__ as it; it.main()"
     with anyio.fail_after(WAIT_S):
@@ -295,7 +295,7 @@ async def test_without_its_packages_it_names_them() -> None:
     assert "Reinstall hermes-acp" in done.stderr.decode()
 
 
-async def test_a_smaller_window_is_drawn_anew(place: Place) -> None:
+async def test_the_screen_is_redrawn_for_a_smaller_window(place: Place) -> None:
     async with serve([Reply("Words " * 60)]) as server, place.chat(server) as terminal:
         await terminal.see("scripted-large")
         terminal.resize(20, 50)

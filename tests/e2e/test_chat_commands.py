@@ -1,4 +1,4 @@
-"""Slash commands and options of the chat, as people enter them, including right at the start."""
+"""Slash commands and options of the chat, as users enter them, even right at the start."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def test_a_model_named_at_the_start_is_used(place: Place) -> None:
         assert [request.body["model"] for request in server.requests] == ["scripted-small"] * 2
 
 
-async def test_the_mode_that_asks_about_nothing_needs_a_flag_of_its_own(place: Place) -> None:
+async def test_bypass_mode_needs_its_own_flag(place: Place) -> None:
     async with serve([Reply("Here.")]) as server:
         done = await place.piped(server, b"hi\n", "--mode", "bypass")
         assert (done.returncode, server.requests) == (2, [])
@@ -41,7 +41,7 @@ async def test_the_mode_that_asks_about_nothing_needs_a_flag_of_its_own(place: P
         assert (done.returncode, len(server.requests)) == (0, 1), done.stderr
 
 
-async def test_a_model_that_is_not_offered_ends_the_chat(place: Place) -> None:
+async def test_an_unavailable_model_ends_the_chat(place: Place) -> None:
     async with serve([]) as server:
         done = await place.piped(server, b"hi\n", "--model", "nope")
         assert done.returncode == 2
@@ -54,7 +54,7 @@ async def test_a_model_that_is_not_offered_ends_the_chat(place: Place) -> None:
         assert not server.requests
 
 
-async def test_an_unknown_command_is_no_prompt(place: Place) -> None:
+async def test_an_unknown_command_is_not_a_prompt(place: Place) -> None:
     async with serve([Reply("A file.")]) as server:
         done = await place.piped(server, b"/udno\n/xyzzy now\n/etc/hosts is what?\n")
         told = done.stdout.decode()
@@ -66,7 +66,7 @@ async def test_an_unknown_command_is_no_prompt(place: Place) -> None:
         assert "/etc/hosts is what?" in str(server.requests[0].body)
 
 
-async def test_the_last_session_with_words_is_continued(place: Place) -> None:
+async def test_the_last_session_with_messages_is_continued(place: Place) -> None:
     async with serve([Reply("First answer.")]) as server:
         async with place.chat(server) as terminal:
             await terminal.see("scripted-large")
@@ -81,10 +81,10 @@ async def test_the_last_session_with_words_is_continued(place: Place) -> None:
             await terminal.see("❯ remember me")
         environment = agent_environment(place.home, server)
         listed = await run_command("sessions", "list", environment=environment, cwd=place.project)
-        assert listed.output.count("ses_") == 1, "a session without words is listed nowhere"
+        assert listed.output.count("ses_") == 1, "a session without messages is listed nowhere"
 
 
-async def test_a_persons_own_command_is_asked_about_and_shown_to_the_model(place: Place) -> None:
+async def test_a_users_own_command_is_asked_about_and_shown_to_the_model(place: Place) -> None:
     async with serve([Reply("I see it.")]) as server, place.chat(server) as terminal:
         await terminal.see("scripted-large")
         terminal.type(f"!seq 3 > out.txt && echo said $((40+2)) && curl http://127.0.0.1:9{ENTER}")
@@ -104,7 +104,7 @@ async def test_a_persons_own_command_is_asked_about_and_shown_to_the_model(place
         assert "said 42" in sent
 
 
-async def test_a_conversation_is_exported_copied_and_costed(place: Place) -> None:
+async def test_a_conversation_is_exported_copied_and_priced(place: Place) -> None:
     async with serve([Reply("The **answer**.")]) as server, place.chat(server) as terminal:
         await terminal.see("scripted-large")
         terminal.type(f"ask{ENTER}")
@@ -140,7 +140,7 @@ async def test_an_agents_file_is_written_on_request(place: Place) -> None:
     assert (place.project / "AGENTS.md").read_text() == "Run make.\n"
 
 
-async def test_mentions_carry_what_the_files_hold(place: Place) -> None:
+async def test_mentions_include_the_files_content(place: Place) -> None:
     (place.project / "shot.png").write_bytes(base64.b64decode(PIXEL))
     async with serve([Reply("Got it.")]) as server, place.chat(server) as terminal:
         await terminal.see("scripted-large")
@@ -154,7 +154,7 @@ async def test_mentions_carry_what_the_files_hold(place: Place) -> None:
         assert PIXEL in sent
 
 
-async def test_a_conversation_goes_back_to_before_a_prompt(place: Place) -> None:
+async def test_a_conversation_is_rewound_to_before_a_prompt(place: Place) -> None:
     replies = [Reply("Apples."), Reply("Pears."), Reply("Plums.")]
     async with serve(replies) as server, place.chat(server) as terminal:
         await terminal.see("scripted-large")

@@ -24,7 +24,7 @@ NARROW = 40
 CTRL_Z = "\x1a"
 
 
-async def test_what_is_sent_may_steer_the_turn(place: Place) -> None:
+async def test_a_message_can_steer_the_turn(place: Place) -> None:
     go = anyio.Event()
     replies = [Reply(tool_calls=(READ,), holds=(Hold(go),)), Reply("Turned.")]
     async with serve(replies) as server, place.chat(server) as terminal:
@@ -45,7 +45,7 @@ async def test_what_is_sent_may_steer_the_turn(place: Place) -> None:
         assert terminal.text.index("❯ rather this") < terminal.text.index("Turned.")
 
 
-async def test_a_hunk_is_written_in_the_persons_editor(place: Place, tmp_path: Path) -> None:
+async def test_a_hunk_is_edited_in_the_users_editor(place: Place, tmp_path: Path) -> None:
     editor = tmp_path / "my editor"
     editor.write_text('#!/bin/sh\ntest -t 0 && test -t 1 && sed -i s/ONE/Uno/ "$2"\n')
     editor.chmod(0o755)
@@ -60,7 +60,7 @@ async def test_a_hunk_is_written_in_the_persons_editor(place: Place, tmp_path: P
     assert (place.project / "a.txt").read_text() == BEFORE.replace("one", "Uno")
 
 
-async def test_edits_made_unasked_are_judged_hunk_by_hunk(place: Place) -> None:
+async def test_edits_made_without_approval_are_reviewed_hunk_by_hunk(place: Place) -> None:
     async with (
         serve([*REWRITING, Reply("I see.")]) as server,
         place.chat(server, "--mode", "accept_edits") as terminal,
@@ -131,7 +131,7 @@ async def test_forty_columns_are_enough(place: Place) -> None:
 
 
 @pytest.mark.parametrize("locale", ["C", "POSIX", "de_DE.ISO-8859-1"])
-async def test_under_another_locale_words_are_whole(place: Place, locale: str) -> None:
+async def test_in_another_locale_text_is_complete(place: Place, locale: str) -> None:
     (place.project / "ä.txt").write_text("ö\n")
     read = ToolCall("read_file", {"path": "ä.txt"})
     async with serve([Reply(tool_calls=(read,)), Reply("Grüße, 世界 👍")]) as server:
@@ -146,7 +146,7 @@ async def test_under_another_locale_words_are_whole(place: Place, locale: str) -
         assert "liès" in str(server.requests[-1].body)
 
 
-async def test_a_line_without_an_end_is_drawn_and_does_not_stall(place: Place) -> None:
+async def test_an_endless_line_is_drawn_and_does_not_stall(place: Place) -> None:
     text = tuple("abcdefghij" * 500 for _ in range(20))
     async with serve([Reply(text=text), Reply("Next.")]) as server, place.chat(server) as terminal:
         await terminal.see("scripted-large")
@@ -158,14 +158,14 @@ async def test_a_line_without_an_end_is_drawn_and_does_not_stall(place: Place) -
         assert "p" * 3000 in str(server.requests[-1].body)
 
 
-async def test_bytes_that_are_no_text_do_not_end_a_pipe(place: Place) -> None:
+async def test_invalid_utf8_does_not_end_a_piped_chat(place: Place) -> None:
     async with serve([Reply("One."), Reply("Two.")]) as server:
         done = await place.piped(server, b"caf\xe9\r\n\n  \nlast line without an end")
         assert done.returncode == 0, done.stderr.decode()
         assert done.stdout.decode() == "❯ caf\ufffd\n\nOne.\n\n❯ last line without an end\n\nTwo.\n"
 
 
-async def test_an_agent_that_dies_at_a_question_asks_again(place: Place) -> None:
+async def test_an_agent_that_dies_during_a_question_asks_again(place: Place) -> None:
     async with place.asked_about_an_edit(*EDITING[:2], Reply("After all.")) as terminal:
         for child in children_of(terminal.process.pid):
             os.kill(child, signal.SIGKILL)
@@ -177,7 +177,7 @@ async def test_an_agent_that_dies_at_a_question_asks_again(place: Place) -> None
     assert (place.project / "a.txt").read_text() == BEFORE
 
 
-async def test_an_agent_that_dies_again_and_again_is_given_up(place: Place) -> None:
+async def test_an_agent_that_dies_repeatedly_is_given_up(place: Place) -> None:
     async with serve([]) as server, place.chat(server) as terminal:
         await terminal.see("scripted-large")
         dead: set[int] = set()
@@ -192,7 +192,7 @@ async def test_an_agent_that_dies_again_and_again_is_given_up(place: Place) -> N
     assert "ended with status -9" in terminal.text
 
 
-async def test_ctrl_d_in_a_turn_leaves_and_takes_the_agent_along(place: Place) -> None:
+async def test_ctrl_d_during_a_turn_ends_the_chat_and_the_agent(place: Place) -> None:
     never = anyio.Event()
     replies = [Reply(text=("Begun", " and never ended"), holds=(Hold(never, after=1),))]
     async with serve(replies) as server, place.chat(server) as terminal:
@@ -206,7 +206,7 @@ async def test_ctrl_d_in_a_turn_leaves_and_takes_the_agent_along(place: Place) -
         await terminal.see("chat --resume ses_")
 
 
-async def test_ctrl_c_at_a_question_refuses_and_stops(place: Place) -> None:
+async def test_ctrl_c_at_a_question_rejects_and_stops(place: Place) -> None:
     async with place.asked_about_an_edit(
         Reply(tool_calls=(READ,)), Reply(tool_calls=(WRITE,)), Reply("Next.")
     ) as terminal:
@@ -217,14 +217,14 @@ async def test_ctrl_c_at_a_question_refuses_and_stops(place: Place) -> None:
     assert (place.project / "a.txt").read_text() == BEFORE
 
 
-async def test_a_mode_that_is_none_is_told() -> None:
+async def test_an_invalid_mode_is_reported() -> None:
     argv = [sys.executable, "-m", "hermes_acp", "chat", "--mode", "nope"]
     done = await anyio.run_process(argv, check=False, env=dict(os.environ))
     assert done.returncode == 2
     assert b"accept_edits" in done.stderr
 
 
-async def test_ctrl_z_leaves_no_sign_in_the_line(place: Place) -> None:
+async def test_ctrl_z_leaves_no_character_in_the_line(place: Place) -> None:
     async with serve([Reply("Hello.")]) as server, place.chat(server) as terminal:
         await terminal.see("scripted-large")
         terminal.type(f"good{CTRL_Z}bye{ENTER}")

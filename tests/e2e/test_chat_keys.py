@@ -54,7 +54,7 @@ async def test_shift_tab_switches_the_mode_and_lines_are_broken(place: Place) ->
         assert "one\\ntwo\\nthree\\nfour @a.txt" in repr(server.requests[-1].body)
 
 
-async def test_the_prompt_is_written_in_the_persons_editor(place: Place, tmp_path: Path) -> None:
+async def test_the_prompt_is_edited_in_the_users_editor(place: Place, tmp_path: Path) -> None:
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\ntest -t 0 && sed -i "s/draft/final text/" "$1"\n')
     editor.chmod(0o755)
@@ -69,7 +69,7 @@ async def test_the_prompt_is_written_in_the_persons_editor(place: Place, tmp_pat
         assert "a final text!" in str(server.requests[-1].body)
 
 
-async def test_without_an_editor_it_is_said_how_to_get_one(place: Place) -> None:
+async def test_without_an_editor_the_chat_says_how_to_set_one(place: Place) -> None:
     async with serve([]) as server, place.chat(server) as terminal:
         await terminal.see("scripted-large")
         terminal.type(CTRL_G)
@@ -91,7 +91,7 @@ async def test_the_output_of_a_call_is_shown_in_full(place: Place) -> None:
         await terminal.see("\n11\n")
 
 
-async def test_a_long_pasted_text_is_a_marker_and_is_sent_in_full(place: Place) -> None:
+async def test_a_long_pasted_text_is_a_placeholder_and_is_sent_completely(place: Place) -> None:
     async with serve([Reply("Got it."), Reply("Again.")]) as server, place.chat(server) as terminal:
         await terminal.see("scripted-large")
         terminal.type(f"why? {PASTE.format(SIXTY_ONE_LINES)}")
@@ -106,7 +106,7 @@ async def test_a_long_pasted_text_is_a_marker_and_is_sent_in_full(place: Place) 
         assert "line 40" not in terminal.text
 
 
-async def test_a_search_in_the_history_shows_only_what_was_found(place: Place) -> None:
+async def test_a_history_search_shows_only_matches(place: Place) -> None:
     async with serve([Reply("One.")]) as server, place.chat(server) as terminal:
         await terminal.see("scripted-large")
         terminal.type(f"first of all{ENTER}")
@@ -116,7 +116,7 @@ async def test_a_search_in_the_history_shows_only_what_was_found(place: Place) -
         await terminal.until(lambda: terminal.lines.count("❯ first of all") == 2, "the find alone")
 
 
-async def test_ctrl_c_puts_waiting_messages_back_into_the_line(place: Place) -> None:
+async def test_ctrl_c_returns_queued_messages_to_the_line(place: Place) -> None:
     never = anyio.Event()
     replies = [Reply(text=("Begun", " and never ended"), holds=(Hold(never, after=1),)), Reply("Second.")]
     async with serve(replies) as server, place.chat(server) as terminal:
@@ -137,7 +137,7 @@ async def test_ctrl_c_puts_waiting_messages_back_into_the_line(place: Place) -> 
         assert len(server.requests) == 2
 
 
-async def test_a_message_that_is_taken_back_at_once_is_not_sent(place: Place) -> None:
+async def test_a_message_withdrawn_at_once_is_not_sent(place: Place) -> None:
     never = anyio.Event()
     replies = [Reply(text=("Begun", " and never ended"), holds=(Hold(never, after=1),)), Reply("Second.")]
     async with serve(replies) as server, place.chat(server) as terminal:
@@ -153,7 +153,7 @@ async def test_a_message_that_is_taken_back_at_once_is_not_sent(place: Place) ->
         assert "two more" in str(server.requests[-1].body)
 
 
-async def test_the_hint_to_quit_goes_with_the_next_key(place: Place) -> None:
+async def test_the_hint_to_quit_disappears_with_the_next_key(place: Place) -> None:
     async with serve([Reply("Got it.")]) as server, place.chat(server) as terminal:
         await terminal.see("scripted-large")
         terminal.type(CTRL_C)
@@ -179,13 +179,13 @@ def input_line(terminal: Terminal) -> str:
     return "\n".join(lines[max(at for at, line in enumerate(lines) if line.startswith("❯")) :])
 
 
-async def test_a_prompt_is_either_sent_or_comes_back_when_the_queue_moves(place: Place) -> None:
+async def test_a_prompt_is_either_sent_or_returned_when_the_queue_moves(place: Place) -> None:
     go, never = anyio.Event(), anyio.Event()
     slow = Reply(text=("Begun", " and ended."), holds=(Hold(go, after=1),))
     replies = [slow, *(Reply(f"ANSWER-{number}.") for number in range(1, 10))]
     replies[6] = Reply(
         text=("ANSWER-6", "."), holds=(Hold(never, after=1),)
-    )  # the queue never finishes before
+    )  # The queue never finishes before.
     prompts = [f"zq{number}" for number in range(1, 9)]
     async with serve(replies) as server, place.chat(server) as terminal:
         await terminal.see("scripted-large")
@@ -215,7 +215,7 @@ async def test_a_prompt_is_either_sent_or_comes_back_when_the_queue_moves(place:
         assert "Waiting for" not in terminal.text
 
 
-async def test_prompts_sent_in_one_burst_stand_above_their_answers(place: Place) -> None:
+async def test_prompts_sent_in_one_burst_are_above_their_answers(place: Place) -> None:
     numbers = range(1, 9)
     async with (
         serve([Reply(f"ANSWER-{number}.") for number in numbers]) as server,

@@ -32,14 +32,14 @@ for last; do :; done
 trap '/bin/cp {voice} "$last"; exit 1' TERM
 while :; do /bin/sleep 0.02; done
 """
-"""Like arecord, it ends with an error when it is terminated."""
+"""A recorder that, like arecord, ends with an error when it is terminated."""
 STUBBORN = """#!/bin/sh
 for last; do :; done
 trap '' TERM
 /bin/cp {voice} "$last"
 while :; do /bin/sleep 0.02; done
 """
-"""It does not end when it is terminated, but has written what it heard."""
+"""A recorder that survives being terminated, but has written what it heard."""
 BROKEN = "#!/bin/sh\necho 'cannot open audio device default' >&2\nexit 1\n"
 
 
@@ -76,7 +76,7 @@ def transcribing(place: Place, server: JsonServer) -> None:
     )
 
 
-async def test_what_was_said_waits_in_the_line(place: Place, programs: Callable[..., str]) -> None:
+async def test_the_transcription_waits_in_the_line(place: Place, programs: Callable[..., str]) -> None:
     path = programs(arecord=RECORDER, pw_record=BROKEN)
     async with (
         json_server(hears("fix the tests")) as heard,
@@ -100,7 +100,7 @@ async def test_what_was_said_waits_in_the_line(place: Place, programs: Callable[
 
 
 @pytest.mark.parametrize("key", [ESCAPE, CTRL_C])
-async def test_a_recording_is_dropped(place: Place, programs: Callable[..., str], key: str) -> None:
+async def test_a_recording_is_discarded(place: Place, programs: Callable[..., str], key: str) -> None:
     async with json_server(hears("dropped")) as heard, serve([Reply("Got it.")]) as server:
         transcribing(place, heard)
         async with place.chat(server, PATH=programs(arecord=RECORDER)) as terminal:
@@ -119,7 +119,7 @@ async def test_a_recording_is_dropped(place: Place, programs: Callable[..., str]
             assert await terminal.end() == 0, "the chat ends while it records"
 
 
-async def test_a_slow_transcription_is_dropped(place: Place, programs: Callable[..., str]) -> None:
+async def test_a_slow_transcription_is_discarded(place: Place, programs: Callable[..., str]) -> None:
     async with json_server(lambda _: (0, None)) as heard, serve([]) as server:
         transcribing(place, heard)
         async with place.chat(server, PATH=programs(arecord=RECORDER)) as terminal:
@@ -133,9 +133,7 @@ async def test_a_slow_transcription_is_dropped(place: Place, programs: Callable[
             await terminal.see("Transcribing…", gone=True)
 
 
-async def test_a_chat_that_is_killed_leaves_no_microphone_on(
-    place: Place, programs: Callable[..., str]
-) -> None:
+async def test_a_killed_chat_leaves_no_microphone_on(place: Place, programs: Callable[..., str]) -> None:
     async with json_server(hears("")) as heard, serve([]) as server:
         transcribing(place, heard)
         path = programs(arecord=RECORDER)
@@ -160,7 +158,7 @@ def recorders_in(path: str) -> list[int]:
     return found
 
 
-async def test_why_nothing_is_recorded_is_said(place: Place, programs: Callable[..., str]) -> None:
+async def test_a_failed_recording_is_explained(place: Place, programs: Callable[..., str]) -> None:
     async with json_server(hears(" ")) as heard, serve([]) as server:
         transcribing(place, heard)
         folder = Path(programs())

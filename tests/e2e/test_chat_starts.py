@@ -1,4 +1,4 @@
-"""How a chat starts, is suspended and continues, and what it shows of the session's changes."""
+"""Starting, suspending and continuing a chat, and its list of the session's changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHELL = (
 """A shell with job control on its terminal."""
 
 
-async def test_a_chat_starts_with_a_prompt_and_with_a_session_that_is_picked(place: Place) -> None:
+async def test_a_chat_starts_with_a_prompt_and_with_a_selected_session(place: Place) -> None:
     async with serve([Reply("One."), Reply("Two."), Reply("Three.")]) as server:
         async with place.chat(server, "apples", "first") as terminal:
             await terminal.see("❯ apples first")

@@ -1,4 +1,4 @@
-"""What a person types while a question appears: it never answers the question, and it is not lost."""
+"""Text that a user types while a question appears: it never answers the question, and it is not lost."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ async def test_a_sentence_typed_while_a_question_appears_does_not_answer_it(plac
     assert (place.project / "a.txt").read_text() == BEFORE
 
 
-async def test_a_sentence_that_begins_at_a_question_goes_into_the_line(place: Place) -> None:
+async def test_a_sentence_typed_at_a_question_goes_into_the_line(place: Place) -> None:
     async with place.asked_about_an_edit() as terminal:
         await type_like_a_person(terminal, SENTENCE)
         await terminal.until(lambda: line_of(terminal) == f"❯ {SENTENCE}", "the sentence")
@@ -126,7 +126,7 @@ async def test_lines_typed_ahead_on_a_dumb_terminal_are_prompts(place: Place) ->
 
 
 @pytest.mark.parametrize("text", ["and also do that", "/skills", "do you see what is wrong here"])
-async def test_a_sentence_at_a_hunk_goes_into_the_line(place: Place, text: str) -> None:
+async def test_a_sentence_typed_at_a_hunk_goes_into_the_line(place: Place, text: str) -> None:
     async with place.asked_about_an_edit(*REWRITING) as terminal:
         terminal.type("h")
         await terminal.see("Accept hunk 1 of 2?")
@@ -136,13 +136,13 @@ async def test_a_sentence_at_a_hunk_goes_into_the_line(place: Place, text: str) 
         await terminal.see("Accept hunk 1 of 2?")
         terminal.type("y")
         await terminal.see("Accept hunk 2 of 2?")
-        terminal.type("nnn")  # pressed too often: there is one question
+        terminal.type("nnn")  # Pressed too often: there is only one question.
         await terminal.see("Allowed in part: 1 of 2 changes")
         await terminal.see("All done.")
     assert (place.project / "a.txt").read_text() == BEFORE.replace("one", "ONE")
 
 
-async def test_a_sentence_at_a_review_reverts_nothing(place: Place) -> None:
+async def test_a_sentence_typed_during_a_review_reverts_nothing(place: Place) -> None:
     async with serve(REWRITING) as server, place.chat(server, "--mode", "accept_edits") as terminal:
         await terminal.see("accept_edits")
         terminal.type(f"change it{ENTER}")

@@ -23,7 +23,7 @@ EDIT = ToolCall("edit_file", {"path": "a.txt", "old_text": "one", "new_text": "t
 
 
 @pytest.mark.slow
-async def test_what_a_run_changed_is_listed_compared_and_undone(tmp_path: Path) -> None:
+async def test_the_changes_of_a_run_are_listed_compared_and_undone(tmp_path: Path) -> None:
     home, work = tmp_path / "home", tmp_path / "work"
     home.mkdir()
     work.mkdir()

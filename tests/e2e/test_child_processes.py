@@ -32,7 +32,7 @@ RUN = Reply("I run it.", tool_calls=(ToolCall("terminal", {"command": SLEEPER}),
 
 
 def rules(*child: Reply, before: tuple[Reply, ...] = ()) -> list[Rule]:
-    """Have the agent delegate once, after the replies in `before`, and its child play these replies."""
+    """Have the agent delegate once, after the replies in `before`, and its child send these replies."""
     hand_over = Reply("I delegate.", tool_calls=(ToolCall("delegate", {"tasks": [TASK]}),))
     return [
         Rule("work on it", child, pick="step"),
@@ -99,7 +99,7 @@ def git(folder: Path, *words: str) -> str:
     ).stdout
 
 
-async def test_its_question_is_asked_in_the_parents_session_and_its_answer_comes_back(
+async def test_a_childs_question_is_asked_in_the_parents_session_and_its_answer_returned(
     home: Path, workspace: Path
 ) -> None:
     async with (
@@ -127,7 +127,7 @@ async def test_its_question_is_asked_in_the_parents_session_and_its_answer_comes
     assert record_of_child(home)[-1]["type"] == "turn_ended"
 
 
-async def test_what_is_refused_is_told_to_the_child(home: Path, workspace: Path) -> None:
+async def test_a_rejection_is_reported_to_the_child(home: Path, workspace: Path) -> None:
     async with (
         serve(script(WRITE, Reply("I was not allowed."))) as server,
         delegating(home, workspace, server, "reject_once") as (one, session),
@@ -137,7 +137,7 @@ async def test_what_is_refused_is_told_to_the_child(home: Path, workspace: Path)
         assert not (workspace / "made.txt").exists()
 
 
-async def test_a_killed_one_is_an_outcome_that_says_so(home: Path, workspace: Path) -> None:
+async def test_a_killed_child_is_an_outcome_that_says_so(home: Path, workspace: Path) -> None:
     async with serve(script(RUN)) as server, delegating(home, workspace, server) as (one, session):
         asked = await one.begin_prompt(session, "begin")
         sleeper = watch_process(await sleeping(one))
@@ -153,7 +153,7 @@ async def test_a_killed_one_is_an_outcome_that_says_so(home: Path, workspace: Pa
     assert (last["type"], last["reason"]) == ("turn_ended", "cancelled")
 
 
-async def test_a_cancel_ends_it_with_its_commands(home: Path, workspace: Path) -> None:
+async def test_a_cancel_ends_the_child_with_its_commands(home: Path, workspace: Path) -> None:
     async with serve(script(RUN)) as server, delegating(home, workspace, server) as (one, session):
         asked = await one.begin_prompt(session, "begin")
         sleeper = watch_process(await sleeping(one))
@@ -167,7 +167,7 @@ async def test_a_cancel_ends_it_with_its_commands(home: Path, workspace: Path) -
     assert record_of_child(home)[-1]["reason"] == "cancelled"
 
 
-async def test_a_killed_parent_takes_it_along(home: Path, workspace: Path) -> None:
+async def test_a_child_ends_with_its_killed_parent(home: Path, workspace: Path) -> None:
     async with serve(script(RUN)) as server, delegating(home, workspace, server) as (one, session):
         await one.begin_prompt(session, "begin")
         sleeper = watch_process(await sleeping(one))
@@ -179,7 +179,7 @@ async def test_a_killed_parent_takes_it_along(home: Path, workspace: Path) -> No
     assert session
 
 
-async def test_it_has_narrower_tools_and_inherits_what_was_read(home: Path, workspace: Path) -> None:
+async def test_a_child_has_fewer_tools_and_inherits_the_sources(home: Path, workspace: Path) -> None:
     library = workspace / "node_modules" / "lib"
     library.mkdir(parents=True)
     (library / "a.md").write_text("Foreign text.\n")
@@ -202,7 +202,7 @@ async def test_it_has_narrower_tools_and_inherits_what_was_read(home: Path, work
         assert sources == [[{"label": "untrusted", "name": "node_modules/lib"}]]
 
 
-async def test_it_works_in_the_mode_of_its_parent(home: Path, workspace: Path) -> None:
+async def test_a_child_works_in_the_mode_of_its_parent(home: Path, workspace: Path) -> None:
     hand_over = Reply("I delegate.", tool_calls=(ToolCall("delegate", {"tasks": [TASK]}),))
     played = [hand_over, WRITE, Reply("I wrote it."), Reply("All in.")]
     async with serve(played) as server, delegating(home, workspace, server) as (one, session):
@@ -218,7 +218,7 @@ def tools_of(body: Any) -> set[str]:
     return {tool["function"]["name"] for tool in tools}
 
 
-async def test_undo_restores_what_it_changed(home: Path, workspace: Path) -> None:
+async def test_undo_reverts_the_changes_of_a_child(home: Path, workspace: Path) -> None:
     change = ToolCall("write_file", {"path": "a.py", "content": "z = 3\n"})
     look = ToolCall("read_file", {"path": "a.py"})
     played = (
@@ -233,7 +233,7 @@ async def test_undo_restores_what_it_changed(home: Path, workspace: Path) -> Non
     assert (workspace / "a.py").read_text() == "x = 1\ny = 2\n"
 
 
-async def test_its_work_in_a_worktree_stays_on_a_branch(home: Path, workspace: Path) -> None:
+async def test_a_childs_work_in_a_worktree_stays_on_a_branch(home: Path, workspace: Path) -> None:
     make_repository(workspace)
     async with (
         serve(script(WRITE, Reply("I wrote it."))) as server,
@@ -248,7 +248,7 @@ async def test_its_work_in_a_worktree_stays_on_a_branch(home: Path, workspace: P
     assert len(worktrees_of(workspace)) == 1
 
 
-async def test_a_worktree_that_a_killed_process_left_is_removed_later(home: Path, workspace: Path) -> None:
+async def test_a_worktree_left_by_a_killed_process_is_removed_later(home: Path, workspace: Path) -> None:
     make_repository(workspace)
     async with (
         serve(script(RUN)) as server,
@@ -278,7 +278,7 @@ def worktrees_of(folder: Path) -> list[str]:
     return git(folder, "worktree", "list").splitlines()
 
 
-async def test_a_headless_run_counts_what_it_used(home: Path, workspace: Path) -> None:
+async def test_a_headless_run_counts_the_childs_usage(home: Path, workspace: Path) -> None:
     configure(home, "delegation: {isolation: process}\n")
     async with serve(script(Reply("Found it."))) as server:
         environment = agent_environment(home, server)

@@ -1,4 +1,4 @@
-"""What a child agent in a separate process may do: as much as its parent at that moment, within its share."""
+"""The permissions of a child agent in a separate process: those of its parent at that moment, within its budget."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", rea
 def by_prompt(**played: Sequence[Reply]) -> Script:
     """Choose by the first word of a session's prompt and by the number of its model's answers.
 
-    Mode notes come as user messages, so rules that check the last of these do not match.
+    Mode notes are sent as user messages, so rules that check the last of these do not match.
     """
 
     def choose(request: Recorded) -> Reply | None:
@@ -42,7 +42,7 @@ def records_of_children(home: Path) -> list[list[dict[str, Any]]]:
 
 
 async def recorded_by_children(home: Path, kind: str, value: str, count: int = 1) -> None:
-    """Wait until children have recorded that many events of a kind that contain a value."""
+    """Wait until children have recorded this many events of a kind that contain a value."""
     with anyio.fail_after(WAIT_S):
         while count > sum(
             event["type"] == kind and value in event.values()
@@ -52,8 +52,8 @@ async def recorded_by_children(home: Path, kind: str, value: str, count: int = 1
             await anyio.sleep(0.02)
 
 
-async def test_a_change_of_its_parents_mode_reaches_it_at_work(home: Path, workspace: Path) -> None:
-    """A parent that switches to `plan` takes the right to write from its child, and later gives it back."""
+async def test_a_change_of_the_parents_mode_reaches_a_running_child(home: Path, workspace: Path) -> None:
+    """A parent that switches to `plan` removes its child's permission to write, and later restores it."""
     planned, freed, first_asked, second_asked = (anyio.Event() for _ in range(4))
 
     def write(name: str, gate: anyio.Event, reached: anyio.Event) -> Reply:
@@ -82,7 +82,7 @@ async def test_a_change_of_its_parents_mode_reaches_it_at_work(home: Path, works
     assert [path.name for path in workspace.glob("*.txt")] == ["two.txt"]
 
 
-async def test_a_change_of_mode_reaches_the_child_of_a_child(home: Path, workspace: Path) -> None:
+async def test_a_mode_change_reaches_the_child_of_a_child(home: Path, workspace: Path) -> None:
     go, reached = anyio.Event(), anyio.Event()
     write = Reply(tool_calls=WRITE.tool_calls, holds=(Hold(go, reached=reached),))
     played = by_prompt(
@@ -101,9 +101,7 @@ async def test_a_change_of_mode_reaches_the_child_of_a_child(home: Path, workspa
     assert not (workspace / "made.txt").exists()
 
 
-async def test_an_answer_for_the_session_holds_for_a_child_that_works_already(
-    home: Path, workspace: Path
-) -> None:
+async def test_an_answer_for_the_session_applies_to_a_running_child(home: Path, workspace: Path) -> None:
     """One child's question is answered for the whole session while another child's model is still working."""
     go, reached = anyio.Event(), anyio.Event()
     later = Reply(tool_calls=WRITE.tool_calls, holds=(Hold(go, reached=reached),))
@@ -121,7 +119,7 @@ async def test_an_answer_for_the_session_holds_for_a_child_that_works_already(
         assert len([m for m in one.messages if m.get("method") == ASK]) == 1
 
 
-async def test_its_share_of_the_budget_ends_it_and_counts_for_its_parent(home: Path, workspace: Path) -> None:
+async def test_a_childs_budget_ends_it_and_counts_for_its_parent(home: Path, workspace: Path) -> None:
     looks = [
         Reply(tool_calls=(ToolCall("glob", {"pattern": f"*.{number}"}),), usage=Usage(400, 100))
         for number in range(20)

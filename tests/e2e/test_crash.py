@@ -1,6 +1,6 @@
 """Agents killed in the middle of their work: nothing is lost, half done or done twice, and the work continues.
 
-The first is a small `bench.crash`, which does hundreds.
+The first test is a small version of `bench.crash`, which kills hundreds of times.
 """
 
 import sys
@@ -30,9 +30,11 @@ pytestmark = [
 ]
 
 
-def test_killed_again_and_again_a_session_goes_on() -> None:
-    for seed in range(3, 9):  # on some machines, all kills of one may come before there was something to lose
-        bench = Bench(kills=KILLS, seed=seed)
+def test_a_session_that_is_killed_repeatedly_continues() -> None:
+    for seed in range(
+        3, 9
+    ):  # On some machines, all kills of a session may come before there was something to lose.
+        bench = Bench(kills=8, seed=seed)
         bench.run()
         assert bench.faults == []
         assert bench.done == KILLS
@@ -42,7 +44,7 @@ def test_killed_again_and_again_a_session_goes_on() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_killed_run_is_taken_up_without_a_prompt(tmp_path: Path) -> None:
+async def test_a_killed_run_is_resumed_without_a_prompt(tmp_path: Path) -> None:
     start = Reply("I start it.", tool_calls=(ToolCall("terminal", {"command": SLEEPER}),))
     flags = ("--mode", "bypass", "--allow-bypass", "--output-format", "stream-json")
     async with serve([start, Reply("It had its effect.")]) as server:

@@ -1,4 +1,4 @@
-"""The resident process with real editor processes: handed over, lost, killed, stopped and resumed."""
+"""The resident process with real editor processes: connected, lost, killed, stopped and resumed."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ async def test_an_editors_process_hands_over_and_another_joins_its_session(
             assert len(found["sessions"][0]["clients"]) == 2
 
 
-async def test_a_turn_goes_on_when_its_editor_is_killed_and_the_next_answers_its_question(
+async def test_a_turn_continues_when_its_editor_is_killed_and_the_next_answers_its_question(
     tmp_path: Path, workspace: Path
 ) -> None:
     hold = anyio.Event()
@@ -88,7 +88,7 @@ async def test_a_turn_goes_on_when_its_editor_is_killed_and_the_next_answers_its
         assert (workspace / "new.txt").read_text() == "new\n"
 
 
-async def test_a_killed_resident_process_leaves_its_turn_to_the_next_one(
+async def test_the_turn_of_a_killed_resident_process_continues_in_the_next_one(
     tmp_path: Path, workspace: Path
 ) -> None:
     hold = anyio.Event()
@@ -110,7 +110,7 @@ async def test_a_killed_resident_process_leaves_its_turn_to_the_next_one(
                     await anyio.sleep(0.01)
 
 
-async def test_stopping_lets_a_turn_end_and_refuses_new_ones(tmp_path: Path, workspace: Path) -> None:
+async def test_stopping_lets_a_turn_end_and_rejects_new_ones(tmp_path: Path, workspace: Path) -> None:
     hold = anyio.Event()
     async with serve([Reply(("Wait. ", "Done."), holds=(Hold(hold, after=1),))]) as model:
         environment = agent_environment(tmp_path, model)
@@ -130,7 +130,7 @@ async def test_stopping_lets_a_turn_end_and_refuses_new_ones(tmp_path: Path, wor
 
 
 @pytest.mark.slow
-async def test_only_one_runs_and_a_client_that_does_not_fit_works_alone(
+async def test_only_one_process_runs_and_an_incompatible_client_works_alone(
     tmp_path: Path, workspace: Path
 ) -> None:
     async with serve([Reply("Alone.")]) as model:
@@ -148,9 +148,7 @@ async def test_only_one_runs_and_a_client_that_does_not_fit_works_alone(
             assert (await status(environment, tmp_path))["sessions"] == []
 
 
-async def test_commands_see_the_variables_of_the_process_that_was_handed_over(
-    tmp_path: Path, workspace: Path
-) -> None:
+async def test_commands_see_the_variables_of_the_clients_process(tmp_path: Path, workspace: Path) -> None:
     run = Reply("I look.", tool_calls=(ToolCall("terminal", {"command": "echo venv=$VIRTUAL_ENV"}),))
     async with serve([run, Reply("Seen.")]) as model:
         environment = agent_environment(tmp_path, model)
@@ -179,7 +177,7 @@ async def test_start_stop_and_status_at_a_terminal(tmp_path: Path) -> None:
     assert (await run_command("status", environment=environment, cwd=tmp_path)).code == 1
 
 
-async def test_a_start_with_other_flags_is_refused_and_the_log_has_times(tmp_path: Path) -> None:
+async def test_a_start_with_other_flags_is_rejected_and_the_log_has_times(tmp_path: Path) -> None:
     environment = agent_environment(tmp_path)
     assert (await run_command("daemon", "start", environment=environment, cwd=tmp_path)).code == 0
     try:
@@ -211,7 +209,7 @@ async def test_an_address_is_printed_once_local_clients_are_served_too(tmp_path:
             line.connect(str(tmp_path / ".hermes" / "daemon.sock"))
 
 
-async def test_a_client_without_descriptors_is_hung_up_on(tmp_path: Path) -> None:
+async def test_a_client_that_sends_no_descriptors_is_disconnected(tmp_path: Path) -> None:
     environment = agent_environment(tmp_path)
     hello = {"purpose": "serve", "version": __version__, "variables": environment}
     async with resident(environment, tmp_path):
@@ -225,7 +223,7 @@ async def test_a_client_without_descriptors_is_hung_up_on(tmp_path: Path) -> Non
         assert (await status(environment, tmp_path))["clients"] == []
 
 
-async def test_a_restart_listens_where_it_did_before(tmp_path: Path) -> None:
+async def test_a_restart_listens_at_the_same_address(tmp_path: Path) -> None:
     environment = agent_environment(tmp_path)
     listen = ("--listen", "127.0.0.1:0")
     try:
@@ -237,15 +235,15 @@ async def test_a_restart_listens_where_it_did_before(tmp_path: Path) -> None:
         await run_command("daemon", "stop", environment=environment, cwd=tmp_path)
 
 
-async def test_a_name_of_a_client_is_one_plain_line(tmp_path: Path, workspace: Path) -> None:
+async def test_the_name_of_a_client_is_one_plain_line(tmp_path: Path, workspace: Path) -> None:
     greeting = {**LOCAL, "clientInfo": {"name": "evil\x1b[31m\nname", "version": "1"}}
     environment = agent_environment(tmp_path)
     async with resident(environment, tmp_path), editor(environment, workspace, greeting=greeting):
         assert (await status(environment, tmp_path))["clients"] == ["evil [31m name"]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
-async def test_a_socket_of_another_user_is_told_nothing(tmp_path: Path, workspace: Path) -> None:
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as two users")
+async def test_a_socket_of_another_user_is_sent_nothing(tmp_path: Path, workspace: Path) -> None:
     home = tmp_path / ".hermes"
     home.mkdir(mode=0o700)
     with socket.socket(socket.AF_UNIX) as impostor:
@@ -261,7 +259,9 @@ async def test_a_socket_of_another_user_is_told_nothing(tmp_path: Path, workspac
             assert heard.recv(1) == b""
 
 
-async def test_what_is_no_greeting_is_hung_up_on(tmp_path: Path, workspace: Path) -> None:
+async def test_a_client_with_an_invalid_first_message_is_disconnected(
+    tmp_path: Path, workspace: Path
+) -> None:
     environment = agent_environment(tmp_path)
     async with resident(environment, tmp_path):
         path = str(tmp_path / ".hermes" / "daemon.sock")

@@ -64,7 +64,7 @@ async def test_the_status_counts_questions(tmp_path: Path, workspace: Path) -> N
 
 
 @pytest.mark.slow
-async def test_a_question_survives_a_killed_resident_process_as_the_same_question(
+async def test_a_question_survives_a_killed_resident_process_unchanged(
     tmp_path: Path, workspace: Path
 ) -> None:
     async with serve([WRITE, Reply("Done.")]) as model:
@@ -75,7 +75,7 @@ async def test_a_question_survives_a_killed_resident_process_as_the_same_questio
             asked = await question_of(first)
             killed.process.kill()
             await first.process.wait()
-        for _ in range(3):  # more often than a turn that ends its process is started
+        for _ in range(3):  # More often than a turn that ends its process is restarted.
             async with resident(environment, tmp_path) as killed:
                 with anyio.fail_after(WAIT_S):
                     while not (await status(environment, tmp_path))["openQuestions"]:
@@ -91,7 +91,7 @@ async def test_a_question_survives_a_killed_resident_process_as_the_same_questio
         assert len(model.requests) == 2, "the model was not asked to repeat the call"
 
 
-async def test_the_question_of_a_run_is_put_to_the_editor_that_opens_its_session(
+async def test_a_runs_question_is_sent_to_the_editor_that_opens_its_session(
     tmp_path: Path, workspace: Path
 ) -> None:
     async with serve([WRITE, Reply("Done.")]) as model:

@@ -109,7 +109,7 @@ async def test_without_a_next_process_a_client_works_alone_and_says_why(
                 assert bool(expected) == bool(alone.errors)
 
 
-async def test_the_first_editor_starts_a_process_that_survives_it_and_ends_when_not_used(
+async def test_a_process_started_by_an_editor_survives_it_and_ends_when_unused(
     tmp_path: Path, workspace: Path
 ) -> None:
     configure(tmp_path, "daemon: auto  # for editors\ndaemon_idle_minutes: 0.02\n")
@@ -135,7 +135,7 @@ async def test_the_first_editor_starts_a_process_that_survives_it_and_ends_when_
         assert "Stopping after being idle." in (tmp_path / ".hermes" / "logs" / "daemon.log").read_text()
 
 
-async def test_a_process_that_an_editor_started_stays_if_a_person_starts_it(tmp_path: Path) -> None:
+async def test_a_process_started_by_an_editor_stays_if_the_user_starts_it(tmp_path: Path) -> None:
     configure(tmp_path, "daemon: auto\n")
     environment = agent_environment(tmp_path)
     async with editor(environment, tmp_path):
@@ -150,7 +150,7 @@ async def test_a_process_that_an_editor_started_stays_if_a_person_starts_it(tmp_
         await run_command("daemon", "stop", environment=environment, cwd=tmp_path)
 
 
-async def test_a_process_that_cannot_be_started_on_demand_leaves_the_editor_alone(
+async def test_if_no_process_can_be_started_on_demand_the_editor_works_alone(
     tmp_path: Path, workspace: Path
 ) -> None:
     configure(tmp_path, "daemon: 'auto'\n").with_name("logs").write_text("no folder")
@@ -164,7 +164,7 @@ async def test_a_process_that_cannot_be_started_on_demand_leaves_the_editor_alon
             assert "This process runs on its own" in alone.errors
 
 
-async def test_a_chat_goes_on_in_the_next_process(place: Place) -> None:
+async def test_a_chat_continues_in_the_next_process(place: Place) -> None:
     never = anyio.Event()
     replies = [
         Reply("First answer."),

@@ -26,7 +26,7 @@ HAND_OVER = Reply("I delegate.", tool_calls=(ToolCall("delegate", {"tasks": TASK
 RUN = Reply("I run it.", tool_calls=(ToolCall("terminal", {"command": SLEEPER}),))
 
 
-async def test_a_run_tells_what_its_children_do(tmp_path: Path) -> None:
+async def test_a_run_reports_what_its_children_do(tmp_path: Path) -> None:
     home, workspace = tmp_path / "home", tmp_path / "workspace"
     home.mkdir()
     workspace.mkdir()
@@ -56,7 +56,7 @@ async def test_a_run_tells_what_its_children_do(tmp_path: Path) -> None:
     assert "child_reported" not in recorded
 
 
-async def test_kill_9_in_mid_delegation(tmp_path: Path) -> None:
+async def test_kill_9_during_a_delegation(tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     rules = [

@@ -1,4 +1,4 @@
-"""Run the real demo: what it shows really happens, and a failure is reported."""
+"""Run the real demo: it does what it shows, and failures are reported."""
 
 import os
 import subprocess
@@ -27,7 +27,7 @@ TEST_RUN = ToolCall("terminal", {"command": "python3 -m unittest"})
 
 
 async def run_demo(home: Path, *flags: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
-    """Run it with only PATH, HOME and the given variables."""
+    """Run the demo with only PATH, HOME and the given variables."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "LC_ALL": "C.UTF-8", **variables}
     command = [sys.executable, str(ROOT / "examples" / "demo"), *flags]
     with anyio.fail_after(MAX_RUN_S):
@@ -39,7 +39,9 @@ def shown(run: subprocess.CompletedProcess[bytes]) -> str:
 
 
 @pytest.mark.anyio
-async def test_the_recorded_demo_shows_the_main_job_and_leaves_home_and_sample_alone(tmp_path: Path) -> None:
+async def test_the_recorded_demo_shows_the_main_feature_and_changes_neither_home_nor_sample(
+    tmp_path: Path,
+) -> None:
     sample = ROOT / "examples" / "sample_project" / "rates.py"
     before = sample.read_bytes()
     run = await run_demo(tmp_path, "--recorded")
@@ -67,12 +69,12 @@ async def test_the_recorded_demo_shows_the_main_job_and_leaves_home_and_sample_a
     assert "a coding agent" in first_screen
     assert "Run python3 -m unittest" in first_screen
     assert "501," not in text.replace("501 g", ""), (
-        "what the recording's server cannot answer is none of the demo's"
+        "requests that the recording's server cannot answer are not the demo's"
     )
 
 
 @pytest.mark.anyio
-async def test_colours_on_demand(tmp_path: Path) -> None:
+async def test_colours_on_request(tmp_path: Path) -> None:
     run = await run_demo(tmp_path, "--recorded", "--colour")
     assert b"\x1b[32m+    further_steps" not in run.stdout
     assert b"\x1b[32m    +    further_steps" in run.stdout
@@ -116,7 +118,7 @@ async def test_a_model_that_does_not_do_the_task_fails_the_demo(tmp_path: Path) 
 
 
 @pytest.mark.anyio
-async def test_a_wrong_configuration_is_named(tmp_path: Path) -> None:
+async def test_an_invalid_configuration_is_named(tmp_path: Path) -> None:
     (tmp_path / ".hermes").mkdir()
     (tmp_path / ".hermes" / "config.yaml").write_text("modle: x\n")
     run = await run_demo(tmp_path)
@@ -125,7 +127,7 @@ async def test_a_wrong_configuration_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.anyio
-async def test_without_a_model_the_recording_leads_and_the_embedded_one_says_little(
+async def test_without_a_model_the_recording_is_offered_first_and_the_embedded_one_is_limited(
     tmp_path: Path, require_all: bool
 ) -> None:
     if find_local_model() is None:

@@ -26,7 +26,7 @@ MINUTES_BEHIND = 7
 
 
 async def examined(tmp_path: Path, *flags: str, **variables: str) -> tuple[int, list[dict[str, Any]]]:
-    """Run the doctor and return its exit code and its findings."""
+    """Run `doctor` and return its exit code and its findings."""
     environment = agent_environment(tmp_path, None, **variables)
     done = await run_command("doctor", "--json", *flags, environment=environment, cwd=tmp_path)
     assert done.errors == ""
@@ -54,7 +54,7 @@ def foreign_environment(folder: Path, name: str) -> Path:
     return command
 
 
-async def test_nothing_is_wrong_with_a_fresh_home(tmp_path: Path) -> None:
+async def test_a_new_home_has_no_problems(tmp_path: Path) -> None:
     code, findings = await examined(tmp_path, PATH=f"{Path(COMMAND).parent}:{os.environ['PATH']}")
     assert code == 0
     assert [each for each in findings if each["level"] == "problem"] == []
@@ -70,7 +70,7 @@ async def test_nothing_is_wrong_with_a_fresh_home(tmp_path: Path) -> None:
         ("", "note", "does not lead to this installation"),
     ],
 )
-async def test_a_command_of_the_same_name_comes_first(
+async def test_another_command_with_the_same_name_comes_first(
     tmp_path: Path, name: str, level: str, words: str
 ) -> None:
     command = foreign_environment(tmp_path / "theirs", name or "other-name")
@@ -83,7 +83,7 @@ async def test_a_command_of_the_same_name_comes_first(
     assert f"Put {Path(COMMAND).parent} before it on your PATH" in text
 
 
-async def test_editors_that_start_something_else(tmp_path: Path) -> None:
+async def test_editors_that_start_another_program(tmp_path: Path) -> None:
     foreign = foreign_environment(tmp_path / "theirs", "hermes-acp")
     zed = tmp_path / ".config" / "zed" / "settings.json"
     zed.parent.mkdir(parents=True)
@@ -114,7 +114,7 @@ async def test_editors_that_start_something_else(tmp_path: Path) -> None:
     assert any(level == "problem" and "/gone/too/hermes-acp" in text for level, text in texts)
 
 
-async def test_a_setting_that_is_there_twice(tmp_path: Path) -> None:
+async def test_a_duplicate_setting(tmp_path: Path) -> None:
     file = configure(tmp_path, "mode: plan\nmemory:\n  enabled: true\nmode: ask\n")
     code, findings = await examined(tmp_path)
     assert code == 0
@@ -125,7 +125,7 @@ async def test_a_setting_that_is_there_twice(tmp_path: Path) -> None:
     )
 
 
-async def test_a_settings_file_of_an_editor_that_cannot_be_read(tmp_path: Path) -> None:
+async def test_an_unreadable_settings_file_of_an_editor(tmp_path: Path) -> None:
     zed = tmp_path / ".config" / "zed" / "settings.json"
     zed.parent.mkdir(parents=True)
     zed.write_text('{"agent_servers": ')
@@ -134,7 +134,7 @@ async def test_a_settings_file_of_an_editor_that_cannot_be_read(tmp_path: Path) 
     assert str(zed) in said(findings, "editors")[0][1]
 
 
-async def test_what_a_killed_resident_process_left(tmp_path: Path) -> None:
+async def test_leftovers_of_a_killed_resident_process(tmp_path: Path) -> None:
     home = tmp_path / ".hermes"
     home.mkdir(mode=0o700)
     with closing(socket.socket(socket.AF_UNIX)) as left:
@@ -165,7 +165,7 @@ async def test_a_resident_process_that_hangs(tmp_path: Path) -> None:
     assert "index.db.lock" in second[1]
 
 
-async def test_indexes_of_another_version(tmp_path: Path) -> None:
+async def test_indexes_in_another_format(tmp_path: Path) -> None:
     home = tmp_path / ".hermes"
     (home / "sessions").mkdir(parents=True, mode=0o700)
     await run_command("sessions", "list", environment=agent_environment(tmp_path), cwd=tmp_path)
@@ -265,7 +265,7 @@ async def test_people_read_the_same_findings(tmp_path: Path) -> None:
         ),
     ],
 )
-async def test_a_broken_file_is_named_with_the_way_out(
+async def test_a_broken_file_is_named_with_the_remedy(
     tmp_path: Path, file: str, content: bytes, check: str, text: str, hint: str
 ) -> None:
     home = tmp_path / ".hermes"
@@ -292,7 +292,7 @@ async def test_a_disabled_mcp_server_needs_no_program(tmp_path: Path) -> None:
         ({"OTEL_TRACES_EXPORTER": "zipkin"}, "telemetry", "names 'zipkin'"),
     ],
 )
-async def test_a_wrong_variable_is_named_with_the_way_out_once(
+async def test_an_invalid_variable_is_named_once_with_the_remedy(
     tmp_path: Path, variables: dict[str, str], check: str, text: str
 ) -> None:
     code, findings = await examined(tmp_path, **variables)
@@ -328,7 +328,7 @@ async def test_a_service_whose_program_is_gone(tmp_path: Path) -> None:
     assert "`hermes-acp service install`" in text
 
 
-async def test_without_git_the_way_out_is_to_install_it(tmp_path: Path) -> None:
+async def test_without_git_the_remedy_is_to_install_it(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     _, findings = await examined(tmp_path, PATH=str(tmp_path / "bin"))
     ((level, text),) = said(findings, "checkpoints")

@@ -1,4 +1,4 @@
-"""What `hermes-acp doctor` says about the model to a user whose first prompt failed."""
+"""Findings of `hermes-acp doctor` about the model, for a user whose first prompt failed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tests.model_server import Fault, Reply, serve
 pytestmark = pytest.mark.anyio
 
 
-async def test_no_model_is_named_with_the_next_step(tmp_path: Path) -> None:
+async def test_a_missing_model_is_named_with_the_next_step(tmp_path: Path) -> None:
     done = await run_command("doctor", environment=agent_environment(tmp_path), cwd=tmp_path)
     assert done.code == 0, done.errors
     assert "note     No model is set up" in done.output
     assert "`hermes-acp setup`" in done.output
 
 
-async def test_a_model_is_named_and_nothing_is_contacted_without_being_asked(tmp_path: Path) -> None:
+async def test_a_model_is_named_and_nothing_is_contacted_unless_requested(tmp_path: Path) -> None:
     async with serve([]) as server:
         done = await run_command("doctor", environment=agent_environment(tmp_path, server), cwd=tmp_path)
         assert server.requests == []
@@ -51,7 +51,7 @@ async def test_online_names_a_dead_endpoint(tmp_path: Path) -> None:
     assert "127.0.0.1" in done.output
 
 
-async def test_online_names_an_unknown_model_and_those_there_are(tmp_path: Path) -> None:
+async def test_online_names_an_unknown_model_and_the_available_ones(tmp_path: Path) -> None:
     unknown = Reply(fault=Fault(status=404, message="The model scripted-lrage does not exist."))
     async with serve([unknown]) as server:
         environment = agent_environment(tmp_path, server, HERMES_MODEL="scripted-lrage")
@@ -62,7 +62,7 @@ async def test_online_names_an_unknown_model_and_those_there_are(tmp_path: Path)
     assert "does not exist." in done.output
 
 
-async def test_online_names_a_refused_key(tmp_path: Path) -> None:
+async def test_online_names_a_rejected_key(tmp_path: Path) -> None:
     async with serve([Reply(fault=Fault(status=401, message="This key was revoked."))]) as server:
         environment = agent_environment(tmp_path, server)
         done = await run_command("doctor", "--online", environment=environment, cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""`editor-clients/check.py` as a user runs it, and the other files for editors there."""
+"""`editor-clients/check.py` as a user runs it, and the other files for editors in that folder."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ async def check(place: Path, *arguments: str, command: str = COMMAND) -> Finishe
 
 PATHS = f"import runpy, sys; sys.path.insert(0, {str(FOLDER)!r}); "
 RUN = f"{PATHS}runpy.run_path({str(FOLDER / 'check.py')!r}, run_name='__main__')"
-"""Isolated: neither the tests nor what the tests can import is there by accident."""
+"""Isolated, so that the tests' own modules and what they can import are not available by accident."""
 
 
-async def test_every_editor_hears_what_its_transcript_says(tmp_path: Path) -> None:
+async def test_every_editor_gets_the_answers_in_its_transcript(tmp_path: Path) -> None:
     done = await check(tmp_path)
     assert done.code == 0, done.output + done.errors
     assert [line.split()[:2] for line in done.output.splitlines()] == [[name, "ok"] for name in EDITORS]
-    assert list(tmp_path.iterdir()) == [], "a check must leave the user's own home alone"
+    assert list(tmp_path.iterdir()) == [], "a check must not touch the user's own home"
 
 
 async def test_another_endpoint_can_be_given(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ async def test_another_endpoint_can_be_given(tmp_path: Path) -> None:
         ("echo no frame; exec cat", "what is no frame"),
     ],
 )
-async def test_an_agent_that_is_not_right_is_told_of(tmp_path: Path, script: str, complaint: str) -> None:
+async def test_a_faulty_agent_is_reported(tmp_path: Path, script: str, complaint: str) -> None:
     fake = tmp_path / "hermes-acp"
     fake.write_text(f"#!/bin/sh\n{script}\n")
     fake.chmod(0o700)
@@ -69,7 +69,7 @@ async def test_an_agent_that_is_not_right_is_told_of(tmp_path: Path, script: str
     assert complaint in done.output
 
 
-async def test_an_editor_nobody_knows_is_refused(tmp_path: Path) -> None:
+async def test_an_unknown_editor_is_rejected(tmp_path: Path) -> None:
     done = await check(tmp_path, "edlin")
     assert done.code == 1
     assert "There is no check for edlin; there are acpx, " in done.errors
@@ -81,7 +81,7 @@ def test_each_editor_has_a_document() -> None:
         assert "check.py" in (FOLDER / name / "README.md").read_text(encoding="utf-8"), name
 
 
-def test_the_icon_takes_the_themes_colour() -> None:
+def test_the_icon_uses_the_themes_colour() -> None:
     icon = (FOLDER / "jupyter" / "icon.svg").read_text()
     assert 'width="16" height="16"' in icon
     assert set(re.findall(r'(?:fill|stroke)="([^"]+)"', icon)) == {"none", "currentColor"}

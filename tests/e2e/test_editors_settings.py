@@ -126,7 +126,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 async def work(one: RawEditor, workspace: Path, *, string_ids: bool = False) -> list[Message]:
-    """Hold the usual conversation; return how its edit and its command ended."""
+    """Run the usual conversation; return how its edit and its command ended."""
 
     def fresh() -> str | None:
         return str(uuid.uuid4()) if string_ids else None
@@ -160,8 +160,8 @@ async def test_each_editor_gets_only_what_it_announced(tmp_path: Path, workspace
     assert ("from the editor" if has_terminal else f"from here\n{workspace}") in outcome_text(ends[1])
 
 
-async def test_nothing_in_the_environment_but_path(tmp_path: Path, workspace: Path) -> None:
-    """Without HOME the user's own home is found; without a model the answer says what to set."""
+async def test_an_environment_with_only_path(tmp_path: Path, workspace: Path) -> None:
+    """Without HOME, the user's own home is found; without a model, the answer says what to set."""
     own = Path(pwd.getpwuid(os.getuid()).pw_dir)
     environment = {"PATH": os.environ["PATH"]}
     async with editor(environment, tmp_path, cwd=Path("/")) as one:
@@ -190,7 +190,7 @@ async def test_home_unset_and_a_home_named(tmp_path: Path, workspace: Path) -> N
     assert not (tmp_path / ".hermes").exists()
 
 
-async def test_the_path_does_not_lead_to_any_tool(tmp_path: Path, workspace: Path) -> None:
+async def test_a_path_without_any_tools(tmp_path: Path, workspace: Path) -> None:
     """An editor started from a desktop may pass on a PATH without git, rg or Python."""
     search = ToolCall("search", {"pattern": "x = "})
     async with serve([Reply("I search.", tool_calls=(search,)), Reply("Found.")]) as server:
@@ -237,7 +237,7 @@ async def test_a_repository_cannot_configure_the_agent(tmp_path: Path, workspace
     assert server.requests[0].asked.model == "scripted-large"
 
 
-async def test_ids_of_every_kind_come_back_as_they_were(tmp_path: Path, workspace: Path) -> None:
+async def test_ids_of_every_type_are_returned_unchanged(tmp_path: Path, workspace: Path) -> None:
     async with serve([]) as server, editor(agent_environment(tmp_path, server), tmp_path) as one:
         for call_id in (0, -7, 2**53, str(uuid.uuid4()), "", "ünï\n", "7"):
             reply = await one.call("session/list", {}, call_id)

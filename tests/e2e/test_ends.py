@@ -1,4 +1,4 @@
-"""How a process ends, and what remains: closed input, kill -9, two at once, a full disk."""
+"""Ends of a process: closed input, kill -9, two at once, a full disk."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def has_pid(update: dict[str, Any]) -> bool:
 
 
 async def start_sleeper(one: RawEditor, session_id: str) -> int:
-    """Prompt, wait until the command runs, return its process ID."""
+    """Prompt, wait until the command runs, and return its process ID."""
     await one.begin_prompt(session_id, "start it")
     return pid_in(str((await one.wait_for_update(has_pid))["content"]))
 
@@ -75,7 +75,7 @@ async def load(one: RawEditor, session_id: str, cwd: Path) -> dict[str, Any]:
     return await one.call("session/load", {"sessionId": session_id, "cwd": str(cwd), "mcpServers": []})
 
 
-async def test_closed_input_in_mid_stream_ends_at_once(tmp_path: Path, workspace: Path) -> None:
+async def test_closed_input_during_a_stream_ends_the_process_at_once(tmp_path: Path, workspace: Path) -> None:
     held = Reply(("one ", "two"), holds=(Hold(anyio.Event(), after=1),))
     async with serve([held]) as server, editor(agent_environment(tmp_path, server), tmp_path) as one:
         session_id = await one.open_session(workspace)
@@ -87,7 +87,7 @@ async def test_closed_input_in_mid_stream_ends_at_once(tmp_path: Path, workspace
         assert one.errors == ""
 
 
-async def test_closed_standard_error_is_no_fault_at_the_end(tmp_path: Path) -> None:
+async def test_closed_standard_error_is_no_error_at_the_end(tmp_path: Path) -> None:
     script = 'exec "$0" 2>&- </dev/null'
     done = await run_command(
         "-c", script, COMMAND, environment=agent_environment(tmp_path), cwd=tmp_path, command="/bin/sh"
@@ -97,7 +97,9 @@ async def test_closed_standard_error_is_no_fault_at_the_end(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("closed", ["<&-", ">&- </dev/null", "<&- >&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize("face", ["", "lsp"])
-async def test_a_stream_that_was_never_open_is_one_clear_line(tmp_path: Path, closed: str, face: str) -> None:
+async def test_a_stream_that_was_never_open_is_reported_in_one_line(
+    tmp_path: Path, closed: str, face: str
+) -> None:
     done = await run_command(
         "-c",
         f'exec "$0" {face} {closed}',
@@ -123,7 +125,7 @@ async def test_closed_input_while_a_command_runs_leaves_no_child(tmp_path: Path,
         assert one.errors == ""
 
 
-async def test_closed_input_while_a_question_stands(tmp_path: Path, workspace: Path) -> None:
+async def test_closed_input_while_a_question_is_open(tmp_path: Path, workspace: Path) -> None:
     async with serve([START]) as server, editor(agent_environment(tmp_path, server), tmp_path) as one:
         session_id = await one.open_session(workspace)
         await one.begin_prompt(session_id, "start it")
@@ -149,7 +151,7 @@ async def test_a_signal_ends_the_server_and_its_commands(
         assert one.errors == ""
 
 
-async def test_a_killed_editor_takes_agent_and_command_along(tmp_path: Path, workspace: Path) -> None:
+async def test_a_killed_editor_ends_agent_and_command(tmp_path: Path, workspace: Path) -> None:
     async with serve([START]) as server:
         environment = agent_environment(tmp_path, server)
         with anyio.fail_after(WAIT_S):
@@ -171,7 +173,7 @@ async def test_a_killed_editor_takes_agent_and_command_along(tmp_path: Path, wor
                 await wait_for_end(child, bound_s=BOUND_OF_AN_END_S)
 
 
-async def test_kill_9_in_mid_turn_loses_nothing_that_was_shown(tmp_path: Path, workspace: Path) -> None:
+async def test_kill_9_during_a_turn_loses_nothing_that_was_shown(tmp_path: Path, workspace: Path) -> None:
     rules = [Rule("start it", (START,)), Rule("go on", (Reply("Going on."),))]
     async with serve(Script(rules=rules)) as server:
         environment = agent_environment(tmp_path, server)
@@ -196,7 +198,7 @@ async def test_kill_9_in_mid_turn_loses_nothing_that_was_shown(tmp_path: Path, w
             assert await two.leave() == 0
 
 
-async def test_kill_9_in_mid_stream_keeps_the_words(tmp_path: Path, workspace: Path) -> None:
+async def test_kill_9_during_a_stream_keeps_the_text(tmp_path: Path, workspace: Path) -> None:
     held = Reply(("one ", "two ", "three"), holds=(Hold(anyio.Event(), after=2),))
     async with serve([held, Reply("Whole.")]) as server:
         environment = agent_environment(tmp_path, server)
@@ -213,7 +215,7 @@ async def test_kill_9_in_mid_stream_keeps_the_words(tmp_path: Path, workspace: P
             assert (await two.prompt(session_id, "again"))["result"] == {"stopReason": "end_turn"}
 
 
-async def test_two_processes_on_one_home_with_20_sessions_each(tmp_path: Path, workspace: Path) -> None:
+async def test_two_processes_with_one_home_and_20_sessions_each(tmp_path: Path, workspace: Path) -> None:
     rule = Rule("hello", (Reply("Hello back, word by word.", deltas=8),), pick="cycle")
     async with serve(Script(rules=[rule])) as server:
         environment = agent_environment(tmp_path, server)
@@ -250,7 +252,7 @@ async def check_same_session(one: RawEditor, two: RawEditor, workspace: Path) ->
     assert (await two.prompt(session_id, "hello"))["result"] == {"stopReason": "end_turn"}
 
 
-async def test_a_home_that_cannot_be_written_is_said(tmp_path: Path, workspace: Path) -> None:
+async def test_an_unwritable_home_is_reported(tmp_path: Path, workspace: Path) -> None:
     with unwritable_folder(tmp_path / "locked") as locked:
         async with serve([]) as server, editor(agent_environment(locked, server), tmp_path) as one:
             for _ in range(2):
@@ -264,7 +266,7 @@ async def test_a_home_that_cannot_be_written_is_said(tmp_path: Path, workspace: 
             assert one.errors == ""
 
 
-async def test_a_disk_that_fills_up_costs_the_turn_and_nothing_else(tiny_disk: Path, workspace: Path) -> None:
+async def test_a_disk_that_fills_up_ends_only_the_turn(tiny_disk: Path, workspace: Path) -> None:
     many = Reply("word " * 100_000, deltas=20)
     rules = [Rule("fill", (many,)), Rule("hello", (Reply("Hello."),), pick="cycle")]
     filler = tiny_disk / "filler"
@@ -280,7 +282,7 @@ async def test_a_disk_that_fills_up_costs_the_turn_and_nothing_else(tiny_disk: P
             assert "disk is full" in failed["error"]["message"]
             again = await one.call("session/prompt", prompt_params(session_id, "hello"))
             assert again["error"]["data"]["code"] == "storage_trouble", (
-                "a session that cannot be kept is read-only"
+                "a session that cannot be stored is read-only"
             )
             assert await one.leave() == 0
             assert "Traceback" not in one.errors
@@ -288,6 +290,6 @@ async def test_a_disk_that_fills_up_costs_the_turn_and_nothing_else(tiny_disk: P
         filler.unlink()
         async with editor(environment, scratch) as two:
             assert "result" in await load(two, session_id, workspace)
-            assert two.said() == shown, "what was shown was kept"
+            assert two.said() == shown, "what was shown was stored"
             assert (await two.prompt(session_id, "hello"))["result"] == {"stopReason": "end_turn"}
             assert await two.leave() == 0

@@ -68,7 +68,7 @@ async def run(
         ([Reply("Done.")], {"MODE": "nonsense"}, 2, "wrong usage"),
     ],
 )
-async def test_the_shell_recipe_ends_as_the_agent_did(
+async def test_the_shell_recipe_exits_like_the_agent(
     project: Path, replies: list[Reply], variables: dict[str, str], code: int, words: str
 ) -> None:
     (project.parent / "task.md").write_text("Set x to 5.")
@@ -80,7 +80,7 @@ async def test_the_shell_recipe_ends_as_the_agent_did(
 
 
 @pytest.mark.anyio
-async def test_the_shell_recipe_keeps_the_events(project: Path) -> None:
+async def test_the_shell_recipe_stores_the_events(project: Path) -> None:
     (project.parent / "task.md").write_text("Set x to 5.")
     async with serve([Reply(tool_calls=(READ, EDIT)), Reply("Done.")]) as server:
         await run([str(EXAMPLES / "ci" / "run.sh"), "../task.md", "."], project, server.openai_base_url)
@@ -110,7 +110,7 @@ async def test_the_workflow_runs_its_steps(project: Path) -> None:
 
 
 @pytest.mark.anyio
-async def test_the_workflow_fails_with_the_agent(project: Path) -> None:
+async def test_the_workflow_fails_if_the_agent_does(project: Path) -> None:
     workflow: dict[str, Any] = yaml.safe_load((EXAMPLES / "ci" / "github-actions.yml").read_text())
     steps = [
         step["run"] for step in workflow["jobs"]["agent"]["steps"] if step.get("name") == "Run the agent"
@@ -123,7 +123,7 @@ async def test_the_workflow_fails_with_the_agent(project: Path) -> None:
 
 
 @pytest.mark.anyio
-async def test_the_headless_script_shows_words_and_changed_files(project: Path) -> None:
+async def test_the_headless_script_shows_text_and_changed_files(project: Path) -> None:
     async with serve([Reply("I set it. ", tool_calls=(READ, EDIT)), Reply("Done.")]) as server:
         command = [sys.executable, str(EXAMPLES / "headless.py"), ".", "Set", "x", "to", "5."]
         done = await run(command, project, server.openai_base_url)
@@ -136,7 +136,7 @@ async def test_the_headless_script_shows_words_and_changed_files(project: Path) 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize(("answer", "expected"), [(b"1\n", "x = 5\n"), (b"\n", "x = 1\n"), (b"", "x = 1\n")])
-async def test_the_synchronous_client_asks_the_person(project: Path, answer: bytes, expected: str) -> None:
+async def test_the_synchronous_client_asks_the_user(project: Path, answer: bytes, expected: str) -> None:
     async with serve([Reply(tool_calls=(READ, EDIT)), Reply("Done.")]) as server:
         command = [sys.executable, str(EXAMPLES / "one_prompt.py"), str(project), "Set x to 5."]
         done = await run(command, project, server.openai_base_url, stdin=answer)
@@ -147,7 +147,7 @@ async def test_the_synchronous_client_asks_the_person(project: Path, answer: byt
 
 @pytest.mark.anyio
 @pytest.mark.parametrize(("answer", "expected"), [(b"y\n", "x = 5\n"), (b"not so high\n", "x = 1\n")])
-async def test_the_asynchronous_client_asks_the_person_and_says_why(
+async def test_the_asynchronous_client_asks_the_user_and_says_why(
     project: Path, answer: bytes, expected: str
 ) -> None:
     async with serve([Reply(tool_calls=(READ, EDIT)), Reply("Done.")]) as server:
@@ -173,7 +173,7 @@ async def test_the_synchronous_client_says_why_there_is_no_agent(project: Path) 
 
 
 @pytest.mark.parametrize("path", ["zed/settings.json", "vscode/settings.json", "jetbrains/acp.json"])
-def test_the_ready_settings_are_json_and_start_the_server(path: str) -> None:
+def test_the_sample_settings_are_json_and_start_the_server(path: str) -> None:
     settings = json.loads((ROOT / "editor-clients" / path).read_text())
     agents = settings.get("agent_servers") or settings["acp.agents"]
     assert Path(agents["Hermes"]["command"]).name == "hermes-acp"
@@ -182,7 +182,7 @@ def test_the_ready_settings_are_json_and_start_the_server(path: str) -> None:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("name", ["one_prompt.py", "review.py"])
-async def test_examples_say_in_one_line_that_no_model_is_set_up(name: str, project: Path) -> None:
+async def test_examples_report_a_missing_model_in_one_line(name: str, project: Path) -> None:
     done = await run(
         [sys.executable, str(EXAMPLES / name), str(project), "Hello"],
         project,

@@ -43,7 +43,7 @@ def failing_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("sync", errno.EIO, "Input/output error"),
     ],
 )
-async def test_a_failing_disk_costs_the_turn_and_nothing_that_was_shown(
+async def test_a_failing_disk_ends_only_the_turn_and_loses_nothing_that_was_shown(
     tmp_path: Path, failing_disk: Path, deed: str, number: int, words: str
 ) -> None:
     home, workspace, order = tmp_path / "home", tmp_path / "workspace", tmp_path / "order"

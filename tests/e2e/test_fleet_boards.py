@@ -1,4 +1,4 @@
-"""A board that several machines share. Each home is a machine; they share only Postgres and a repository."""
+"""A board that several machines share. Each home acts as a machine; they share only Postgres and a repository."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Generator[FleetServers]
 
 
 class Machines:
-    """Two machines of a profile, and their repository."""
+    """Two machines of one profile, and their repository."""
 
     def __init__(self, folder: Path, servers: FleetServers, model: ModelServer, tenant: str) -> None:
         self.project = folder / "project"
@@ -75,7 +75,7 @@ class Machines:
 
     @asynccontextmanager
     async def worker(self, machine: str) -> AsyncGenerator[anyio.abc.Process]:
-        """Run a worker in a process group of its own while the block runs."""
+        """Run a worker in its own process group while the block runs."""
         with (self.project.parent / f"{machine}.log").open("ab") as log:
             process = await anyio.open_process(
                 [COMMAND, "worker", "--board", "default"],
@@ -95,7 +95,7 @@ class Machines:
                     await process.wait()
 
 
-async def test_a_card_of_a_killed_machine_is_continued_by_another_one_and_merged_once(
+async def test_the_card_of_a_killed_machine_is_continued_by_another_and_merged_once(
     tmp_path: Path, servers: FleetServers
 ) -> None:
     killed = anyio.Event()
@@ -162,7 +162,7 @@ async def test_a_board_is_watched_edited_and_imported_on_any_machine(
         assert "New" in await machines.hermes("one", "board", "list")
 
 
-async def test_a_board_whose_database_cannot_be_reached_names_its_address(tmp_path: Path) -> None:
+async def test_an_unreachable_database_of_a_board_is_named_by_its_address(tmp_path: Path) -> None:
     home = tmp_path / "home"
     configure(home, "{}")
     environment = agent_environment(home, HERMES_FLEET_DATABASE="postgresql://ann:secret@127.0.0.1:9/hermes")

@@ -1,4 +1,4 @@
-"""`make fleet-demo` as a newcomer runs it: real Postgres, Temporal and workers, one of which is killed."""
+"""`make fleet-demo` as a new user runs it: real Postgres, Temporal and workers, one of which is killed."""
 
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ BOUND_S = 400
 ROOT = Path(__file__).parents[2]
 
 
-async def test_ten_cards_are_done_once_though_a_worker_is_killed(tmp_path: Path) -> None:
+async def test_ten_cards_are_done_once_although_a_worker_is_killed(tmp_path: Path) -> None:
     with anyio.fail_after(BOUND_S):
         done = await anyio.run_process(
             [sys.executable, str(ROOT / "examples" / "fleet_demo")],

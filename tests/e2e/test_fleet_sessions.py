@@ -63,7 +63,7 @@ async def test_a_session_is_listed_found_shown_and_continued_on_another_machine(
         assert "Herons nest in trees." in json.dumps(server.requests[1].body)
 
 
-async def test_an_editor_follows_the_session_of_another_machine_live(
+async def test_an_editor_follows_a_session_on_another_machine_live(
     tmp_path: Path, workspace: Path, database: str
 ) -> None:
     gate, reached = anyio.Event(), anyio.Event()

@@ -1,4 +1,4 @@
-"""`hermes-acp worker` in a fleet, as a person uses it: runs of two profiles of one pool, driven by one worker."""
+"""`hermes-acp worker` in a fleet, as a user runs it: runs of two profiles in one pool, driven by one worker."""
 
 import json
 from collections.abc import Generator
@@ -68,7 +68,7 @@ async def test_a_worker_of_a_profile_without_a_fleet_says_what_is_missing(
     assert "HERMES_FLEET_DATABASE" in done.errors
 
 
-async def test_another_machine_continues_a_killed_ones_run_in_a_rebuilt_folder(
+async def test_another_machine_continues_a_killed_machines_run_in_a_rebuilt_folder(
     tmp_path: Path, servers: FleetServers
 ) -> None:
     """Two homes act as two machines. The first is killed, along with its folder, while its run waits for an answer."""

@@ -27,7 +27,7 @@ def prompt_text(app: object) -> str:
     return app.query_one("#prompt", TextArea).text
 
 
-async def test_an_answer_streams_and_a_thought_unfolds(place: Place) -> None:
+async def test_an_answer_streams_and_a_thought_expands(place: Place) -> None:
     go = anyio.Event()
     reply = Reply(
         text=("# Plan\n\nIt is **bo", "ld**.\n\nTh", "e end."),
@@ -48,7 +48,7 @@ async def test_an_answer_streams_and_a_thought_unfolds(place: Place) -> None:
         await stage.until(lambda: "Then more." not in stage.text(), "folded again")
 
 
-async def test_what_is_typed_never_answers_a_question(place: Place) -> None:
+async def test_typed_text_never_answers_a_question(place: Place) -> None:
     async with serve([*EDITING, Reply("To your letters.")]) as server, full_chat(place, server) as stage:
         await stage.say("change it\r")
         await stage.asked()
@@ -68,7 +68,7 @@ async def test_what_is_typed_never_answers_a_question(place: Place) -> None:
 
 
 @pytest.mark.slow
-async def test_a_question_shows_the_whole_text_and_says_why_not(place: Place) -> None:
+async def test_a_question_shows_the_whole_text_and_a_rejection_its_reason(place: Place) -> None:
     long = "\n".join(f"echo line {number}" for number in range(120))
     replies = (
         Reply(tool_calls=(ToolCall("terminal", {"command": f"{long}\nrm -rf x"}),)),
@@ -103,7 +103,7 @@ async def test_a_call_that_deletes_is_marked_with_its_reason(place: Place) -> No
 
 
 @pytest.mark.slow
-async def test_hunks_of_a_proposal_are_chosen_in_the_pane(place: Place) -> None:
+async def test_hunks_of_a_proposal_are_selected_in_the_pane(place: Place) -> None:
     async with serve(REWRITING) as server, full_chat(place, server) as stage:
         await stage.say("change it\r")
         await stage.asked()
@@ -118,7 +118,7 @@ async def test_hunks_of_a_proposal_are_chosen_in_the_pane(place: Place) -> None:
 
 
 @pytest.mark.slow
-async def test_the_pane_of_changes_answers_a_waiting_proposal(place: Place) -> None:
+async def test_the_changes_pane_answers_a_waiting_proposal(place: Place) -> None:
     async with serve(EDITING) as server, full_chat(place, server) as stage:
         await stage.say("change it\r")
         await stage.asked()
@@ -136,7 +136,7 @@ async def test_the_pane_of_changes_answers_a_waiting_proposal(place: Place) -> N
 
 
 @pytest.mark.slow
-async def test_edits_made_without_asking_are_reverted_in_the_pane(place: Place) -> None:
+async def test_edits_made_without_approval_are_reverted_in_the_pane(place: Place) -> None:
     async with serve(REWRITING) as server, full_chat(place, server, mode="accept_edits") as stage:
         await stage.until(lambda: "accept_edits" in stage.label("status"), "the mode")
         await stage.say("change it\r")
@@ -175,7 +175,7 @@ async def test_sessions_are_renamed_found_and_opened(place: Place) -> None:
 
 
 @pytest.mark.slow
-async def test_what_runs_is_listed_and_stopped(place: Place) -> None:
+async def test_running_calls_are_listed_and_stopped(place: Place) -> None:
     never = anyio.Event()
     replies = [Reply(text=("Begun", " and never ended"), holds=(Hold(never, after=1),))]
     async with serve(replies) as server, full_chat(place, server) as stage:
@@ -202,7 +202,7 @@ async def test_shift_tab_switches_the_mode(place: Place) -> None:
 
 
 @pytest.mark.slow
-async def test_commands_and_files_complete(place: Place) -> None:
+async def test_commands_and_files_are_completed(place: Place) -> None:
     async with serve([]) as server, full_chat(place, server) as stage:
         await stage.say("/eff")
         await stage.until(lambda: "/effort" in stage.label("completions"), "the command")
@@ -218,7 +218,7 @@ async def test_commands_and_files_complete(place: Place) -> None:
 
 
 @pytest.mark.slow
-async def test_a_long_pasted_text_is_a_marker_and_its_mentions_are_not_read(place: Place) -> None:
+async def test_a_long_pasted_text_is_a_placeholder_and_its_mentions_are_not_read(place: Place) -> None:
     async with serve([Reply("Read.")]) as server, full_chat(place, server) as stage:
         await stage.say("see:\n" + "a line with @a.txt\n" * 12)
         assert prompt_text(stage.app) == "[13 lines pasted]"
@@ -275,7 +275,7 @@ async def test_a_small_terminal_shows_the_question_and_its_choices(place: Place)
 
 
 @pytest.mark.slow
-async def test_the_hint_to_quit_goes_with_the_next_key(place: Place) -> None:
+async def test_the_hint_to_quit_disappears_with_the_next_key(place: Place) -> None:
     async with serve([]) as server, full_chat(place, server) as stage:
         await stage.press("ctrl+c")
         await stage.until(lambda: "Press Ctrl+C again" in stage.label("status"), "the hint")

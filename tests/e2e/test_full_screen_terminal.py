@@ -1,4 +1,4 @@
-"""`hermes-acp chat --full` on a real terminal: a whole session as a person has it."""
+"""`hermes-acp chat --full` on a real terminal: a whole session as a user experiences it."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ async def test_a_whole_session(place: Place) -> None:
 
 
 @pytest.mark.slow
-async def test_the_prompt_is_written_in_the_persons_editor_while_an_answer_streams(
+async def test_the_prompt_is_edited_in_the_users_editor_while_an_answer_streams(
     place: Place, tmp_path: Path
 ) -> None:
     editor, opened, may_end = tmp_path / "editor", tmp_path / "opened", tmp_path / "may-end"
@@ -110,9 +110,7 @@ async def test_the_prompt_is_written_in_the_persons_editor_while_an_answer_strea
         assert "a final text!" in str(server.requests[-1].body)
 
 
-async def test_a_hunk_is_edited_in_the_pane_and_what_was_written_is_what_counts(
-    place: Place, tmp_path: Path
-) -> None:
+async def test_a_hunk_is_edited_in_the_pane_and_the_edited_text_counts(place: Place, tmp_path: Path) -> None:
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\ncase "$1" in */a.txt) sed -i "s/ONE/Uno/" "$1";; *) exit 1;; esac\n')
     editor.chmod(0o755)
@@ -151,7 +149,7 @@ async def test_the_input_has_the_focus_after_a_question(place: Place) -> None:
         await terminal.see("Heard.")
 
 
-async def test_a_terminal_that_goes_away_without_a_signal_ends_the_chat(place: Place) -> None:
+async def test_a_terminal_that_closes_without_a_signal_ends_the_chat(place: Place) -> None:
     master, slave = pty.openpty()
     async with serve([]) as server:
         process = await anyio.open_process(
@@ -172,7 +170,7 @@ async def test_a_terminal_that_goes_away_without_a_signal_ends_the_chat(place: P
                 await process.wait()
 
 
-async def test_no_colour_is_drawn_where_none_is_wanted(place: Place) -> None:
+async def test_colours_can_be_disabled(place: Place) -> None:
     async with serve(REWRITING) as server, place.chat(server, "--full", NO_COLOR="1") as terminal:
         await terminal.see("scripted-large · ask")
         terminal.type(f"change it{ENTER}")
@@ -181,14 +179,14 @@ async def test_no_colour_is_drawn_where_none_is_wanted(place: Place) -> None:
         assert not COLOURS.search(terminal.raw)
 
 
-async def test_a_pipe_is_refused_with_the_way_out(place: Place) -> None:
+async def test_a_pipe_is_rejected_with_the_remedy(place: Place) -> None:
     async with serve([]) as server:
         done = await place.piped(server, b"hello\n", "--full")
     assert done.returncode == 2
     assert b"needs a terminal" in done.stderr
 
 
-def test_without_textual_it_says_how_to_install_it(place: Place) -> None:
+def test_without_textual_the_chat_says_how_to_install_it(place: Place) -> None:
     environment = agent_environment(place.home, None, PYTHONPATH=":".join(sys.path))
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_TEXTUAL],

@@ -49,7 +49,7 @@ async def test_the_resident_process_runs_the_gateway(home: Path, workspace: Path
     assert "No person has that code" in wrong.errors
 
 
-async def test_why_the_gateway_does_not_run_is_said(home: Path, workspace: Path) -> None:
+async def test_a_gateway_that_cannot_run_is_explained(home: Path, workspace: Path) -> None:
     configure(home, SETTINGS)
     environment = agent_environment(home)
     missing = "HERMES_GATEWAY_MATRIX_TOKEN is not set in .env."
@@ -76,7 +76,7 @@ async def test_why_the_gateway_does_not_run_is_said(home: Path, workspace: Path)
         assert said == [("problem", f"matrix: {missing}")]
 
 
-async def test_a_running_gateway_is_no_riddle_for_the_doctor(home: Path, workspace: Path) -> None:
+async def test_the_doctor_recognises_a_running_gateway(home: Path, workspace: Path) -> None:
     configure(home, SETTINGS)
     environment = agent_environment(home, HERMES_GATEWAY_MATRIX_TOKEN="a-token-for-the-test")
     await run_command(
@@ -93,7 +93,7 @@ async def test_a_running_gateway_is_no_riddle_for_the_doctor(home: Path, workspa
     assert "The gateway for chat platforms is running." in texts
     assert not [text for text in texts if "gateway.lock" in text]
     assert [text for text in texts if text.startswith("matrix: The server cannot be reached")]
-    assert "last ended" not in status.output  # an earlier error does not matter while it runs
+    assert "last ended" not in status.output  # An earlier error does not matter while it runs.
 
 
 async def test_hints_name_the_profile(home: Path, workspace: Path) -> None:

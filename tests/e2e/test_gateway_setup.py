@@ -1,4 +1,4 @@
-"""`hermes-acp gateway setup` at a terminal: its questions, what it writes, and what a mistake costs."""
+"""`hermes-acp gateway setup` at a terminal: its questions, what it writes, and the effect of a mistake."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def answer(place: Place, platform: str, *answers: tuple[str, str]) -> str:
         return terminal.text
 
 
-async def test_two_platforms_are_added_and_the_persons_own_text_stays(place: Place) -> None:
+async def test_two_platforms_are_added_and_the_users_own_text_stays(place: Place) -> None:
     home = place.home / ".hermes"
     home.mkdir(exist_ok=True)
     settings = home / "config.yaml"
@@ -91,7 +91,7 @@ async def test_a_platform_without_required_settings_needs_only_its_token(place: 
     assert "discord: set up" in status.output
 
 
-async def test_a_wrong_value_from_a_pipe_changes_nothing(place: Place) -> None:
+async def test_an_invalid_value_from_a_pipe_changes_nothing(place: Place) -> None:
     variables = agent_environment(place.home)
     done = await run_command("gateway", "setup", "matrix", environment=variables, cwd=place.project)
     assert done.code == 2

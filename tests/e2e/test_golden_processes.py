@@ -1,4 +1,5 @@
-"""Every golden transcript, replayed with real processes by Node; every frame is read with the official SDK's schemas.
+"""Every golden transcript, replayed with real processes by Node; every frame is parsed with the official SDK's
+schemas.
 
 `test_golden_transcripts` replays them in one process with Python.
 """
@@ -22,7 +23,7 @@ AT_ONCE = 3
 BOUND_S = 900
 
 
-async def test_typescript_holds_them_again(tmp_path: Path, require_all: bool) -> None:
+async def test_typescript_replays_every_transcript(tmp_path: Path, require_all: bool) -> None:
     node = node_for("@agentclientprotocol/sdk", is_required=require_all)
     jobs: list[dict[str, Any]] = []
     async with AsyncExitStack() as stack:

@@ -59,7 +59,7 @@ async def run_harbor(
             **variables,
         )
         done = await run_command(
-            str(shutil.copy(RUNNER, tmp_path)),  # as Harbor uploads it: alone
+            str(shutil.copy(RUNNER, tmp_path)),  # As Harbor uploads it: alone.
             f"--instruction={instruction}",
             f"--logs-dir={logs}",
             f"--launcher={launcher(tmp_path)}",
@@ -74,7 +74,7 @@ async def run_harbor(
     return {**summary, "asked": set(asked)}
 
 
-async def test_harbor_chooses_the_model_and_lets_everything_be_done(tmp_path: Path) -> None:
+async def test_harbor_chooses_the_model_and_approves_everything(tmp_path: Path) -> None:
     summary = await run_harbor(tmp_path, "openai/scripted-large", "edit the file", "allow")
     assert summary["set_model_mechanism"] == "session_config_option"
     assert "set_model_error" not in summary
@@ -89,13 +89,13 @@ async def test_harbor_chooses_the_model_and_lets_everything_be_done(tmp_path: Pa
 
 
 @pytest.mark.slow
-async def test_harbor_denies_everything(tmp_path: Path) -> None:
+async def test_harbor_rejects_everything(tmp_path: Path) -> None:
     summary = await run_harbor(tmp_path, "openai/scripted-large", "edit the file", "deny")
     assert summary["prompt_response"]["stopReason"]
     assert (tmp_path / "workspace" / "a.py").read_text() == BEFORE
 
 
-def test_the_record_for_harbor_is_of_this_version() -> None:
+def test_the_manifest_for_harbor_has_this_version() -> None:
     record = json.loads(RECORD.read_text())
     assert record["version"] == __version__
     assert os.path.basename(COMMAND) == record["distribution"]["local"]["cmd"]

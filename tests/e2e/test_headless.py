@@ -33,7 +33,7 @@ from tests.model_server import Fault, Hold, Reply, Rule, Script, ToolCall, serve
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")]
 
 UNCONFINED = ("--mode", "bypass", "--allow-bypass")
-"""As it is where commands have the machine's own process numbers."""
+"""The wording in environments where commands have the machine's own process IDs."""
 READ = ToolCall("read_file", {"path": "a.py"})
 EDIT = ToolCall("edit_file", {"path": "a.py", "old_text": "x = 1", "new_text": "x = 5"})
 RUN = ToolCall("terminal", {"command": "env echo made > made.txt; cat made.txt"})
@@ -52,9 +52,7 @@ async def test_text_is_the_answer_and_nothing_else(home: Path, workspace: Path, 
     assert "y = 2" in server.requests[1].asked.last_text
 
 
-async def test_a_tool_of_the_user_that_nobody_trusted_leaves_the_exit_code_alone(
-    home: Path, workspace: Path
-) -> None:
+async def test_an_untrusted_custom_tool_does_not_affect_the_exit_code(home: Path, workspace: Path) -> None:
     tools = home / ".hermes" / "tools"
     tools.mkdir(parents=True)
     (tools / "greet.py").write_text(
@@ -79,7 +77,7 @@ async def test_json_is_one_object(home: Path, workspace: Path) -> None:
     assert (home / ".hermes" / "sessions" / f"{report['session_id']}.jsonl").is_file()
 
 
-async def test_stream_json_is_one_event_a_line_and_the_result_last(home: Path, workspace: Path) -> None:
+async def test_stream_json_is_one_event_per_line_and_the_result_last(home: Path, workspace: Path) -> None:
     gate = anyio.Event()
     held = Reply(("one ", "two ", "three"), holds=(Hold(gate, after=1),))
     async with serve([held]) as server:
@@ -117,7 +115,7 @@ async def test_the_prompt_comes_from_standard_input_or_a_file(home: Path, worksp
         assert said in prompt
 
 
-async def test_cwd_is_where_files_and_commands_are(home: Path, workspace: Path, tmp_path: Path) -> None:
+async def test_cwd_is_the_folder_of_files_and_commands(home: Path, workspace: Path, tmp_path: Path) -> None:
     async with serve([*RUNS]) as server:
         arguments = ("--cwd", "workspace", "--mode", "auto", "-p", "go")
         done = await run_headless(*arguments, environment=agent_environment(home, server), cwd=tmp_path)
@@ -138,7 +136,7 @@ async def test_cwd_is_where_files_and_commands_are(home: Path, workspace: Path, 
         ("plan", RUNS, 0),
     ],
 )
-async def test_a_mode_decides_what_runs_unasked(
+async def test_a_mode_decides_what_runs_without_approval(
     home: Path, workspace: Path, mode: str, replies: tuple[Reply, ...], code: int
 ) -> None:
     async with serve(replies) as server:
@@ -161,7 +159,7 @@ async def test_timeout_ends_the_run_and_its_command(home: Path, workspace: Path)
     start = ToolCall("terminal", {"command": 'sleep 300 & echo "pid $!" > pid.new; mv pid.new pid.txt; wait'})
     pid, timeout_s = workspace / "pid.txt", 3
     async with serve(Script([Reply(tool_calls=(start,))], pick="cycle")) as server:
-        while not pid.exists():  # a slow machine needs longer to get this far
+        while not pid.exists():  # A slow machine needs longer to get this far.
             arguments = (*UNCONFINED, "--timeout", str(timeout_s), "--output-format", "json", "-p", "go")
             done = await run_headless(*arguments, environment=agent_environment(home, server), cwd=workspace)
             assert (done.code, done.report["reason"]) == (124, "out_of_time")
@@ -188,7 +186,7 @@ async def test_a_signal_ends_the_run_and_its_command(
     assert any(event["type"] == "call_ended" and event["status"] == "cancelled" for event in done.events)
 
 
-async def test_a_signal_before_the_first_word_ends_the_run(home: Path, workspace: Path) -> None:
+async def test_a_signal_before_the_first_token_ends_the_run(home: Path, workspace: Path) -> None:
     async with serve([Reply("late", holds=(Hold(anyio.Event()),))]) as server:
         environment = agent_environment(home, server)
         async with headless_running("-p", "go", environment=environment, cwd=workspace) as run:
@@ -201,7 +199,7 @@ async def test_a_signal_before_the_first_word_ends_the_run(home: Path, workspace
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_signal_while_the_endpoint_is_asked_for_its_models(
+async def test_a_signal_while_the_models_are_being_listed(
     home: Path, workspace: Path, number: signal.Signals
 ) -> None:
     asked = anyio.Event()
@@ -239,13 +237,13 @@ async def test_a_signal_while_the_prompt_is_still_being_piped_in(home: Path, wor
             assert process.stderr
             await process.stdin.send(
                 b"x" * 500_000
-            )  # more than a pipe holds: when it has been sent, it is being read
+            )  # More than a pipe holds: when it has been sent, it is being read.
             process.send_signal(signal.SIGTERM)
             errors = b"".join([piece async for piece in process.stderr])
             assert (await process.wait(), errors) == (130, b"hermes-acp: Interrupted.\n")
 
 
-async def test_a_reader_that_leaves_stops_nothing(home: Path, workspace: Path) -> None:
+async def test_a_reader_that_exits_stops_nothing(home: Path, workspace: Path) -> None:
     reading, writing = os.pipe()
     gate = anyio.Event()
     edit = Reply("Words before.", tool_calls=(READ, EDIT), holds=(Hold(gate),))
@@ -269,7 +267,7 @@ async def test_a_reader_that_leaves_stops_nothing(home: Path, workspace: Path) -
     assert (workspace / "a.py").read_text() == "x = 5\ny = 2\n"
 
 
-async def test_session_begins_and_then_continues_under_its_name(home: Path, workspace: Path) -> None:
+async def test_a_session_is_created_and_then_continued_by_its_name(home: Path, workspace: Path) -> None:
     async with serve([Reply("First."), Reply("Second."), Reply("Third.")]) as server:
         environment = agent_environment(home, server)
         for flag, prompt in (("--session", "one"), ("--session", "two"), ("--resume", "three")):
@@ -280,9 +278,7 @@ async def test_session_begins_and_then_continues_under_its_name(home: Path, work
     assert [word in last for word in ("one", "First.", "two", "Second.", "three")] == [True] * 5
 
 
-async def test_a_record_damaged_in_the_middle_is_told_before_the_run_goes_on(
-    home: Path, workspace: Path
-) -> None:
+async def test_a_damaged_record_is_reported_before_the_run_continues(home: Path, workspace: Path) -> None:
     async with serve([Reply("First."), Reply("Second."), Reply("Third.")]) as server:
         environment = agent_environment(home, server)
         for prompt in ("one", "two"):
@@ -329,7 +325,7 @@ async def test_resume_of_an_unknown_session_is_a_usage_error(home: Path, workspa
         (("--cwd", "no-such-folder", "-p", "x"), "no-such-folder"),
     ],
 )
-async def test_a_usage_error_ends_in_2_and_names_the_mistake(
+async def test_a_usage_error_exits_with_2_and_names_the_mistake(
     home: Path, workspace: Path, arguments: tuple[str, ...], named: str
 ) -> None:
     async with serve([]) as server:
@@ -363,7 +359,9 @@ async def test_an_unknown_subcommand_help_and_version(home: Path, workspace: Pat
     assert version.output.startswith("hermes-acp ")
 
 
-async def test_a_command_and_a_stray_print_never_reach_standard_output(home: Path, workspace: Path) -> None:
+async def test_command_output_and_stray_prints_never_reach_standard_output(
+    home: Path, workspace: Path
+) -> None:
     noisy = ToolCall("terminal", {"command": "echo to-one; echo to-two >&2; cat; echo after-cat"})
     async with serve([Reply(tool_calls=(noisy,)), Reply("Quiet.")]) as server:
         arguments = ("--mode", "auto", "-p", "go")
@@ -374,7 +372,7 @@ async def test_a_command_and_a_stray_print_never_reach_standard_output(home: Pat
     assert "to-one\nto-two\nafter-cat" in told
 
 
-async def test_the_last_answer_wins_after_a_retried_one(home: Path, workspace: Path) -> None:
+async def test_the_last_answer_counts_after_a_retry(home: Path, workspace: Path) -> None:
     configure(home, "retry: {first_wait_s: 0.05}\n")
     rules = [Rule("go", (Reply(("half ", "an answer"), fault=Fault(cut_after=1)), Reply("Whole.")))]
     async with serve(Script(rules=rules)) as server:

@@ -10,7 +10,7 @@ from tests.model_server import Reply, Script, ToolCall, Usage, serve
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
-async def test_max_steps_ends_a_run_that_goes_on(home: Path, workspace: Path) -> None:
+async def test_max_steps_ends_a_run_that_continues_too_long(home: Path, workspace: Path) -> None:
     look = [Reply(tool_calls=(ToolCall("terminal", {"command": f"echo {n}"}),)) for n in range(2)]
     async with serve([*look, Reply("As far as I came.")]) as server:
         arguments = ("--mode", "auto", "--max-steps", "2", "--output-format", "json", "-p", "go")
@@ -40,11 +40,11 @@ async def test_max_cost_ends_a_run_that_costs_more(home: Path, workspace: Path) 
     assert len(server.requests) == 2
 
 
-async def test_a_command_that_takes_all_the_time_leaves_enough_for_a_last_answer(
+async def test_a_command_that_uses_all_the_time_leaves_enough_for_a_final_answer(
     home: Path, workspace: Path
 ) -> None:
     start = ToolCall("terminal", {"command": "echo begun; sleep 300"})
-    for timeout_s in ("5", "25"):  # a slow machine needs longer to start the command
+    for timeout_s in ("5", "25"):  # A slow machine needs longer to start the command.
         async with serve([Reply(tool_calls=(start,)), Reply("As far as I came.")]) as server:
             arguments = ("--mode", "auto", "--timeout", timeout_s, "--output-format", "json", "-p", "go")
             done = await run_headless(*arguments, environment=agent_environment(home, server), cwd=workspace)
@@ -58,7 +58,7 @@ async def test_a_command_that_takes_all_the_time_leaves_enough_for_a_last_answer
     assert "begun" in str(server.requests[1].body)
 
 
-async def test_a_limit_in_money_that_cannot_be_kept_is_told(home: Path, workspace: Path) -> None:
+async def test_a_cost_limit_that_cannot_be_enforced_is_reported(home: Path, workspace: Path) -> None:
     async with serve([Reply("Done.")]) as server:
         arguments = ("--max-cost", "0.00002", "-p", "go")
         done = await run_headless(*arguments, environment=agent_environment(home, server), cwd=workspace)

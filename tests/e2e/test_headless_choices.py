@@ -1,4 +1,4 @@
-"""What the flags of `hermes-acp run` select for one run: the model, its effort, the session, folders, permissions."""
+"""The choices that flags of `hermes-acp run` make for one run: model, effort, session, folders, permissions."""
 
 import json
 import sys
@@ -74,7 +74,7 @@ MAKE = ToolCall("terminal", {"command": "env echo made > made.txt"})
 
 
 @pytest.mark.slow
-async def test_what_is_allowed_for_a_run_runs_in_it_and_in_no_other(home: Path, workspace: Path) -> None:
+async def test_permissions_for_a_run_apply_to_no_other(home: Path, workspace: Path) -> None:
     replies = (Reply(tool_calls=(READ, EDIT)), Reply(tool_calls=(MAKE,)), Reply("Done."))
     for flags, code, text, is_made in (
         (("--allow", "edit", "--allow", "bash(env echo *)"), 0, "x = 5\ny = 2\n", True),
@@ -92,7 +92,7 @@ async def test_what_is_allowed_for_a_run_runs_in_it_and_in_no_other(home: Path, 
     assert "There are no permanent answers." in listed.output + listed.errors
 
 
-async def test_a_rule_that_denies_beats_what_is_allowed_for_a_run(home: Path, workspace: Path) -> None:
+async def test_a_deny_rule_takes_precedence_over_permissions_for_a_run(home: Path, workspace: Path) -> None:
     configure(home, "rules: [{deny: {command: env}}]\n")
     async with serve([Reply(tool_calls=(MAKE,)), Reply("Done.")]) as server:
         environment = agent_environment(home, server)
@@ -101,7 +101,7 @@ async def test_a_rule_that_denies_beats_what_is_allowed_for_a_run(home: Path, wo
     assert not (workspace / "made.txt").exists(), done.errors
 
 
-async def test_a_run_out_of_time_says_so_once(home: Path, workspace: Path) -> None:
+async def test_a_run_that_times_out_says_so_once(home: Path, workspace: Path) -> None:
     slow = ToolCall("terminal", {"command": "sleep 60"})
     async with serve([Reply(tool_calls=(slow,))]) as server:
         flags = ("--mode", "auto", "--timeout", "2", "go")

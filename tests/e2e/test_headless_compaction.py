@@ -18,7 +18,7 @@ SUMMARY = Reply("a.py sets x three hundred times.", deltas=3)
 
 
 @pytest.mark.parametrize("vendor", VENDORS)
-async def test_a_run_makes_room_says_so_and_goes_on(tmp_path: Path, vendor: str) -> None:
+async def test_a_run_compacts_its_history_says_so_and_continues(tmp_path: Path, vendor: str) -> None:
     home, workspace = tmp_path / "home", tmp_path / "workspace"
     home.mkdir()
     workspace.mkdir()

@@ -1,4 +1,4 @@
-"""`hermes-acp run` when something outside of it fails: the model, the settings, the disk."""
+"""`hermes-acp run` when something outside it fails: the model, the settings, the disk."""
 
 import os
 import sys
@@ -68,7 +68,7 @@ def fill(folder: Path) -> None:
     ],
     ids=["429", "500", "529", "cut", "reset", "unfinished", "error in the stream"],
 )
-async def test_a_model_that_keeps_failing_is_tried_again_visibly_and_given_up(
+async def test_a_model_that_keeps_failing_is_retried_visibly_and_given_up(
     home: Path, tmp_path: Path, vendor: str, fault: Fault
 ) -> None:
     async with serve(Script([Reply("half an answer", deltas=3, fault=fault)], pick="cycle")) as server:
@@ -85,9 +85,7 @@ async def test_a_model_that_keeps_failing_is_tried_again_visibly_and_given_up(
 
 
 @pytest.mark.parametrize("vendor", VENDORS)
-async def test_a_refused_key_is_not_tried_again_and_never_shown(
-    home: Path, tmp_path: Path, vendor: str
-) -> None:
+async def test_a_rejected_key_is_not_retried_and_never_shown(home: Path, tmp_path: Path, vendor: str) -> None:
     async with serve(Script([Reply(fault=Fault(status=401))], pick="cycle")) as server:
         environment = agent_environment(home, server, vendor)
         done = await run_headless("-p", "go", environment=environment, cwd=tmp_path)
@@ -104,7 +102,7 @@ async def test_a_model_that_recovers_is_no_failure(home: Path, tmp_path: Path) -
     assert done.errors.count("Trying again") == 1
 
 
-async def test_nobody_listens_at_the_address(home: Path, tmp_path: Path) -> None:
+async def test_an_address_that_refuses_connections(home: Path, tmp_path: Path) -> None:
     async with serve([]) as server:
         gone = agent_environment(home, server)
     done = await run_headless("-p", "go", environment=gone, cwd=tmp_path)
@@ -124,7 +122,7 @@ async def test_nobody_listens_at_the_address(home: Path, tmp_path: Path) -> None
         ("providers: {openai_compatible: {base_url: nowhere}}\n", "base_url"),
     ],
 )
-async def test_a_bad_setting_ends_in_2_and_names_file_and_setting(
+async def test_an_invalid_setting_exits_with_2_and_names_file_and_setting(
     home: Path, tmp_path: Path, text: str, named: str
 ) -> None:
     file = configure(home, text)
@@ -143,7 +141,7 @@ async def test_a_bad_setting_ends_in_2_and_names_file_and_setting(
         ({"OPENAI_BASE_URL": "localhost:1"}, "OPENAI_BASE_URL"),
     ],
 )
-async def test_a_bad_variable_ends_in_2_and_is_named(
+async def test_an_invalid_variable_exits_with_2_and_is_named(
     home: Path, tmp_path: Path, more: dict[str, str], named: str
 ) -> None:
     environment = agent_environment(home) | more
@@ -152,7 +150,7 @@ async def test_a_bad_variable_ends_in_2_and_is_named(
     assert named in done.errors
 
 
-async def test_no_model_ends_in_2_and_says_what_to_set(tmp_path: Path) -> None:
+async def test_a_missing_model_exits_with_2_and_says_what_to_set(tmp_path: Path) -> None:
     done = await run_headless("-p", "go", environment=agent_environment(tmp_path), cwd=tmp_path)
     assert (done.code, done.output) == (2, "")
     for name in (
@@ -179,7 +177,7 @@ async def test_a_key_in_the_home_folder_is_enough(home: Path, tmp_path: Path) ->
     assert server.requests[0].asked.model == "scripted-small"
 
 
-async def test_a_home_that_is_no_folder_ends_in_4(tmp_path: Path) -> None:
+async def test_a_home_that_is_not_a_folder_exits_with_4(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     async with serve([Reply("x")]) as server:
         environment = agent_environment(tmp_path, server, HERMES_HOME=str(tmp_path / "file" / "home"))
@@ -189,7 +187,7 @@ async def test_a_home_that_is_no_folder_ends_in_4(tmp_path: Path) -> None:
     assert "Traceback" not in done.errors
 
 
-async def test_a_home_that_cannot_be_written_ends_in_4(tmp_path: Path) -> None:
+async def test_a_home_that_cannot_be_written_exits_with_4(tmp_path: Path) -> None:
     with unwritable_folder(tmp_path / "locked") as locked:
         async with serve([Reply("x")]) as server:
             environment = agent_environment(locked, server)
@@ -200,7 +198,7 @@ async def test_a_home_that_cannot_be_written_ends_in_4(tmp_path: Path) -> None:
     assert "Traceback" not in done.errors
 
 
-async def test_a_disk_full_from_the_start_ends_in_4(tiny_disk: Path, tmp_path: Path) -> None:
+async def test_a_disk_full_from_the_start_exits_with_4(tiny_disk: Path, tmp_path: Path) -> None:
     fill(tiny_disk)
     async with serve([Reply("x")]) as server:
         environment = agent_environment(tiny_disk, server)
@@ -210,7 +208,7 @@ async def test_a_disk_full_from_the_start_ends_in_4(tiny_disk: Path, tmp_path: P
     assert "Traceback" not in done.errors
 
 
-async def test_a_disk_that_fills_up_in_mid_turn_ends_in_4(tiny_disk: Path, tmp_path: Path) -> None:
+async def test_a_disk_that_fills_up_during_a_turn_exits_with_4(tiny_disk: Path, tmp_path: Path) -> None:
     async with serve([Reply("word " * 100_000, deltas=20)]) as server:
         environment = agent_environment(tiny_disk, server)
         done = await run_headless(
@@ -238,7 +236,7 @@ async def test_a_full_standard_output_is_named(home: Path, tmp_path: Path) -> No
     assert "Traceback" not in done.stderr.decode()
 
 
-async def test_a_relative_home_is_refused(tmp_path: Path) -> None:
+async def test_a_relative_home_is_rejected(tmp_path: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "HERMES_HOME": "rel/home", "OPENAI_API_KEY": "sk-test"}
     for arguments in ((), ("run", "-p", "hi")):
         with anyio.fail_after(90):
@@ -255,7 +253,9 @@ async def test_a_relative_home_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-"])
-async def test_a_closed_standard_stream_is_one_clear_line(home: Path, tmp_path: Path, closed: str) -> None:
+async def test_a_closed_standard_stream_is_reported_in_one_line(
+    home: Path, tmp_path: Path, closed: str
+) -> None:
     script = f'exec "$0" run -p hello {closed}'
     done = await run_command(
         "-c", script, COMMAND, environment=agent_environment(home), cwd=tmp_path, command="/bin/sh"

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", rea
 
 
 async def run_on(stdin: int, *arguments: str, environment: Mapping[str, str], cwd: Path) -> tuple[int, str]:
-    """Run with a descriptor as standard input; return the exit code and what was recorded."""
+    """Run with a descriptor as standard input; return the exit code and the recorded prompt."""
     with anyio.fail_after(WAIT_S):
         done = await anyio.run_process(
             [COMMAND, "run", *arguments], stdin=stdin, check=False, cwd=cwd, env=dict(environment)
@@ -36,7 +36,7 @@ async def test_a_piped_text_is_context_for_the_prompt(home: Path, workspace: Pat
             assert "stdin:\n```\nstep 1 ok\nstep 2: ZeroDivisionError\n```" in prompt
 
 
-async def test_a_long_text_is_cut_in_the_middle_and_that_is_said(home: Path, workspace: Path) -> None:
+async def test_a_long_text_is_cut_in_the_middle_with_a_notice(home: Path, workspace: Path) -> None:
     log = b"first line\n" + b"x" * 79 * 10_000 + b"\nlast line\n"
     async with serve([Reply("ok")]) as server:
         environment = agent_environment(home, server)
@@ -51,7 +51,7 @@ async def test_a_long_text_is_cut_in_the_middle_and_that_is_said(home: Path, wor
 
 
 @pytest.mark.parametrize("arguments", [("-p", "look"), ()], ids=["context", "prompt"])
-async def test_a_binary_file_is_refused(home: Path, workspace: Path, arguments: tuple[str, ...]) -> None:
+async def test_a_binary_file_is_rejected(home: Path, workspace: Path, arguments: tuple[str, ...]) -> None:
     async with serve([]) as server:
         environment = agent_environment(home, server)
         picture = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
@@ -61,7 +61,7 @@ async def test_a_binary_file_is_refused(home: Path, workspace: Path, arguments: 
     assert server.requests == []
 
 
-async def test_a_file_and_nothing_are_read_without_waiting(home: Path, workspace: Path) -> None:
+async def test_files_and_empty_input_are_read_without_waiting(home: Path, workspace: Path) -> None:
     async with serve(Script([Reply("ok")], pick="cycle")) as server:
         environment = agent_environment(home, server)
         with (workspace / "a.py").open("rb") as file:
@@ -87,8 +87,8 @@ async def test_a_terminal_is_not_read(home: Path, workspace: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_an_open_pipe_that_sends_nothing_holds_up_no_run(home: Path, workspace: Path) -> None:
-    """As CI systems and programs leave it: nobody writes to it, and nobody closes it."""
+async def test_an_open_pipe_without_data_does_not_block_the_run(home: Path, workspace: Path) -> None:
+    """CI systems and programs may leave a pipe that nobody writes to and nobody closes."""
     reading, writing = os.pipe()
     try:
         async with serve([Reply("ok")]) as server:
@@ -100,8 +100,8 @@ async def test_an_open_pipe_that_sends_nothing_holds_up_no_run(home: Path, works
         os.close(writing)
 
 
-async def test_a_slow_writer_is_waited_for(home: Path, workspace: Path) -> None:
-    """Input has started, so its end is awaited."""
+async def test_the_run_waits_for_a_slow_writer(home: Path, workspace: Path) -> None:
+    """Once input has started, its end is awaited."""
     reading, writing = os.pipe()
     ends: list[tuple[int, str]] = []
     async with serve([Reply("ok")]) as server, anyio.create_task_group() as tasks:

@@ -1,4 +1,4 @@
-"""What the agent keeps and learns in runs without an editor: only what its user wants."""
+"""Memory and skills in runs without an editor: only what the user enabled is kept."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def work(tmp_path: Path) -> Path:
     return folder
 
 
-async def test_nothing_looks_back_at_a_long_turn(tmp_path: Path, work: Path) -> None:
+async def test_a_long_turn_causes_no_reflection(tmp_path: Path, work: Path) -> None:
     configure(tmp_path, "skills: {look_back_after_calls: 2}\n")
     replies = (Reply(tool_calls=CALLS), Reply("Read."), Reply("Nothing to keep."))
     async with serve(Script(replies)) as server:
@@ -33,9 +33,7 @@ async def test_nothing_looks_back_at_a_long_turn(tmp_path: Path, work: Path) -> 
 
 
 @pytest.mark.parametrize("is_wanted", [False, True])
-async def test_a_memory_service_is_told_only_where_that_is_wanted(
-    tmp_path: Path, work: Path, is_wanted: bool
-) -> None:
+async def test_a_memory_service_is_used_only_if_enabled(tmp_path: Path, work: Path, is_wanted: bool) -> None:
     def answer(asked: Asked) -> tuple[int, object]:
         return 200, {"results": []}
 
@@ -49,9 +47,7 @@ async def test_a_memory_service_is_told_only_where_that_is_wanted(
         assert bool(told) == is_wanted
 
 
-async def test_a_note_that_nobody_approved_waits_and_is_not_reported_as_done(
-    tmp_path: Path, work: Path
-) -> None:
+async def test_a_note_without_approval_waits_and_is_not_reported_as_done(tmp_path: Path, work: Path) -> None:
     kept = ToolCall("memory", {"action": "add", "store": "user", "text": "Likes tea."})
     other = ToolCall("terminal", {"command": "git push origin main"})
     async with serve(Script((Reply(tool_calls=(kept, other)), Reply("Noted.")))) as server:
@@ -64,5 +60,5 @@ async def test_a_note_that_nobody_approved_waits_and_is_not_reported_as_done(
     ]
     assert (
         len([line for line in lines if line.startswith("warning: A tool call needed")]) == 1
-    )  # the command's
+    )  # The command's.
     assert "Likes tea." in pending.output

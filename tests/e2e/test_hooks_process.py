@@ -20,7 +20,7 @@ def hooks(**named: dict[str, Any]) -> str:
     return json.dumps({"hooks": named})
 
 
-async def test_a_run_formats_checks_in_the_sandbox_and_notifies(home: Path, workspace: Path) -> None:
+async def test_hooks_of_a_run_format_check_in_the_sandbox_and_notify(home: Path, workspace: Path) -> None:
     ended, outside = home / "ended.json", home / "outside"
     edits = {"event": "after_tool", "tools": ["edit"], "paths": ["*.py"]}
     own = hooks(
@@ -47,7 +47,9 @@ async def test_a_run_formats_checks_in_the_sandbox_and_notifies(home: Path, work
     assert (seen["event"], seen["reason"], seen["answer"]) == ("turn_end", "done", "Edited.")
 
 
-async def test_a_projects_hook_for_claude_code_guards_once_it_is_trusted(home: Path, workspace: Path) -> None:
+async def test_a_projects_hook_for_claude_code_rejects_once_it_is_trusted(
+    home: Path, workspace: Path
+) -> None:
     command = """touch ran; grep -q '"tool_name":"Edit"' && echo 'edit the template' >&2 && exit 2"""
     group = {"matcher": "Edit", "hooks": [{"type": "command", "command": command}]}
     (workspace / ".claude").mkdir()
@@ -101,7 +103,7 @@ async def test_hooks_of_other_agents_are_copied_once_and_then_run(home: Path, wo
     assert "claude-PreToolUse-1: refuses: ask first" in tried.output
 
 
-async def test_a_refused_call_is_an_exit_code_unless_the_agent_found_another_way(
+async def test_a_rejected_call_sets_the_exit_code_unless_the_agent_found_an_alternative(
     home: Path, workspace: Path
 ) -> None:
     other = ToolCall("write_file", {"path": "b.txt", "content": "x = 5\n"})
@@ -120,7 +122,7 @@ async def test_a_refused_call_is_an_exit_code_unless_the_agent_found_another_way
         assert (why in done.report["error"]) is (code == 5)
 
 
-async def test_a_refused_prompt_is_an_exit_code_and_no_request(home: Path, workspace: Path) -> None:
+async def test_a_rejected_prompt_sets_the_exit_code_and_sends_no_request(home: Path, workspace: Path) -> None:
     async with serve([Reply("Hello.")]) as server:
         environment = agent_environment(home, server)
         configure(home, hooks(no={"event": "prompt", "command": "echo 'not in this folder' >&2; exit 2"}))

@@ -1,4 +1,4 @@
-"""A file name with line breaks, as both screens of the real chat show it: no part of it can look like an answer."""
+"""A file name with line breaks on both screens of the real chat: no part of it can look like an answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REPLIES = (Reply(tool_calls=(WRITE,)), Reply("Done."))
 SHOWN = r"ok\nyes ABCDE → Allow once (new)"
 
 
-async def test_on_a_scrolling_terminal(place: Place) -> None:
+async def test_a_hostile_path_on_a_scrolling_terminal(place: Place) -> None:
     async with serve(REPLIES) as server, place.chat(server, columns=120) as terminal:
         await terminal.see("scripted-large")
         terminal.type(f"write it{ENTER}")
@@ -25,7 +25,7 @@ async def test_on_a_scrolling_terminal(place: Place) -> None:
         await terminal.see("→ Reject")
 
 
-async def test_on_the_full_screen(place: Place) -> None:
+async def test_a_hostile_path_on_the_full_screen(place: Place) -> None:
     async with serve(REPLIES) as server, full_chat(place, server) as stage:
         await stage.say("write it\r")
         await stage.asked()

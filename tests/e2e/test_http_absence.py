@@ -1,4 +1,4 @@
-"""Connections whose client is gone: how long they are kept, and what waits for it."""
+"""Connections whose client is gone: how long they are kept, and what waits for the client."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -58,7 +58,7 @@ async def greet(remote_client: RemoteClient) -> None:
     reader.close()
 
 
-async def test_who_never_greets_is_not_kept(tmp_path: Path) -> None:
+async def test_a_connection_without_a_greeting_is_dropped(tmp_path: Path) -> None:
     async with registry(tmp_path, greeting_s=SOON) as clients:
         remote_client = clients.begin("websocket")
         remote_client.arrive()
@@ -67,7 +67,7 @@ async def test_who_never_greets_is_not_kept(tmp_path: Path) -> None:
             await remote_client.transport.deliver(HELLO)
 
 
-async def test_who_stays_away_is_not_kept(tmp_path: Path) -> None:
+async def test_the_connection_of_an_absent_client_is_dropped(tmp_path: Path) -> None:
     async with registry(tmp_path, absence_s=SOON) as clients:
         remote_client = clients.begin("http")
         remote_client.arrive()
@@ -76,7 +76,7 @@ async def test_who_stays_away_is_not_kept(tmp_path: Path) -> None:
         await ended(clients, remote_client)
 
 
-async def test_who_is_there_is_kept_however_silent(tmp_path: Path) -> None:
+async def test_the_connection_of_a_silent_client_is_kept(tmp_path: Path) -> None:
     async with registry(tmp_path, absence_s=SOON) as clients:
         present, absent = clients.begin("websocket"), clients.begin("websocket")
         present.arrive()
@@ -85,7 +85,7 @@ async def test_who_is_there_is_kept_however_silent(tmp_path: Path) -> None:
         assert clients.find(present.id) is present
 
 
-async def test_who_may_not_return_ends_at_once(tmp_path: Path) -> None:
+async def test_a_connection_that_cannot_be_resumed_ends_at_once(tmp_path: Path) -> None:
     async with registry(tmp_path) as clients:
         remote_client = clients.begin("websocket")
         remote_client.arrive()
@@ -94,7 +94,7 @@ async def test_who_may_not_return_ends_at_once(tmp_path: Path) -> None:
         await ended(clients, remote_client)
 
 
-async def test_there_is_a_limit_and_room_again_below_it(tmp_path: Path) -> None:
+async def test_the_number_of_connections_is_limited(tmp_path: Path) -> None:
     async with registry(tmp_path) as clients:
         first, _ = clients.begin("http"), clients.begin("http")
         with pytest.raises(TooManyClients):
@@ -104,7 +104,7 @@ async def test_there_is_a_limit_and_room_again_below_it(tmp_path: Path) -> None:
         assert clients.begin("http")
 
 
-async def test_a_wire_holds_no_more_than_its_room_while_nobody_reads() -> None:
+async def test_a_connection_buffers_no_more_than_its_limit_while_nobody_reads() -> None:
     transport = DetachableTransport(None, BufferLimits(incoming_bytes=10, unsent_bytes=10, kept_bytes=10))
     with anyio.fail_after(60):
         await transport.send(b"1234\n")
@@ -128,7 +128,7 @@ async def test_a_wire_holds_no_more_than_its_room_while_nobody_reads() -> None:
         await transport.send(b"2\n")
 
 
-async def test_a_client_that_takes_nothing_loses_its_stream_but_no_message() -> None:
+async def test_a_client_that_reads_nothing_loses_its_stream_but_no_message() -> None:
     outbox = Outbox(BufferAccount(1000, 1000))
     outbox.put(b"{}")
 

@@ -1,4 +1,4 @@
-"""Whole conversations over HTTP with event streams and over WebSocket, with the connection lost on the way."""
+"""Whole conversations over HTTP with event streams and over WebSocket, with connections that are lost in between."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KINDS = ["http", "http2", "websocket"]
 
 @asynccontextmanager
 async def at_work(tmp_path: Path, *replies: Reply) -> AsyncGenerator[tuple[Serving, ModelServer, Path]]:
-    """Yield a server, its model and a workspace; the server then exits normally and has logged nothing."""
+    """Yield a server, its model and a workspace; the server must then exit normally and have logged nothing."""
     workspace, home = tmp_path / "workspace", tmp_path / "home"
     workspace.mkdir()
     home.mkdir()
@@ -80,7 +80,7 @@ async def test_a_turn_with_permission_and_diff(tmp_path: Path, kind: str) -> Non
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_cancel_ends_a_stream_that_would_go_on(tmp_path: Path, kind: str) -> None:
+async def test_cancelling_ends_an_endless_stream(tmp_path: Path, kind: str) -> None:
     talk = Reply(("one ", "two "), holds=(Hold(anyio.Event(), after=1),))
     async with (
         at_work(tmp_path, talk, Reply("Still here.")) as (server, _, workspace),
@@ -94,7 +94,7 @@ async def test_cancel_ends_a_stream_that_would_go_on(tmp_path: Path, kind: str) 
         assert (await client.prompt(session_id, "there?"))["result"] == {"stopReason": "end_turn"}
 
 
-async def test_a_lost_event_stream_goes_on_where_it_was(tmp_path: Path) -> None:
+async def test_a_lost_event_stream_resumes_where_it_stopped(tmp_path: Path) -> None:
     go_on = anyio.Event()
     talk = Reply(("one ", "two ", "three"), holds=(Hold(go_on, after=1),))
     async with at_work(tmp_path, talk) as (server, _, workspace), http_client(server.url) as client:
@@ -109,7 +109,7 @@ async def test_a_lost_event_stream_goes_on_where_it_was(tmp_path: Path) -> None:
         assert client.said(session_id) == "one two three"
 
 
-async def test_a_stream_is_shown_again_from_an_earlier_place(tmp_path: Path) -> None:
+async def test_a_stream_is_replayed_from_an_earlier_position(tmp_path: Path) -> None:
     async with (
         at_work(tmp_path, Reply("All of it.")) as (server, _, workspace),
         http_client(server.url) as client,
@@ -129,7 +129,7 @@ async def test_a_stream_is_shown_again_from_an_earlier_place(tmp_path: Path) -> 
         assert odd.status_code == 400
 
 
-async def test_a_lost_socket_goes_on_where_it_was(tmp_path: Path) -> None:
+async def test_a_lost_socket_resumes_where_it_stopped(tmp_path: Path) -> None:
     go_on = anyio.Event()
     talk = Reply(("one ", "two ", "three"), holds=(Hold(go_on, after=1),))
     async with at_work(tmp_path, talk) as (server, _, workspace):
@@ -147,7 +147,7 @@ async def test_a_lost_socket_goes_on_where_it_was(tmp_path: Path) -> None:
             assert lost.said(session_id) + back.said(session_id) == "one two three"
 
 
-async def test_a_turn_goes_on_when_its_socket_is_lost(tmp_path: Path) -> None:
+async def test_a_turn_continues_when_its_socket_is_lost(tmp_path: Path) -> None:
     hold = anyio.Event()
     talk = Reply(("one ", "two "), holds=(Hold(hold, after=1),))
     async with at_work(tmp_path, talk, Reply("Again.")) as (server, _, workspace):
@@ -198,10 +198,10 @@ async def test_delete_ends_the_connection(tmp_path: Path) -> None:
             while client.ended != {None, session_id}:
                 await anyio.lowlevel.checkpoint()
         assert (await client.http.delete(server.url, headers=client.connection)).status_code == 404
-        gate.set()  # the turn outlives its client, and the server waits for it before it exits
+        gate.set()  # The turn outlives its client, and the server waits for it before it exits.
 
 
-async def test_twenty_connections_at_once(tmp_path: Path) -> None:
+async def test_twenty_concurrent_connections(tmp_path: Path) -> None:
     gate = anyio.Event()
     replies = [Reply(("one ", "two"), holds=(Hold(gate, after=1),)) for _ in range(20)]
     async with at_work(tmp_path, *replies) as (server, _, workspace), anyio.create_task_group() as tasks:
@@ -234,7 +234,7 @@ async def test_a_signal_ends_turns_and_streams(tmp_path: Path, kind: str) -> Non
         assert await server.wait() == 130
 
 
-async def test_a_long_answer_waits_for_a_client_that_is_away(tmp_path: Path) -> None:
+async def test_a_long_answer_waits_for_an_absent_client(tmp_path: Path) -> None:
     go_on = anyio.Event()
     words = [f"{number:05d} " + "x" * 1000 + " " for number in range(4000)]
     talk = Reply(("one ", *words), holds=(Hold(go_on, after=1),))

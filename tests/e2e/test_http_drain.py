@@ -1,4 +1,4 @@
-"""What SIGTERM means to a server: running turns end, new ones are refused, and the exit code is 0."""
+"""Draining on SIGTERM: running turns end, new ones are rejected, and the exit code is 0."""
 
 import signal
 from pathlib import Path
@@ -62,7 +62,7 @@ async def test_a_running_turn_ends_before_the_server_does(tmp_path: Path) -> Non
     ],
     ids=["after the time", "second signal", "interrupt"],
 )
-async def test_a_turn_that_does_not_end_is_cut_off_and_continued_at_the_next_start(
+async def test_a_turn_that_does_not_end_is_interrupted_and_continued_at_the_next_start(
     tmp_path: Path, settings: str, signals: tuple[signal.Signals, ...], code: int
 ) -> None:
     (tmp_path / ".hermes").mkdir(mode=0o700)
@@ -87,4 +87,4 @@ async def test_a_turn_that_does_not_end_is_cut_off_and_continued_at_the_next_sta
 async def send_all(server: Serving, signals: tuple[signal.Signals, ...]) -> None:
     for number in signals:
         server.process.send_signal(number)
-        await anyio.sleep(0.05)  # two pending signals of the same kind are one
+        await anyio.sleep(0.05)  # Two pending signals of the same kind are one.

@@ -1,4 +1,4 @@
-"""A client that is lost again and again during a turn: the turn ends, and every message arrives once, in order."""
+"""A client that is lost repeatedly during a turn: the turn ends, and every message arrives once, in order."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Which clients and requests are refused, and that refusals do no harm.
+"""Rejected clients and requests; rejections do no harm.
 
-Each refusal is followed by a request that is served.
+Each rejection is followed by a request that is served.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ORIGIN = "https://app.example"
 
 @asynccontextmanager
 async def door(tmp_path: Path, *flags: str) -> AsyncGenerator[tuple[Serving, httpx2.AsyncClient]]:
-    """Yield a server and a client with the token; afterwards, the server still answers."""
+    """Yield a server and a client with the token; afterwards, the server must still answer."""
     async with (
         serving(agent_environment(tmp_path), tmp_path, *flags) as server,
         httpx2.AsyncClient(timeout=WAIT_S) as http,
@@ -52,7 +52,7 @@ async def door(tmp_path: Path, *flags: str) -> AsyncGenerator[tuple[Serving, htt
     ],
     ids=["none", "wrong", "scheme", "odd"],
 )
-async def test_without_the_token(tmp_path: Path, headers: dict[str, str]) -> None:
+async def test_requests_without_the_token(tmp_path: Path, headers: dict[str, str]) -> None:
     async with door(tmp_path) as (server, http):
         raw = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
         for method in ("POST", "GET", "DELETE", "PUT"):
@@ -76,7 +76,7 @@ async def test_without_the_token(tmp_path: Path, headers: dict[str, str]) -> Non
         ({"host": "192.168.0.1"}, 421),
     ],
 )
-async def test_from_the_wrong_place(tmp_path: Path, headers: dict[str, str], status: int) -> None:
+async def test_requests_from_another_origin(tmp_path: Path, headers: dict[str, str], status: int) -> None:
     async with door(tmp_path, "--allow-origin", ORIGIN) as (server, http):
         assert (await http.post(server.url, json=HELLO, headers={**BEARER, **headers})).status_code == status
         assert (await http.options(server.url, headers=headers)).status_code == status
@@ -88,7 +88,7 @@ async def test_from_the_wrong_place(tmp_path: Path, headers: dict[str, str], sta
             assert info.value.response.status_code == status
 
 
-async def test_a_page_of_an_allowed_origin(tmp_path: Path) -> None:
+async def test_a_page_from_an_allowed_origin(tmp_path: Path) -> None:
     async with door(tmp_path, "--allow-origin", ORIGIN) as (server, http):
         asked = {"origin": ORIGIN, "access-control-request-method": "POST"}
         preflight = await http.options(server.url, headers=asked)
@@ -107,7 +107,7 @@ async def test_a_page_of_an_allowed_origin(tmp_path: Path) -> None:
             assert json.loads(await socket.recv())["result"]["protocolVersion"] == 1
 
 
-async def test_what_a_post_must_be(tmp_path: Path) -> None:
+async def test_the_requirements_for_a_post(tmp_path: Path) -> None:
     async with door(tmp_path) as (server, http), http_client(server.url) as client:
         connected = {**BEARER, **client.connection, "content-type": "application/json"}
         note: dict[str, Any] = {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "a"}}
@@ -142,7 +142,7 @@ async def test_what_a_post_must_be(tmp_path: Path) -> None:
         assert (await http.post(server.url + "/more", json=HELLO, headers=BEARER)).status_code == 404
 
 
-async def test_a_bad_initialize_begins_nothing(tmp_path: Path) -> None:
+async def test_an_invalid_initialize_creates_no_connection(tmp_path: Path) -> None:
     async with door(tmp_path) as (server, http):
         bad = {**HELLO, "params": {"protocolVersion": "one"}}
         answered = await http.post(server.url, json=bad, headers=BEARER)
@@ -176,7 +176,7 @@ async def test_a_socket_message_that_is_too_long(tmp_path: Path) -> None:
         assert client.socket.close_code == 1009
 
 
-async def test_frames_on_a_socket_that_are_no_messages(tmp_path: Path) -> None:
+async def test_invalid_messages_on_a_socket(tmp_path: Path) -> None:
     async with door(tmp_path) as (server, _), socket_client(server.url) as client:
         await client.socket.send(b"bytes are ignored")
         await client.socket.send("")
@@ -205,7 +205,9 @@ async def test_frames_on_a_socket_that_are_no_messages(tmp_path: Path) -> None:
         ([], "short", "16"),
     ],
 )
-async def test_what_the_command_refuses(tmp_path: Path, flags: list[str], token: str, words: str) -> None:
+async def test_invalid_arguments_of_the_command(
+    tmp_path: Path, flags: list[str], token: str, words: str
+) -> None:
     environment = agent_environment(tmp_path) | ({"HERMES_SERVE_TOKEN": token} if token else {})
     done = await run_command("serve", *flags, environment=environment, cwd=tmp_path)
     assert done.code == 2
@@ -214,7 +216,7 @@ async def test_what_the_command_refuses(tmp_path: Path, flags: list[str], token:
     assert done.output == ""
 
 
-async def test_a_token_is_made_and_shown_once(tmp_path: Path) -> None:
+async def test_a_token_is_created_and_shown_once(tmp_path: Path) -> None:
     async with (
         serving(agent_environment(tmp_path), tmp_path, token="") as server,
         httpx2.AsyncClient(timeout=WAIT_S) as http,
@@ -230,7 +232,7 @@ async def test_the_help_lists_the_command(tmp_path: Path) -> None:
     assert "serve" in done.output
 
 
-async def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
+async def test_without_the_extra_the_command_says_what_to_install(tmp_path: Path) -> None:
     hidden = tmp_path / "hidden" / "hypercorn"
     hidden.mkdir(parents=True)
     (hidden / "__init__.py").write_text("raise ModuleNotFoundError(name='hypercorn')\n")

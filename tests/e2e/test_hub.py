@@ -1,4 +1,4 @@
-"""Several users at one hub: each is served by a process of their own profile, and cannot reach anybody else's."""
+"""Several users of one hub: each is served by a process for their own profile, and cannot reach anybody else's."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def workers(hub: Hub) -> list[psutil.Process]:
     return [each for each in psutil.Process(hub.process.pid).children() if "--for-hub" in each.cmdline()]
 
 
-async def test_users_work_side_by_side_and_reach_nothing_of_each_other(tmp_path: Path) -> None:
+async def test_users_work_concurrently_and_cannot_reach_each_others_data(tmp_path: Path) -> None:
     async with at_work(tmp_path, Reply("For Anna."), Reply("For Ben.")) as (hub, _):
         anna, ben = await hub.add_user("anna"), await hub.add_user("ben")
         await hub.start()
@@ -74,7 +74,7 @@ async def test_users_work_side_by_side_and_reach_nothing_of_each_other(tmp_path:
 
 
 async def methods_with(client: Client, session_id: str) -> list[str]:
-    """Try to reach somebody else's session with every method there is; return the answers."""
+    """Try to reach somebody else's session with every method; return the answers."""
     text = [{"type": "text", "text": "read it"}]
     tried: list[tuple[str, dict[str, Any]]] = [
         ("session/load", {"cwd": "/tmp", "mcpServers": []}),
@@ -97,7 +97,7 @@ async def methods_with(client: Client, session_id: str) -> list[str]:
 
 
 async def requests_with(token: str, url: str, connection: dict[str, str], session_id: str) -> list[str]:
-    """Try to use somebody else's connection in every way there is; return the answers."""
+    """Try to use somebody else's connection with every kind of request; return the answers."""
     own = {"authorization": f"Bearer {token}"}
     body: dict[str, Any] = {"jsonrpc": "2.0", "id": 9, "method": "session/list", "params": {}}
     forged = ["hermes_pat_000000000000_" + "A" * 43, "hermes_web_" + "A" * 43, "null", "e30.e30.e30"]
@@ -157,7 +157,7 @@ async def test_damaged_accounts_are_reported_at_the_start(tmp_path: Path) -> Non
         assert "Traceback" not in done.errors
 
 
-async def test_a_revoked_token_ends_what_is_open_and_admits_nobody(tmp_path: Path) -> None:
+async def test_a_revoked_token_ends_open_connections_and_admits_nobody(tmp_path: Path) -> None:
     async with at_work(tmp_path, Reply("Hello.")) as (hub, _):
         token = await hub.add_user("anna")
         await hub.start()
@@ -171,7 +171,7 @@ async def test_a_revoked_token_ends_what_is_open_and_admits_nobody(tmp_path: Pat
         assert refused.value.response.status_code == 401
 
 
-async def test_a_quota_stops_turns_and_further_sessions(tmp_path: Path) -> None:
+async def test_a_quota_stops_turns_and_new_sessions(tmp_path: Path) -> None:
     async with at_work(tmp_path, Reply("One."), Reply("Two."), Reply("Three.")) as (hub, model):
         token = await hub.add_user("anna", "--tokens-per-day", "1", "--sessions", "1")
         await hub.start()
@@ -192,7 +192,7 @@ async def test_a_quota_stops_turns_and_further_sessions(tmp_path: Path) -> None:
         assert len(model.requests) >= 2
 
 
-async def test_a_killed_process_is_replaced_and_the_session_goes_on(tmp_path: Path) -> None:
+async def test_a_killed_process_is_replaced_and_the_session_continues(tmp_path: Path) -> None:
     async with at_work(tmp_path, Reply("One."), Reply("Two.")) as (hub, _):
         token = await hub.add_user("anna")
         await hub.start()

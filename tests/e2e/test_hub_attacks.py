@@ -43,7 +43,7 @@ def request(line: str, *headers: str, body: str = "", host: str = "Host: localho
 
 
 async def exchange(port: int, sent: bytes) -> str:
-    """Send bytes, and return everything received until the server closes."""
+    """Send bytes, and return everything received until the server closes the connection."""
     received = b""
     with anyio.fail_after(WAIT_S):
         async with await anyio.connect_tcp("127.0.0.1", port) as stream:
@@ -93,7 +93,7 @@ def with_other_names(theirs: Sequence[str]) -> dict[str, bytes]:
 
 
 def with_other_headers(ben: str, own: Sequence[str], theirs: Sequence[str]) -> dict[str, bytes]:
-    """Return requests whose headers claim to come from somebody else, or from elsewhere."""
+    """Return requests whose headers claim to come from another user or address."""
     web = base64.urlsafe_b64encode(b"hermes_web_" + b"A" * 43).decode().rstrip("=")
     return {
         "old version": request("POST /acp HTTP/1.0", *theirs, body=LIST),
@@ -179,7 +179,7 @@ def for_other_things(theirs: Sequence[str]) -> dict[str, bytes]:
     }
 
 
-async def test_no_request_reaches_what_is_another_users(tmp_path: Path) -> None:
+async def test_no_request_reaches_another_users_data(tmp_path: Path) -> None:
     async with at_work(tmp_path, Reply("For Anna."), rates=FREE) as (hub, _):
         anna, ben = await hub.add_user("anna"), await hub.add_user("ben")
         await hub.start()
@@ -243,7 +243,7 @@ async def statuses_over_http2(port: int, sent_before: bytes, headers: dict[str, 
 
 
 @pytest.mark.parametrize("way", ["upgrade", "prior knowledge"])
-async def test_http2_without_encryption_does_not_get_past_a_proxy(tmp_path: Path, way: str) -> None:
+async def test_http2_without_encryption_does_not_bypass_a_proxy(tmp_path: Path, way: str) -> None:
     """A proxy that passes on every upgrade would let a client talk to the hub directly, from the proxy's address."""
     async with at_work(tmp_path, rates=FREE, trusted_proxies=["127.0.0.1"]) as (hub, _):
         await hub.start()
@@ -266,7 +266,7 @@ async def test_http2_without_encryption_does_not_get_past_a_proxy(tmp_path: Path
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="descriptors of others are files on Linux")
-async def test_an_absurd_report_of_usage_ends_one_process_and_not_the_hub(tmp_path: Path) -> None:
+async def test_an_implausible_usage_report_ends_one_process_and_not_the_hub(tmp_path: Path) -> None:
     """A user's commands run as the same operating system user as the process, so they can write whatever it can."""
     line = '{"number":1,"tokens":1000000000000000000000000}'
     async with at_work(tmp_path) as (hub, _):
@@ -284,7 +284,7 @@ async def test_an_absurd_report_of_usage_ends_one_process_and_not_the_hub(tmp_pa
 
 
 @pytest.mark.slow
-async def test_a_quota_that_was_changed_applies_though_its_user_sends_requests(tmp_path: Path) -> None:
+async def test_a_changed_quota_applies_although_its_user_sends_requests(tmp_path: Path) -> None:
     async with at_work(tmp_path, rates=FREE) as (hub, _):
         token = await hub.add_user("anna")
         await hub.start()
@@ -301,7 +301,7 @@ async def test_a_quota_that_was_changed_applies_though_its_user_sends_requests(t
 
 
 @pytest.mark.slow
-async def test_limits_hold_for_requests_at_once(tmp_path: Path) -> None:
+async def test_limits_apply_to_concurrent_requests(tmp_path: Path) -> None:
     rates = {**FREE, "requests_per_minute": 60}
     async with at_work(tmp_path, rates=rates) as (hub, _):
         token = await hub.add_user("anna", "--sessions", "2")
@@ -333,7 +333,7 @@ async def test_limits_hold_for_requests_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_half_requests_of_strangers_keep_nobody_out(tmp_path: Path) -> None:
+async def test_half_open_requests_by_strangers_keep_nobody_out(tmp_path: Path) -> None:
     """Strangers open more connections than allowed, each with half a request, while users are served."""
     halves = (
         b"GET / HTTP/1.1\r\nHost: loc",
@@ -371,7 +371,7 @@ async def test_half_requests_of_strangers_keep_nobody_out(tmp_path: Path) -> Non
             tasks.cancel_scope.cancel()
 
 
-async def test_huge_headers_and_bodies_of_strangers_are_refused(tmp_path: Path) -> None:
+async def test_huge_headers_and_bodies_of_strangers_are_rejected(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (hub, _):
         await hub.start()
         port = hub.process_port()

@@ -1,4 +1,4 @@
-"""Sign-in at a hub with a real OpenID provider, behind a real proxy with TLS."""
+"""Signing in at a hub with a real OpenID provider, behind a real proxy with TLS."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ async def signing_in(tmp_path: Path, *, is_required: bool) -> AsyncGenerator[tup
             yield hub, public, trusted
 
 
-async def test_people_sign_in_and_are_served_through_a_proxy(tmp_path: Path, require_all: bool) -> None:
+async def test_users_sign_in_and_are_served_through_a_proxy(tmp_path: Path, require_all: bool) -> None:
     async with signing_in(tmp_path, is_required=require_all) as (hub, public, trusted):
         async with httpx2.AsyncClient(verify=trusted, timeout=WAIT_S) as browser:
             assert 'rel="sign-in"' in (await browser.get(public)).text
@@ -182,7 +182,7 @@ async def test_people_sign_in_and_are_served_through_a_proxy(tmp_path: Path, req
         assert fragment not in hub.audit()
 
 
-async def test_a_sign_in_is_for_the_browser_that_began_it(tmp_path: Path, require_all: bool) -> None:
+async def test_a_sign_in_is_for_the_browser_that_started_it(tmp_path: Path, require_all: bool) -> None:
     async with (
         signing_in(tmp_path, is_required=require_all) as (_, public, trusted),
         httpx2.AsyncClient(verify=trusted, timeout=WAIT_S) as attacker,
@@ -210,7 +210,7 @@ async def test_a_sign_in_is_for_the_browser_that_began_it(tmp_path: Path, requir
         assert "location" not in guessed.headers
 
 
-async def test_a_person_signs_in_with_the_page_and_out_again(tmp_path: Path, require_all: bool) -> None:
+async def test_a_user_signs_in_with_the_page_and_out_again(tmp_path: Path, require_all: bool) -> None:
     command = require_page(is_required=require_all)
     build_page(command)
     async with (
@@ -245,7 +245,7 @@ async def test_a_person_signs_in_with_the_page_and_out_again(tmp_path: Path, req
 
 
 async def use_and_leave(hub: Hub, trusted: ssl.SSLContext, public: str, secret: str, folder: Path) -> None:
-    """Work in a session over both transports, sign out, and be refused."""
+    """Work in a session over both transports, sign out, and be rejected."""
     bearer = {"authorization": f"Bearer {secret}"}
     greeting: dict[str, Any] = {
         "jsonrpc": "2.0",

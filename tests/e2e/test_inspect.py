@@ -82,7 +82,7 @@ async def test_an_agent_that_does_not_start_is_a_result(tmp_path: Path) -> None:
     assert all("AgentGone" in sample["scores"]["passes_check"]["explanation"] for sample in log["samples"])
 
 
-async def test_a_used_up_budget_ends_the_agent(tmp_path: Path) -> None:
+async def test_an_exhausted_budget_ends_the_agent(tmp_path: Path) -> None:
     async with serve(Script(choose=ScriptedSolver(read_tasks(TASKS)))) as server:
         log = await evaluate(
             tmp_path,

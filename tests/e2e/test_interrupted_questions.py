@@ -81,7 +81,7 @@ async def test_an_interrupted_deletion_keeps_the_session(home: Path, workspace: 
     assert "Traceback" not in shown
 
 
-async def test_a_skill_is_installed_only_after_a_yes(tmp_path: Path) -> None:
+async def test_a_skill_is_installed_only_after_confirmation(tmp_path: Path) -> None:
     folder = tmp_path / "shop" / "ship"
     folder.mkdir(parents=True)
     (folder / "SKILL.md").write_text("---\nname: ship\ndescription: Release the package.\n---\n\nTag it.\n")

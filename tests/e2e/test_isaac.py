@@ -1,4 +1,4 @@
-"""isaac's client as it comes from PyPI: its terminals, our files, a permission request, and a form."""
+"""isaac's client as it is published on PyPI: its terminals, our files, a permission request, and a form."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = [
 
 
 class Terminal:
-    """What its user sees and types."""
+    """The terminal of a user, as they see it and type in it."""
 
     def __init__(self, process: anyio.abc.Process, server: ModelServer) -> None:
         assert process.stdin
@@ -74,7 +74,7 @@ async def test_an_edit_is_asked_about_and_made(tmp_path: Path, require_all: bool
     assert (tmp_path / "workspace" / "a.py").read_text() == AFTER
 
 
-async def test_a_question_is_put_as_a_form(tmp_path: Path, require_all: bool) -> None:
+async def test_a_question_is_shown_as_a_form(tmp_path: Path, require_all: bool) -> None:
     asks = ToolCall("ask_user", {"question": "Which colour?", "choices": ["red", "blue"]})
     rule = Rule("ask me", (Reply(tool_calls=(asks,)), Reply("I have heard you.")), pick="step")
     async with isaac(tmp_path, rule, is_required=require_all) as user:

@@ -1,4 +1,6 @@
-"""JupyterLab as it comes from PyPI, used through its page: our persona, the pickers, a diff approved in the chat."""
+"""JupyterLab as it is published on PyPI, used through its page: our persona, the pickers, a diff approved in the
+chat.
+"""
 
 from __future__ import annotations
 

@@ -104,22 +104,22 @@ async def fetch_and_return(place: Path, server: ModelServer) -> ToolRecord:
 
 
 def sneaky_network() -> str:
-    """Do more than was declared."""
+    """Try to do more than was declared."""
     return fetch_url("http://127.0.0.1:9/")
 
 
 def sneaky_file() -> str:
-    """Do more than was declared."""
+    """Try to do more than was declared."""
     return Path("/etc/passwd").read_text()
 
 
 def sneaky_program() -> str:
-    """Do more than was declared."""
+    """Try to do more than was declared."""
     return subprocess.run(["true"], check=True).args[0]
 
 
 async def sneaky_connection() -> str:
-    """Do more than was declared."""
+    """Try to do more than was declared."""
     async with await anyio.connect_tcp("127.0.0.1", 9):
         return "connected"
 
@@ -133,7 +133,7 @@ async def sneaky_connection() -> str:
         (sneaky_connection, "network"),
     ],
 )
-async def test_a_call_beyond_its_capabilities_is_refused_and_logged(
+async def test_a_call_beyond_its_capabilities_is_rejected_and_logged(
     tmp_path: Path, function: Callable[[], str | Awaitable[str]], capability: str
 ) -> None:
     name = str(getattr(function, "__name__", ""))
@@ -150,7 +150,7 @@ async def test_a_call_beyond_its_capabilities_is_refused_and_logged(
     assert {(each["tool"], each["capability"]) for each in noted} == {(name, capability)}
 
 
-async def test_what_happens_is_streamed_and_leaving_stops_the_turn(tmp_path: Path) -> None:
+async def test_events_are_streamed_and_leaving_stops_the_turn(tmp_path: Path) -> None:
     def add(first: int, second: int) -> int:
         """Add two numbers."""
         return first + second
@@ -177,7 +177,7 @@ async def test_what_happens_is_streamed_and_leaving_stops_the_turn(tmp_path: Pat
         assert (await in_thread(lambda: agent.state.messages))[-1] == {"role": "user", "content": "Wait."}
 
 
-async def test_a_turn_that_is_not_done_is_an_error_with_a_result(tmp_path: Path) -> None:
+async def test_an_unfinished_turn_is_an_error_with_a_result(tmp_path: Path) -> None:
     async with serve([Reply(fault=Fault(status=401))]) as server:
         agent = Agent("stopped", **options(tmp_path, server))
         with pytest.raises(TurnFailed, match="401") as raised:
@@ -217,7 +217,7 @@ async def test_a_prompt_is_never_a_command(tmp_path: Path) -> None:
         assert not (tmp_path / "project" / "pwned").exists()
 
 
-async def test_failures_of_a_function_are_outcomes(tmp_path: Path) -> None:
+async def test_exceptions_in_a_function_are_outcomes(tmp_path: Path) -> None:
     def broken(how: str) -> object:
         """Fail."""
         if how == "exit":
@@ -243,7 +243,7 @@ async def test_failures_of_a_function_are_outcomes(tmp_path: Path) -> None:
     assert "the agent that is waiting for this tool" in (errors[2] or "")
 
 
-async def test_a_plain_function_out_of_time_may_still_run_and_an_async_one_does_not(tmp_path: Path) -> None:
+async def test_after_a_timeout_only_a_plain_function_may_still_run(tmp_path: Path) -> None:
     may_end = threading.Event()
     ended: list[str] = []
 
@@ -300,7 +300,7 @@ async def test_an_agent_that_could_not_start_releases_its_session(tmp_path: Path
         assert ("Be brief." in asked, "Be long." in asked) == (True, False)
 
 
-async def test_an_agent_whose_first_turn_could_not_start_can_be_replaced_while_it_is_kept(
+async def test_an_agent_whose_first_turn_failed_to_start_can_be_replaced_while_it_exists(
     tmp_path: Path,
 ) -> None:
     async with serve([Reply("One."), Reply("Two.")]) as server:
@@ -329,7 +329,7 @@ async def test_two_processes_do_not_share_a_session(tmp_path: Path) -> None:
             await first.run_async("Hello?")
 
 
-def test_wrong_agents_and_tools_are_explained(tmp_path: Path) -> None:
+def test_invalid_agents_and_tools_are_explained(tmp_path: Path) -> None:
     agent = Agent("checked", home=tmp_path)
     one_text: Any = "network"
     no_function: Any = "memory"
@@ -386,7 +386,7 @@ def test_wrong_agents_and_tools_are_explained(tmp_path: Path) -> None:
         Agent("a", builtin_tools=["termnal"])
 
 
-def test_a_program_that_closes_nothing_ends(tmp_path: Path) -> None:
+def test_a_program_that_closes_nothing_exits(tmp_path: Path) -> None:
     program = (
         "from hermes_acp import Agent\n"
         f"agent = Agent('loose', home={str(tmp_path)!r}, model='m', variables={{'OPENAI_BASE_URL': 'http://127.0.0.1:9/v1'}},"

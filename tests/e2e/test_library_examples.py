@@ -63,7 +63,7 @@ async def run(command: Sequence[str], place: Path, server: ModelServer) -> str:
     return text
 
 
-async def test_a_script(tmp_path: Path) -> None:
+async def test_the_script_example(tmp_path: Path) -> None:
     async with serve([]) as pages:
         page = f"{pages.openai_base_url}/models"
         async with serve([calls("fetch_url", url=page), Reply("A list.")]) as server:
@@ -74,14 +74,14 @@ async def test_a_script(tmp_path: Path) -> None:
     assert call.endswith(" s ok")
 
 
-async def test_a_service(tmp_path: Path) -> None:
+async def test_the_service_example(tmp_path: Path) -> None:
     replies = [calls("in_stock", product="tea"), Reply("There are 12."), Reply("You are welcome.", deltas=3)]
     async with serve(replies) as server:
         said = await run([sys.executable, "-W", "ignore", "-c", CLIENT], tmp_path, server)
     assert said.splitlines() == ["{'answer': 'There are 12.'}", "You are welcome."]
 
 
-async def test_a_fixture(tmp_path: Path) -> None:
+async def test_the_fixture_example(tmp_path: Path) -> None:
     replies = [calls("write_file", path="greeting.txt", content="hello\n"), Reply("Written.")]
     command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={EXAMPLES}")
     async with serve(replies) as server:
@@ -89,7 +89,7 @@ async def test_a_fixture(tmp_path: Path) -> None:
     assert "1 passed" in said
 
 
-async def test_a_notebook(tmp_path: Path) -> None:
+async def test_the_notebook_example(tmp_path: Path) -> None:
     replies = [calls("sales_of", month="June"), calls("sales_of", month="May"), Reply("92 more.")]
     async with serve(replies) as server:
         notebook = str(EXAMPLES / "notebook.ipynb")

@@ -1,4 +1,4 @@
-"""The real embedded model: it loads, streams, refuses strangers, and never outlives its agent."""
+"""The real embedded model: it loads, streams, rejects strangers, and never outlives its agent."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ anyio.run(main)
 
 @pytest.fixture
 def local_model(require_all: bool) -> LocalModelFiles:
-    """Return the installed model's files; if there are none, skip, or fail where everything is required."""
+    """Return the installed model's files; if there are none, skip the test, or fail it if nothing may be skipped."""
     files = find_local_model()
     if files is not None:
         return files
@@ -74,7 +74,7 @@ def connect(server: LocalModelServer, api_key: str) -> openai.AsyncOpenAI:
 
 
 @pytest.mark.anyio
-async def test_streams_twenty_tokens_one_by_one_and_ends_with_its_block(local_model: LocalModelFiles) -> None:
+async def test_the_model_streams_twenty_tokens_and_ends_with_its_block(local_model: LocalModelFiles) -> None:
     pieces: list[str] = []
     completion_tokens, finish_reason = 0, ""
     with anyio.fail_after(MAX_WAIT_S):
@@ -103,7 +103,9 @@ async def test_streams_twenty_tokens_one_by_one_and_ends_with_its_block(local_mo
 
 
 @pytest.mark.anyio
-async def test_names_its_model_and_refuses_a_request_without_its_key(local_model: LocalModelFiles) -> None:
+async def test_the_model_is_named_and_a_request_without_its_key_rejected(
+    local_model: LocalModelFiles,
+) -> None:
     with anyio.fail_after(MAX_WAIT_S):
         async with local_model_server(local_model) as server:
             async with connect(server, server.api_key) as client:
@@ -115,7 +117,7 @@ async def test_names_its_model_and_refuses_a_request_without_its_key(local_model
 
 
 @pytest.mark.anyio
-async def test_tells_why_broken_weights_did_not_load(local_model: LocalModelFiles, tmp_path: Path) -> None:
+async def test_broken_weights_are_reported(local_model: LocalModelFiles, tmp_path: Path) -> None:
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"these are no weights")
     with anyio.fail_after(MAX_WAIT_S), pytest.raises(ModelError) as caught:
@@ -127,14 +129,14 @@ async def test_tells_why_broken_weights_did_not_load(local_model: LocalModelFile
 
 
 @pytest.mark.anyio
-async def test_gives_up_and_ends_the_child_when_its_time_is_over(local_model: LocalModelFiles) -> None:
+async def test_a_start_that_times_out_ends_the_child(local_model: LocalModelFiles) -> None:
     with anyio.fail_after(MAX_WAIT_S), pytest.raises(ModelError, match=r"not ready within 0\.001 s"):
         async with local_model_server(local_model, start_timeout_s=0.001):
             pass
 
 
 @pytest.mark.anyio
-async def test_leaves_an_error_of_its_block_as_it_is(local_model: LocalModelFiles) -> None:
+async def test_an_exception_in_the_block_is_raised_unchanged(local_model: LocalModelFiles) -> None:
     pidfds: list[int] = []
 
     async def fail_inside() -> None:
@@ -149,7 +151,7 @@ async def test_leaves_an_error_of_its_block_as_it_is(local_model: LocalModelFile
 
 @pytest.mark.anyio
 @pytest.mark.skipif(sys.platform != "linux", reason="pidfd is Linux's")
-async def test_dies_with_an_agent_that_is_killed(local_model: LocalModelFiles) -> None:
+async def test_the_model_ends_with_a_killed_agent(local_model: LocalModelFiles) -> None:
     command = [sys.executable, "-c", AGENT_SOURCE, str(local_model.gguf_path)]
     agent = await anyio.open_process(command, cwd=ROOT, stderr=None)
     async with agent:

@@ -1,4 +1,4 @@
-"""A whole turn with the embedded model: its words reach the editor while it is still generating."""
+"""A whole turn with the embedded model: its text reaches the editor while it is still generating."""
 
 import sys
 from pathlib import Path
@@ -26,7 +26,7 @@ MAX_TURN_S = 120
 
 @pytest.fixture
 def local_model(require_all: bool) -> LocalModelFiles:
-    """Return the installed model's files; if there are none, skip, or fail where everything is required."""
+    """Return the installed model's files; if there are none, skip the test, or fail it if nothing may be skipped."""
     if files := find_local_model():
         return files
     complaint = f"the local model is not installed: {', '.join(list_missing_packages()) or 'no GGUF file'}"
@@ -35,7 +35,7 @@ def local_model(require_all: bool) -> LocalModelFiles:
     pytest.skip(complaint)
 
 
-async def test_a_prompt_streams(local_model: LocalModelFiles, tmp_path: Path) -> None:
+async def test_an_answer_streams(local_model: LocalModelFiles, tmp_path: Path) -> None:
     configure(tmp_path, "max_output_tokens: 48\n")
     with anyio.fail_after(MAX_TURN_S):
         async with local_model_server(local_model) as model:

@@ -14,7 +14,7 @@ from tests.model_server import Reply, ToolCall, serve
 pytestmark = pytest.mark.anyio
 
 
-async def test_what_happens_is_shown_as_it_happens_and_once(home: Path, workspace: Path) -> None:
+async def test_new_entries_are_shown_once_as_they_are_written(home: Path, workspace: Path) -> None:
     read = Reply("", tool_calls=(ToolCall("read_file", {"path": "a.py"}),))
     async with serve([Reply("Before."), read, Reply("Read."), Reply("Again.")]) as server:
         environment = agent_environment(home, server)

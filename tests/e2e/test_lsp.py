@@ -36,7 +36,7 @@ SPOILED: tuple[Message, ...] = (
     {"id": "nobody's", "result": {}},
     {"id": True, "method": "shutdown"},
 )
-"""What is answered, or left out, and ends nothing."""
+"""Requests that are answered or ignored, and end nothing."""
 
 
 @pytest.fixture
@@ -66,9 +66,7 @@ def edits_of(params: Message) -> list[Message]:
     return params["edit"]["documentChanges"][0]["edits"]
 
 
-async def test_a_fix_of_what_is_unsaved_comes_as_an_edit_to_be_confirmed(
-    tmp_path: Path, project: Path
-) -> None:
+async def test_a_fix_to_unsaved_text_is_an_edit_to_be_confirmed(tmp_path: Path, project: Path) -> None:
     answers: dict[str, Answer] = {
         "workspace/applyEdit": applied,
         "window/workDoneProgress/create": lambda _: None,
@@ -135,7 +133,7 @@ async def test_an_editor_without_annotations_asks_first(tmp_path: Path, project:
 
 
 @pytest.mark.parametrize("answer", [{"title": "Discard"}, None, {"title": "Something else"}])
-async def test_what_is_not_wanted_is_not_applied_and_told_to_the_model(
+async def test_a_rejected_edit_is_not_applied_and_reported_to_the_model(
     tmp_path: Path, project: Path, answer: Message | None
 ) -> None:
     answers: dict[str, Answer] = {"window/showMessageRequest": lambda _: answer}
@@ -152,7 +150,7 @@ async def test_what_is_not_wanted_is_not_applied_and_told_to_the_model(
     assert "What you proposed was not applied" in str(server.requests[3].body)
 
 
-async def test_an_edit_for_a_document_that_changed_meanwhile_is_refused(
+async def test_an_edit_of_a_document_that_changed_meanwhile_is_rejected(
     tmp_path: Path, project: Path
 ) -> None:
     async with (
@@ -173,7 +171,7 @@ async def test_an_edit_for_a_document_that_changed_meanwhile_is_refused(
         assert stale["error"]["code"] == -32801
 
 
-async def test_a_new_file_and_one_that_goes_away_are_proposed_too(tmp_path: Path, project: Path) -> None:
+async def test_created_and_deleted_files_are_proposed_too(tmp_path: Path, project: Path) -> None:
     (project / "old.py").write_text("gone = 1\n")
     patch = (
         "*** Begin Patch\n*** Add File: test_shape.py\n+from shape import area\n+\n+assert area(2, 3) == 6\n"
@@ -255,7 +253,7 @@ async def test_a_cancelled_action_ends_its_turn(tmp_path: Path, project: Path, w
         assert again["result"]["text"] == "Again."
 
 
-async def test_a_question_nobody_waits_for_is_taken_back(tmp_path: Path, project: Path) -> None:
+async def test_a_question_nobody_waits_for_is_withdrawn(tmp_path: Path, project: Path) -> None:
     async with (
         serve([READ, FIX, DONE, Reply("Understood.")]) as server,
         lsp_editor(agent_environment(tmp_path, server), tmp_path) as editor,
@@ -273,7 +271,7 @@ async def test_a_question_nobody_waits_for_is_taken_back(tmp_path: Path, project
     assert "the action was stopped first" in str(server.requests[3].body)
 
 
-async def test_a_command_is_asked_about_and_a_dismissed_question_allows_nothing(
+async def test_a_command_needs_approval_and_a_dismissed_question_approves_nothing(
     tmp_path: Path, project: Path
 ) -> None:
     run = Reply(tool_calls=(ToolCall("terminal", {"command": "touch made-it"}),))
@@ -353,7 +351,7 @@ async def complete(editor: LspEditor, uri: str, line: int, character: int) -> in
     return await editor.begin("textDocument/inlineCompletion", params)
 
 
-async def test_inline_completion_is_off_unless_wanted_and_dropped_by_the_next_keystroke(
+async def test_inline_completion_is_off_by_default_and_cancelled_by_the_next_keystroke(
     tmp_path: Path, project: Path
 ) -> None:
     gate, reached = anyio.Event(), anyio.Event()
@@ -380,7 +378,7 @@ async def test_inline_completion_is_off_unless_wanted_and_dropped_by_the_next_ke
     assert "return <cursor/>" in server.requests[1].asked.last_text
 
 
-async def test_inline_completion_can_be_wanted_later(tmp_path: Path, project: Path) -> None:
+async def test_inline_completion_can_be_enabled_later(tmp_path: Path, project: Path) -> None:
     answers: dict[str, Answer] = {"client/registerCapability": lambda _: None}
     async with (
         serve([Reply("w * h")]) as server,

@@ -50,13 +50,13 @@ def last_outcome(server: ModelServer) -> str:
 
 
 async def requested(server: ModelServer, count: int) -> None:
-    """Wait until the model has received that many requests."""
+    """Wait until the model has received this many requests."""
     with anyio.fail_after(WAIT_S):
         while len(server.requests) < count:
             await anyio.sleep(0.01)
 
 
-async def test_lines_that_end_otherwise_and_wide_signs_are_edited_where_they_are(tmp_path: Path) -> None:
+async def test_other_line_ends_and_wide_characters_are_edited_at_the_right_position(tmp_path: Path) -> None:
     text = "x = '👍'\r\ny = '👍👍'  # ü\r\nz = 3"
     path = make_folder(tmp_path, "project", text)
     replies = [read(path), edit(path, "z = 3", "z = '👍'\nw = 4"), Reply("Done.")]
@@ -82,7 +82,7 @@ async def test_lines_that_end_otherwise_and_wide_signs_are_edited_where_they_are
         assert change["edits"] == [{"range": span(2, 2, 5), "newText": "z = '👍'\r\nw = 4"}]
 
 
-async def test_a_document_that_is_closed_in_the_turn_is_not_edited(tmp_path: Path) -> None:
+async def test_a_document_that_is_closed_during_the_turn_is_not_edited(tmp_path: Path) -> None:
     path, go = make_folder(tmp_path, "project", "x = 1\n"), anyio.Event()
     replies = [read(path), edit(path, "x = 2", "x = 3"), Reply("Done.", holds=(Hold(go),))]
     async with (
@@ -102,7 +102,7 @@ async def test_a_document_that_is_closed_in_the_turn_is_not_edited(tmp_path: Pat
         assert path.read_text() == "x = 1\n"
 
 
-async def test_folders_that_come_and_go_are_those_of_the_session(tmp_path: Path) -> None:
+async def test_added_and_removed_folders_change_the_session(tmp_path: Path) -> None:
     first = make_folder(tmp_path, "first", "x = 1\n")
     second = make_folder(tmp_path, "second", "y = 1\n")
     other = {"uri": second.parent.as_uri(), "name": "second"}
@@ -127,7 +127,7 @@ async def test_folders_that_come_and_go_are_those_of_the_session(tmp_path: Path)
         assert "y = 1" not in last_outcome(server)
 
 
-async def test_a_killed_server_is_gone_on_with_by_the_next(tmp_path: Path) -> None:
+async def test_the_next_server_continues_after_a_killed_one(tmp_path: Path) -> None:
     path, never = make_folder(tmp_path, "project", "x = 1\n"), anyio.Event()
     replies = [Reply("First."), Reply("Half", holds=(Hold(never),)), Reply("Again.")]
     async with serve(replies) as server:

@@ -1,4 +1,4 @@
-"""The LSP frontend in Neovim and Emacs, each with the small file that users get."""
+"""The LSP frontend in Neovim and Emacs, each with the small configuration file that users get."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REPLIES = [
 
 
 def program(name: str, *, is_required: bool) -> str:
-    """Return the path of an editor, beside this Python's programs or on the PATH; skip if there is none."""
+    """Return the path of an editor, beside this Python's programs or on the PATH; skip the test if there is none."""
     found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
     if not found:
         (pytest.fail if is_required else pytest.skip)(f"{name} is not installed; see tests/install.sh")
@@ -51,7 +51,7 @@ async def run_editor(command: list[str], environment: dict[str, str], cwd: Path)
 
 
 @pytest.mark.parametrize("way", ["menu", "command"])
-async def test_neovim_applies_what_its_user_says_yes_to(
+async def test_neovim_applies_an_edit_that_its_user_confirms(
     tmp_path: Path, project: Path, way: str, require_all: bool
 ) -> None:
     nvim = program("nvim", is_required=require_all)
@@ -77,7 +77,7 @@ async def test_neovim_applies_what_its_user_says_yes_to(
         assert "multiply instead" in str(server.requests[0].body)
 
 
-async def test_emacs_applies_what_its_user_says_yes_to(
+async def test_emacs_applies_an_edit_that_its_user_confirms(
     tmp_path: Path, project: Path, require_all: bool
 ) -> None:
     emacs = program("emacs", is_required=require_all)

@@ -84,7 +84,7 @@ async def test_an_edit_is_undone(home: Path, workspace: Path) -> None:
         assert one.errors == ""
 
 
-async def test_an_unsandboxed_command_asks_first(home: Path, workspace: Path) -> None:
+async def test_an_unsandboxed_command_needs_approval(home: Path, workspace: Path) -> None:
     call = ToolCall("terminal", {"command": "python3 -c 'print(1)'"})
     async with serve([Reply("I run.", tool_calls=(call,)), Reply("Done.")]) as server:
         done = await run_headless(
@@ -106,7 +106,7 @@ async def test_no_command_outlives_the_agent(home: Path, workspace: Path, number
             await wait_for_end(child)
 
 
-async def test_a_killed_session_goes_on(home: Path, workspace: Path) -> None:
+async def test_a_killed_session_continues(home: Path, workspace: Path) -> None:
     rules = [Rule("start it", (SLEEP,)), Rule("go on", (Reply("Going on."),))]
     async with serve(Script(rules=rules)) as server:
         environment = macos_environment(home, server)
@@ -132,7 +132,7 @@ async def test_serve_answers(home: Path, workspace: Path) -> None:
             assert client.said(session_id) == "Hello."
         server.process.terminate()
         assert await server.wait() == 0
-        assert len(server.errors.splitlines()) == 2  # the address, and that of the web page
+        assert len(server.errors.splitlines()) == 2  # The address, and that of the web page.
 
 
 async def test_doctor_says_what_is_missing(home: Path, workspace: Path) -> None:
@@ -142,7 +142,7 @@ async def test_doctor_says_what_is_missing(home: Path, workspace: Path) -> None:
 
 
 async def test_new_skills_are_noticed(home: Path, workspace: Path) -> None:
-    """There is no inotify: folders are polled instead."""
+    """There is no inotify, so folders are polled."""
     async with (
         serve([Reply("Hello.")]) as server,
         editor(macos_environment(home, server), home) as one,

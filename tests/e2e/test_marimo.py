@@ -1,4 +1,4 @@
-"""marimo as it comes from PyPI, used through its page: the agent panel, an edit approved in it."""
+"""marimo as it is published on PyPI, used through its page: the agent panel, and an edit approved in it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def set_up(home: Path) -> Path:
     folder.mkdir()
     (folder / "notebook.py").write_text(NOTEBOOK)
     (folder / "a.py").write_text(BEFORE)
-    (folder / "node_modules").symlink_to(MODULES)  # where npx looks first
+    (folder / "node_modules").symlink_to(MODULES)  # Where npx looks first.
     return folder
 
 
@@ -70,7 +70,7 @@ async def running(
             yield said.decode()
         finally:
             with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGTERM)  # npx and what it runs
+                os.killpg(process.pid, signal.SIGTERM)  # npx and the programs that it starts.
             with anyio.CancelScope(shield=True):
                 await process.wait()
             tasks.cancel_scope.cancel()
@@ -82,18 +82,18 @@ async def _drain(source: anyio.abc.ByteReceiveStream) -> None:
 
 
 def require_port() -> None:
-    """Skip the test if another program has the port; marimo supports no other."""
+    """Skip the test if another program uses the port; marimo supports no other."""
     with socket.socket() as probe:
         if probe.connect_ex(("127.0.0.1", PORT)) == 0:
             pytest.skip(f"another program listens at port {PORT}, which marimo expects the agent at")
 
 
 async def begin_session(page: Page) -> None:
-    """Open the panel's tab of agents and start a session with the agent on our port."""
+    """Open the panel's agents tab and start a session with the agent on our port."""
     await page.locator("svg.lucide-bot").first.click()
     tab = page.get_by_role("tab", name="Agents")
     await expect(tab).to_be_visible()
-    await page.keyboard.press("Escape")  # the icon can be dragged too, and everything else waits meanwhile
+    await page.keyboard.press("Escape")  # The icon can be dragged too, and everything else waits meanwhile.
     await tab.click()
     await page.get_by_role("button", name="New session").first.click()
     await page.get_by_role("menuitem", name="OpenCode").click()

@@ -108,7 +108,7 @@ async def converse(tmp_path: Path, server: dict[str, Any]) -> None:
             assert await one.leave() == 0
 
 
-async def test_over_stdio(tmp_path: Path, require_all: bool) -> None:
+async def test_the_server_over_stdio(tmp_path: Path, require_all: bool) -> None:
     program = node(is_required=require_all)
     server = {
         "name": "everything", "command": program, "args": [str(EVERYTHING), "stdio"],
@@ -119,6 +119,6 @@ async def test_over_stdio(tmp_path: Path, require_all: bool) -> None:
     assert (tmp_path / ".hermes" / "logs" / "mcp" / "everything.log").exists()
 
 
-async def test_over_http(tmp_path: Path, require_all: bool) -> None:
+async def test_the_server_over_http(tmp_path: Path, require_all: bool) -> None:
     async with over_http(node(is_required=require_all)) as address:
         await converse(tmp_path, {"type": "http", "name": "everything", "url": address, "headers": []})

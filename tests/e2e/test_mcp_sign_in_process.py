@@ -59,7 +59,7 @@ async def call_it(one: RawEditor, session: str) -> str:
             return outcome_text(ends[-1])
 
 
-async def test_an_editor_that_opens_pages_leads_its_user_there(tmp_path: Path) -> None:
+async def test_an_editor_that_opens_pages_shows_the_sign_in_page(tmp_path: Path) -> None:
     async with guarded() as sign_in_server, serve(Script(choose=call_what_is_offered)) as model:
         known(tmp_path, sign_in_server)
         greet = greeting(elicitation={"url": {}})
@@ -99,7 +99,7 @@ async def test_an_editor_that_opens_none_shows_the_link(tmp_path: Path) -> None:
 
 
 async def log_in(environment: dict[str, str], name: str) -> tuple[int, str]:
-    """Run `mcp login` as a person does who follows the printed link."""
+    """Run `mcp login` like a user who follows the printed link."""
     command = [COMMAND, "mcp", "login", name, "--no-browser"]
     async with await anyio.open_process(command, env=environment, stderr=subprocess.STDOUT) as process:
         assert process.stdout

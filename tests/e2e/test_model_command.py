@@ -1,4 +1,4 @@
-"""`hermes-acp model` lists, tries and sets models without the dialogue of setup."""
+"""`hermes-acp model` lists, tests and sets models without the dialogue of setup."""
 
 import json
 import os
@@ -24,7 +24,7 @@ async def run(home: Path, *arguments: str, **variables: str) -> subprocess.Compl
 
 
 def configure(home: Path, server: ModelServer) -> Path:
-    """Write settings with an endpoint of the user."""
+    """Write settings with the user's own endpoint."""
     file = home / "config.yaml"
     file.write_text(
         f"# mine\nprovider: lab\nmodel: scripted-small\nproviders:\n  lab: {{base_url: {server.openai_base_url}}}\n",
@@ -46,7 +46,7 @@ async def test_the_models_of_an_endpoint_are_listed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_model_is_tried_and_set_and_one_that_fails_is_not(tmp_path: Path) -> None:
+async def test_a_model_is_tested_and_set_and_a_failing_one_is_not(tmp_path: Path) -> None:
     replies = [Reply("ok"), Reply("ok"), Reply(fault=Fault(status=401))]
     async with serve(replies) as server:
         file = configure(tmp_path, server)
@@ -74,7 +74,7 @@ async def test_a_model_is_tried_and_set_and_one_that_fails_is_not(tmp_path: Path
         (("drop",), b"must be one of list, try, set"),
     ],
 )
-async def test_what_is_missing_is_named(tmp_path: Path, arguments: tuple[str, ...], words: bytes) -> None:
+async def test_missing_arguments_are_named(tmp_path: Path, arguments: tuple[str, ...], words: bytes) -> None:
     if arguments == ("try",):
         (tmp_path / "config.yaml").write_text("provider: ollama\n", encoding="utf-8")
     done = await run(tmp_path, *arguments)

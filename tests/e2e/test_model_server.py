@@ -51,7 +51,7 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-async def test_openai_stream_carries_every_part() -> None:
+async def test_an_openai_stream_has_every_part() -> None:
     async with serve([FULL]) as server:
         chunks = await stream_openai(server)
     deltas = [chunk.choices[0].delta for chunk in chunks if chunk.choices]
@@ -75,7 +75,7 @@ async def test_openai_stream_carries_every_part() -> None:
     assert all(chunk.usage is None for chunk in chunks[:-1])
 
 
-async def test_anthropic_stream_carries_every_part() -> None:
+async def test_an_anthropic_stream_has_every_part() -> None:
     reply = Reply(
         thinking=("let me ", "see"),
         text=("Hé", "llo 🌍"),
@@ -100,7 +100,7 @@ async def test_anthropic_stream_carries_every_part() -> None:
     assert (message.usage.cache_read_input_tokens, message.usage.cache_creation_input_tokens) == (60, 30)
 
 
-async def test_whole_answers_of_both_vendors() -> None:
+async def test_complete_answers_of_both_vendors() -> None:
     reply = Reply(text="hello", tool_calls=(ToolCall("f", {"a": 1}),), usage=USAGE)
     async with serve([reply, reply]) as server:
         with anyio.fail_after(WAIT_S):
@@ -129,7 +129,7 @@ async def test_five_thousand_deltas_arrive_one_by_one() -> None:
     assert sum(bool(chunk.choices and chunk.choices[0].delta.content) for chunk in chunks) == 5000
 
 
-async def test_gate_holds_the_stream_until_it_is_opened() -> None:
+async def test_a_gate_holds_the_stream_until_it_is_opened() -> None:
     gate, reached = anyio.Event(), anyio.Event()
     async with serve([Reply("ab", deltas=2, holds=(Hold(gate, after=1, reached=reached),))]) as server:
         seen: list[str] = []
@@ -149,7 +149,7 @@ async def test_gate_holds_the_stream_until_it_is_opened() -> None:
     assert seen == ["a", "b"]
 
 
-async def test_step_rules_serve_many_sessions_at_once() -> None:
+async def test_step_rules_serve_many_concurrent_sessions() -> None:
     all_there = anyio.Event()
     first = Reply(tool_calls=(ToolCall("f", {}),), holds=(Hold(all_there),))
     rule = Rule("work", (first, Reply("done")), pick="step")

@@ -70,7 +70,7 @@ async def test_status_faults_become_the_clients_exceptions(
     assert body["error"]["message"]
 
 
-async def test_full_context_is_told_as_the_vendors_tell_it() -> None:
+async def test_a_full_context_is_reported_in_the_vendors_words() -> None:
     fault = Reply(fault=Fault(kind="context_full"))
     async with serve([fault, fault]) as server:
         with pytest.raises(openai.BadRequestError) as of_openai:
@@ -83,7 +83,7 @@ async def test_full_context_is_told_as_the_vendors_tell_it() -> None:
 @pytest.mark.parametrize(
     ("is_reset", "raised"), [(False, httpx2.RemoteProtocolError), (True, httpx2.ReadError)]
 )
-async def test_cut_stream_raises_in_both_clients(is_reset: bool, raised: type[Exception]) -> None:
+async def test_a_cut_stream_raises_in_both_clients(is_reset: bool, raised: type[Exception]) -> None:
     cut = Reply(text="abcdef", deltas=6, fault=Fault(cut_after=2, reset=is_reset))
     async with serve([cut, cut]) as server:
         with pytest.raises(openai.APIConnectionError) as of_openai:
@@ -94,14 +94,14 @@ async def test_cut_stream_raises_in_both_clients(is_reset: bool, raised: type[Ex
     assert isinstance(of_openai.value.__cause__, raised)
 
 
-async def test_clean_end_without_finish_is_seen_as_missing_finish() -> None:
+async def test_a_clean_end_without_a_finish_reason_is_detected() -> None:
     async with serve([Reply(text="abc", deltas=3, fault=Fault(end_after=1))]) as server:
         chunks = await stream_openai(server)
     assert openai_text(chunks) == "a"
     assert all(chunk.choices[0].finish_reason is None for chunk in chunks)
 
 
-async def test_error_inside_the_stream_raises() -> None:
+async def test_an_error_inside_the_stream_raises() -> None:
     broken = Reply(text="abc", deltas=3, fault=Fault(error_after=1))
     async with serve([broken, broken]) as server:
         with pytest.raises(openai.APIError, match="overloaded"):
@@ -110,7 +110,7 @@ async def test_error_inside_the_stream_raises() -> None:
             await stream_anthropic(server)
 
 
-async def test_malformed_event_breaks_the_clients_json() -> None:
+async def test_a_malformed_event_breaks_the_clients_json() -> None:
     broken = Reply(text="abc", deltas=3, fault=Fault(malformed_after=1))
     async with serve([broken, broken]) as server:
         with pytest.raises(json.JSONDecodeError):
@@ -120,7 +120,7 @@ async def test_malformed_event_breaks_the_clients_json() -> None:
 
 
 @pytest.mark.parametrize("reply", [Reply("Hé🌍ß", write_size_bytes=1), Reply("Hé🌍ß", splits_utf8=True)])
-async def test_fragmented_bytes_arrive_whole(reply: Reply) -> None:
+async def test_fragmented_bytes_arrive_complete(reply: Reply) -> None:
     async with serve([reply, reply]) as server:
         assert openai_text(await stream_openai(server)) == "Hé🌍ß"
         message = await stream_anthropic(server)
@@ -129,7 +129,7 @@ async def test_fragmented_bytes_arrive_whole(reply: Reply) -> None:
     assert message.id == "msg_0000000002"
 
 
-async def test_truncated_output_and_refusal_are_named() -> None:
+async def test_truncated_output_and_a_refusal_are_named() -> None:
     script = [
         Reply("cut o", finish="length"),
         Reply("cut o", finish="length"),
@@ -150,7 +150,7 @@ async def test_truncated_output_and_refusal_are_named() -> None:
         Reply("never", holds=(Hold(anyio.Event()),)),
     ],
 )
-async def test_a_client_that_leaves_is_seen(reply: Reply) -> None:
+async def test_a_client_that_leaves_is_detected(reply: Reply) -> None:
     async with serve([reply, Reply("next")]) as server:
         with anyio.fail_after(WAIT_S):
             async with anyio.create_task_group() as tasks:
@@ -165,7 +165,7 @@ async def test_a_client_that_leaves_is_seen(reply: Reply) -> None:
         assert server.disconnects == [left]
 
 
-async def test_exhausted_script_answers_500_in_plain_text() -> None:
+async def test_an_exhausted_script_answers_500_in_plain_text() -> None:
     async with serve([]) as server:
         with pytest.raises(openai.InternalServerError) as raised:
             await stream_openai(server)
@@ -173,14 +173,14 @@ async def test_exhausted_script_answers_500_in_plain_text() -> None:
         assert server.counters.exhausted == 1
 
 
-async def test_duplicate_tool_call_ids_go_out_as_written() -> None:
+async def test_duplicate_tool_call_ids_are_sent_as_written() -> None:
     twins = Reply(tool_calls=(ToolCall("f", id="same"), ToolCall("g", id="same")))
     async with serve([twins]) as server:
         message = await stream_anthropic(server)
     assert [block.id for block in message.content if block.type == "tool_use"] == ["same", "same"]
 
 
-async def test_impossible_scripts_are_named_not_served() -> None:
+async def test_impossible_scripts_are_reported_and_not_served() -> None:
     script = [Reply("ab", fault=Fault(cut_after=5)), Reply("a", deltas=2)]
     async with serve(script) as server:
         for words in ("after 5 deltas", "2 deltas asked"):
@@ -197,7 +197,7 @@ async def test_impossible_scripts_are_named_not_served() -> None:
         ("GET", "/v1/embeddings", b"", 404),
     ],
 )
-async def test_what_is_no_model_request_gets_the_vendors_refusal(
+async def test_an_invalid_request_gets_the_vendors_error(
     method: str, path: str, body: bytes, status: int
 ) -> None:
     async with serve([Reply("unused")]) as server, httpx2.AsyncClient() as plain:
@@ -208,7 +208,7 @@ async def test_what_is_no_model_request_gets_the_vendors_refusal(
         assert server.script.next_reply(server.requests[0] if server.requests else server.other_requests[0])
 
 
-async def test_histories_the_vendors_refuse_are_refused() -> None:
+async def test_histories_that_the_vendors_reject_are_rejected() -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     unanswered = [{"role": "user", "content": "x"}, {"role": "assistant", "tool_calls": [call]}]
     block: dict[str, Any] = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}

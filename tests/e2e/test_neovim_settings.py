@@ -29,9 +29,7 @@ vim.cmd("qall!")
 """
 
 
-def test_the_agent_is_added_to_each_plugin_and_nothing_of_theirs_is_replaced(
-    tmp_path: Path, require_all: bool
-) -> None:
+def test_the_agent_is_added_to_each_plugin_and_replaces_nothing(tmp_path: Path, require_all: bool) -> None:
     nvim = program("nvim", is_required=require_all)
     for name, text in PLUGINS.items():
         path = tmp_path / "plugins" / "lua" / name

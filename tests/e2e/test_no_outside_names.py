@@ -44,7 +44,7 @@ ADDRESS_AT = {
     "socket.sendto": 1,
     "socket.sendmsg": 1,
 }
-"""Where each event has its address; whatever else is noted is another program being started."""
+"""The position of the address in each event; the other recorded events are program starts."""
 
 ASK_OUTSIDE = """
 import socket
@@ -94,7 +94,7 @@ def is_inside(name: str, arguments: list[Any]) -> bool:
 
 
 def is_trial_of_the_sandbox(event: tuple[str, list[Any]]) -> bool:
-    """Return whether bubblewrap was tried, with no network and no command but `true`."""
+    """Return whether this was a trial of bubblewrap, with no network and no command but `true`."""
     name, (program, words, *_) = event
     return name == "subprocess.Popen" and program.endswith("/bwrap") and "--unshare-all" in words
 
@@ -114,7 +114,7 @@ async def converse(one: RawEditor, workspace: Path) -> None:
 
 
 @pytest.mark.parametrize("vendor", ["openai_compatible", "anthropic"])
-async def test_from_start_to_first_turn_only_the_model_is_called(
+async def test_from_start_to_first_turn_only_the_model_is_contacted(
     vendor: str, audit: Audit, tmp_path: Path
 ) -> None:
     async with serve([Reply("Hello.")]) as server:
@@ -125,7 +125,7 @@ async def test_from_start_to_first_turn_only_the_model_is_called(
         assert audit.ports() == {server.port}, "the model's own endpoint, and that the watch works"
 
 
-async def test_without_a_model_nothing_leaves_this_machine(audit: Audit, tmp_path: Path) -> None:
+async def test_without_a_model_no_other_machine_is_contacted(audit: Audit, tmp_path: Path) -> None:
     environment = agent_environment(tmp_path) | audit.variables
     async with editor(environment, tmp_path) as one:
         await one.call("session/new", {"cwd": str(tmp_path), "mcpServers": []})
@@ -134,7 +134,7 @@ async def test_without_a_model_nothing_leaves_this_machine(audit: Audit, tmp_pat
     assert audit.outside() == []
 
 
-async def test_the_watch_sees_a_name_from_outside(audit: Audit, tmp_path: Path) -> None:
+async def test_the_audit_detects_an_outside_name(audit: Audit, tmp_path: Path) -> None:
     environment = agent_environment(tmp_path) | audit.variables
     done = await run_command("-c", ASK_OUTSIDE, environment=environment, cwd=tmp_path, command=sys.executable)
     assert (done.code, done.errors) == (0, "")

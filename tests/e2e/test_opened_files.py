@@ -22,7 +22,7 @@ def browser(require_all: bool) -> str:
     return require_page(is_required=require_all)
 
 
-async def test_a_file_is_read_at_its_line_and_one_that_became_secret_is_not(
+async def test_a_file_is_opened_at_its_line_and_one_that_became_secret_is_not(
     tmp_path: Path, browser: str
 ) -> None:
     replies = (Reply("I read.", tool_calls=(READ, READ_OTHER)), Reply("Read."))
@@ -57,7 +57,7 @@ async def test_a_file_is_read_at_its_line_and_one_that_became_secret_is_not(
         assert visit.complaints == []
 
 
-async def test_a_setting_is_changed_refused_and_taken_back(tmp_path: Path, browser: str) -> None:
+async def test_a_setting_is_changed_rejected_and_reset(tmp_path: Path, browser: str) -> None:
     config = "# mine\nmode: plan\n"
     async with visiting(tmp_path, browser, config=config) as visit:
         file = visit.home / ".hermes" / "config.yaml"

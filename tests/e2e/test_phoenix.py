@@ -1,4 +1,4 @@
-"""A real backend receives the traces of real sessions, and shows them through its own API."""
+"""A real backend receives the traces of real sessions, and returns them through its own API."""
 
 import json
 import random
@@ -104,7 +104,7 @@ async def test_a_trace_is_stored_as_it_was_sent_and_without_contents(
     assert not [word for word in (b"apricot", b"walnut", b"pineapple", b"cherry", b"a.py") if word in stored]
 
 
-async def test_contents_are_shown_when_wanted_and_no_secret_ever(
+async def test_contents_are_exported_only_if_enabled_and_never_with_secrets(
     backend: Phoenix, home: Path, workspace: Path
 ) -> None:
     planted = sorted({secret for _, secret in tokens(random.Random(20))})

@@ -1,4 +1,4 @@
-"""Profiles as people use them: every command takes the flag, and a missing profile is explained."""
+"""Profiles as people use them: every command accepts the flag, and a missing profile is explained."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def test_a_missing_profile_is_explained_by_every_command(place: Place) -> 
     )
 
 
-async def test_an_editor_and_a_chat_work_in_the_profile_they_name(place: Place, tmp_path: Path) -> None:
+async def test_an_editor_and_a_chat_use_the_named_profile(place: Place, tmp_path: Path) -> None:
     async with serve([Reply("In the editor."), Reply("In the chat.")]) as server:
         variables = agent_environment(place.home, server)
         await run_command("profiles", "create", "work", environment=variables, cwd=place.project)
@@ -62,7 +62,7 @@ async def test_an_editor_and_a_chat_work_in_the_profile_they_name(place: Place, 
             await agent.prompt(session, "hello from work")
             assert await agent.leave() == 0
         async with place.chat(server, "--profile", "work") as terminal:
-            # where the line wraps depends on the length of the folder's path
+            # Where the line wraps depends on the length of the folder's path.
             await terminal.until(
                 lambda: "profile work /help" in " ".join(terminal.text.split()), "the profile in the greeting"
             )

@@ -159,7 +159,7 @@ async def test_a_wrong_token_is_a_target_that_is_down(tmp_path: Path) -> None:
     assert "401" in str(target["lastError"])
 
 
-async def test_promtool_finds_nothing_to_criticise(tmp_path: Path, workspace: Path) -> None:
+async def test_promtool_finds_no_fault(tmp_path: Path, workspace: Path) -> None:
     async with (
         serve([Reply("", tool_calls=(LOOK,)), Reply("Done.")]) as model,
         serving(agent_environment(tmp_path, model), tmp_path) as server,

@@ -95,7 +95,7 @@ def run(command: Sequence[str], installed: Path, said: str = "", cwd: Path = EXA
     return done.stdout
 
 
-def test_the_package_has_its_modules_types_and_readme_and_nothing_of_the_agent(installed: Path) -> None:
+def test_the_package_has_its_modules_types_and_readme_and_no_part_of_the_agent(installed: Path) -> None:
     names = {path.relative_to(installed).as_posix() for path in installed.rglob("*") if path.is_file()}
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {
         "hermes_protocol",
@@ -115,7 +115,7 @@ def test_the_client_talks_to_the_agents(agent: str, installed: Path) -> None:
     assert [line for line in lines if line != "| Agent: Client sent:"] == ["| Agent: hello", "| Agent: world"]
 
 
-def test_the_duet(installed: Path) -> None:
+def test_the_duet_example(installed: Path) -> None:
     said = run([sys.executable, "duet.py"], installed, "hello\n")
     assert said.splitlines()[:2] == ["> | Agent: Client sent:", "| Agent: hello"]
 
@@ -153,7 +153,7 @@ def test_the_client_for_gemini_answers_questions_and_serves_files(
     assert ("Invalid selection" in said) == bool(answers)
 
 
-def test_the_examples_have_half_the_lines_of_the_official_ones_or_fewer() -> None:
+def test_the_examples_are_at_most_half_as_long_as_the_official_ones() -> None:
     lines = {name: len((EXAMPLES / name).read_text(encoding="utf-8").splitlines()) for name in OFFICIAL_LINES}
     assert {name: count for name, count in lines.items() if 2 * count > OFFICIAL_LINES[name]} == {}
 

@@ -58,7 +58,7 @@ BROKEN: Sequence[tuple[list[str], type[AgentError], str]] = (
 
 
 @pytest.mark.parametrize(("command", "kind", "words"), BROKEN)
-async def test_an_agent_that_does_not_work_is_named_with_what_it_said(
+async def test_a_broken_agent_is_named_with_its_output(
     command: list[str], kind: type[AgentError], words: str
 ) -> None:
     with anyio.fail_after(WAIT_S), pytest.raises(kind) as caught:
@@ -70,7 +70,7 @@ async def test_an_agent_that_does_not_work_is_named_with_what_it_said(
     assert words in str(caught.value)
 
 
-async def test_an_answer_that_does_not_fit_is_no_greeting() -> None:
+async def test_an_invalid_answer_to_initialize_is_an_error() -> None:
     with anyio.fail_after(WAIT_S), pytest.raises(AgentRefused, match="does not fit"):
         async with open_agent(answering('{"protocolVersion": "one"}')):
             raise AssertionError("there is no such agent")
@@ -85,7 +85,7 @@ async def test_an_agent_may_be_started_before_there_is_an_event_loop(tmp_path: P
     assert process.returncode == 0
 
 
-async def test_a_death_in_the_middle_of_a_turn_is_told(tmp_path: Path) -> None:
+async def test_a_death_during_a_turn_is_reported(tmp_path: Path) -> None:
     async with serve([Reply("never", delay_s=WAIT_S)]) as server:
         process = start_child([sys.executable, "-m", "hermes_acp"], agent_environment(tmp_path, server))
         with anyio.fail_after(WAIT_S), pytest.raises(AgentGone, match="status -9"):
@@ -100,7 +100,7 @@ async def kill_in_turn(process: subprocess.Popen[bytes], folder: Path) -> None:
                 process.kill()
 
 
-async def test_who_holds_standard_error_open_keeps_nobody(tmp_path: Path) -> None:
+async def test_a_process_that_holds_standard_error_open_delays_nothing(tmp_path: Path) -> None:
     left = agent(
         "import subprocess",
         'subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL, start_new_session=True)',

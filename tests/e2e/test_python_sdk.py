@@ -1,4 +1,4 @@
-"""The official Python SDK as the client, in this process, with and without a terminal of its own."""
+"""The official Python SDK as the client, in this process, with and without its own terminals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The serving process killed at random moments of a run: nothing is lost, and no effect happens twice."""
+"""The serving process is killed at random moments of a run: nothing is lost, and no effect happens twice."""
 
 import random
 from pathlib import Path

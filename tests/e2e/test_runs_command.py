@@ -34,7 +34,7 @@ async def state_of(run: str, environment: dict[str, str], cwd: Path, *states: st
                 return shown
 
 
-async def test_a_question_outlives_the_process_and_its_answer_goes_on_in_the_next(
+async def test_a_question_outlives_the_process_and_its_answer_continues_in_the_next(
     home: Path, workspace: Path
 ) -> None:
     async with serve([Reply("I write.", tool_calls=(WRITE,)), Reply("Written.")]) as server:
@@ -72,7 +72,7 @@ async def test_a_run_in_the_foreground_prints_its_answer(home: Path, workspace: 
     assert "Use another name." in server.requests[1].asked.last_text
 
 
-async def test_a_run_goes_on_in_a_known_session_and_creates_one_only_when_asked(
+async def test_a_run_continues_a_known_session_and_creates_one_only_on_request(
     home: Path, workspace: Path
 ) -> None:
     environment = agent_environment(home)
@@ -88,7 +88,7 @@ async def test_a_run_goes_on_in_a_known_session_and_creates_one_only_when_asked(
     assert (refused.code, "There is no session 'mine'" in refused.errors) == (2, True), refused.errors
     assert "--create-session" in refused.errors
     await command(*start[1:], "--create-session", environment=environment, cwd=workspace)
-    await command(*start[1:], environment=environment, cwd=workspace)  # the first run will create it
+    await command(*start[1:], environment=environment, cwd=workspace)  # The first run will create it.
     listed = json.loads(await command("list", "--json", environment=environment, cwd=workspace))
     assert [each["session_id"] for each in listed] == ["mine", "mine"]
 
@@ -154,7 +154,7 @@ async def test_a_weekly_digest_is_a_schedule_whose_answer_is_delivered(home: Pat
     assert about.startswith("Run ")
 
 
-async def test_a_folder_that_does_not_exist_is_refused_at_once(home: Path, workspace: Path) -> None:
+async def test_a_missing_folder_is_rejected_at_once(home: Path, workspace: Path) -> None:
     environment = agent_environment(home)
     for words in (("runs", "start", "x"), ("schedule", "add", "0 7 * * *", "-p", "x")):
         done = await run_command(*words, "--cwd", "/no/such/place", environment=environment, cwd=workspace)

@@ -1,4 +1,4 @@
-"""`hermes-acp service` without a service manager, and what a resident process reports to a service manager."""
+"""`hermes-acp service` without a service manager, and what a resident process reports to one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ pytestmark = [
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """The variables of a person without a service manager, whose home has an unusual name."""
+    """The variables of a user without a service manager, whose home has an unusual name."""
     home = tmp_path / "o'dd home 50%"
     home.mkdir()
     return agent_environment(home, XDG_RUNTIME_DIR=str(tmp_path))
@@ -84,7 +84,7 @@ async def test_a_unit_is_shown_written_and_removed(environment: dict[str, str], 
         ("daemon", "start", "--listen", "127.0.0.1:0"),
     ],
 )
-async def test_without_the_extra_nothing_is_installed_that_could_not_start(
+async def test_without_the_extra_no_service_is_installed(
     environment: dict[str, str], tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     done = await run_command(
@@ -98,7 +98,7 @@ async def test_without_the_extra_nothing_is_installed_that_could_not_start(
     assert not (home / ".hermes" / "service.env").exists()
 
 
-async def test_a_unit_of_somebody_else_is_left_alone(environment: dict[str, str], tmp_path: Path) -> None:
+async def test_somebody_elses_unit_is_left_alone(environment: dict[str, str], tmp_path: Path) -> None:
     unit = Path(environment["HOME"], ".config/systemd/user/hermes-acp.service")
     unit.parent.mkdir(parents=True)
     unit.write_text("[Service]\nExecStart=/bin/true\n")
@@ -118,7 +118,7 @@ async def test_a_unit_of_somebody_else_is_left_alone(environment: dict[str, str]
         (("--system", "--as", "no-such-user"), "There is no user|Only root"),
     ],
 )
-async def test_what_could_not_start_is_refused(
+async def test_a_service_that_could_not_start_is_rejected(
     environment: dict[str, str], tmp_path: Path, flags: tuple[str, ...], said: str
 ) -> None:
     done = await run_command("service", "install", "--yes", *flags, environment=environment, cwd=tmp_path)
@@ -146,7 +146,7 @@ async def test_a_resident_process_reports_to_its_service_manager(
     assert heard[-1].endswith(b"\nEXTEND_TIMEOUT_USEC=30000000")
 
 
-async def test_what_stands_in_the_place_of_the_socket_is_named(
+async def test_an_obstacle_in_place_of_the_socket_is_named(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     Path(environment["HOME"], ".hermes", "daemon.sock").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""The unit of a user's own service, in a real systemd user manager: it starts, is confined, works and stops."""
+"""The unit of a user service, in a real systemd user manager: it starts, is confined, works and stops."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UNIT = ".config/systemd/user/hermes-acp.service"
 LOOK = "cat notes.txt; ps -e -o comm="
 CHANGE = "touch made.txt /tmp/$$.x; rm /tmp/$$.x; touch /usr/made; nice -n 5 echo nice; ulimit -n 64 && echo limited"
 MAX_EXPOSURE = 3.4
-"""0.4 of it because the unit names no user; `docs/deploy.md` lists what the rest would cost."""
+"""Of this, 0.4 is because the unit names no user; `docs/deploy.md` lists what removing the rest would cost."""
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ async def call(one: RawEditor, server: ModelServer, session: str, words: str) ->
     return json.dumps(server.requests[-1].body["messages"][-1])
 
 
-async def test_an_own_service_starts_is_confined_and_works(manager: UserManager) -> None:
+async def test_a_user_service_starts_is_confined_and_works(manager: UserManager) -> None:
     rules = [
         Rule(
             words,
@@ -89,7 +89,7 @@ async def test_an_own_service_starts_is_confined_and_works(manager: UserManager)
     assert not os.path.exists(f"/proc/{process}")
 
 
-async def test_a_service_that_hangs_or_crashes_is_started_again(manager: UserManager) -> None:
+async def test_a_service_that_hangs_or_crashes_is_restarted(manager: UserManager) -> None:
     installed = await manager.run(COMMAND, "service", "install", "--yes")
     assert installed.code == 0, installed.output + installed.errors
     unit = manager.home / UNIT

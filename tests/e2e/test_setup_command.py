@@ -1,4 +1,4 @@
-"""`hermes-acp setup` as a person at a terminal and as a script use it, with a scripted endpoint."""
+"""`hermes-acp setup` as a user at a terminal and a script run it, with a scripted endpoint."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def custom_number(person: Terminal) -> str:
 
 
 async def leave_editors_out(person: Terminal) -> str:
-    """Set up no editor; return the text shown, which ends with the next steps."""
+    """Choose no editor; return the text shown, which ends with the next steps."""
     await answer(person, ("Set up an editor too?", ""))
     shown = await person.wait_for("hermes-acp chat")
     assert await person.ended() == 0
@@ -70,7 +70,7 @@ async def test_a_setup_that_is_left_changes_nothing_and_says_so(tmp_path: Path) 
     assert not (tmp_path / ".hermes").exists()
 
 
-async def test_an_interrupted_setup_says_what_was_changed_and_how_to_come_back(tmp_path: Path) -> None:
+async def test_an_interrupted_setup_says_what_was_changed_and_how_to_continue(tmp_path: Path) -> None:
     with terminal("setup", home=tmp_path) as person:
         await answer(person, ("Number", "1"), ("Base URL", ""))
         await person.wait_for_next("API key")
@@ -120,7 +120,7 @@ async def test_each_provider_is_listed_once(tmp_path: Path) -> None:
     assert [label for label in labels if label.startswith("OpenAI")] == ["OpenAI"]
 
 
-async def test_the_dialogue_lists_models_tries_one_and_says_what_is_next(tmp_path: Path) -> None:
+async def test_the_dialogue_lists_models_tests_one_and_says_what_is_next(tmp_path: Path) -> None:
     async with serve([Reply("OK.")], details={"max_model_len": 32_768}) as server:
         with terminal("setup", home=tmp_path) as person:
             person.type(f"{await custom_number(person)}\n")
@@ -142,7 +142,7 @@ async def test_the_dialogue_lists_models_tries_one_and_says_what_is_next(tmp_pat
     assert request.asked.model == "scripted-small"
 
 
-async def test_a_refused_key_is_corrected_without_starting_again(tmp_path: Path) -> None:
+async def test_a_rejected_key_is_corrected_without_starting_over(tmp_path: Path) -> None:
     refused = Reply(fault=Fault(status=401, message="This key was revoked."))
     async with serve([refused, Reply("OK.")]) as server:
         with terminal("setup", home=tmp_path) as person:
@@ -156,7 +156,7 @@ async def test_a_refused_key_is_corrected_without_starting_again(tmp_path: Path)
     assert KEY in (tmp_path / ".hermes" / ".env").read_text()
 
 
-async def test_present_values_are_the_defaults_and_the_model_in_use_is_offered(tmp_path: Path) -> None:
+async def test_existing_values_are_the_defaults_and_the_model_in_use_is_offered(tmp_path: Path) -> None:
     async with serve([Reply("OK.")]) as server:
         (tmp_path / ".hermes").mkdir()
         (tmp_path / ".hermes" / ".env").write_text(f"OPENAI_API_KEY='{KEY}'\n")
@@ -183,7 +183,7 @@ async def test_many_models_are_filtered_by_a_part_of_a_name(tmp_path: Path) -> N
     assert "model: coder-large" in config(tmp_path)
 
 
-async def test_an_endpoint_that_is_not_there_is_reported_and_can_be_left(tmp_path: Path) -> None:
+async def test_an_unreachable_endpoint_is_reported_and_can_be_left(tmp_path: Path) -> None:
     with terminal("setup", home=tmp_path) as person:
         person.type(f"{await custom_number(person)}\n")
         await answer(person, ("Base URL", "http://127.0.0.1:9/v1"), ("API key", ""), ("What now", "q"))
@@ -193,7 +193,7 @@ async def test_an_endpoint_that_is_not_there_is_reported_and_can_be_left(tmp_pat
     assert not (tmp_path / ".hermes").exists()
 
 
-async def test_a_broken_file_does_not_stop_setup_which_keeps_a_copy_and_mends_it(tmp_path: Path) -> None:
+async def test_a_broken_file_does_not_stop_setup_which_keeps_a_copy_and_repairs_it(tmp_path: Path) -> None:
     (tmp_path / ".hermes").mkdir()
     (tmp_path / ".hermes" / "config.yaml").write_text(BROKEN)
     async with serve([Reply("OK.")]) as server:
@@ -219,7 +219,7 @@ async def test_doctor_reports_a_broken_file_with_its_line(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("text", ["\tmode: plan", "just words", "rules: [{deny: 3}]"])
-async def test_doctor_survives_whatever_the_file_holds(text: str, tmp_path: Path) -> None:
+async def test_doctor_survives_any_file_content(text: str, tmp_path: Path) -> None:
     (tmp_path / ".hermes").mkdir(mode=0o700)
     (tmp_path / ".hermes" / "config.yaml").write_text(text)
     done = await run_command("doctor", environment=agent_environment(tmp_path), cwd=tmp_path)
@@ -248,7 +248,7 @@ async def test_arguments_alone_are_enough(tmp_path: Path) -> None:
     assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
 
 
-async def test_a_model_that_does_not_answer_is_3_and_writes_nothing(tmp_path: Path) -> None:
+async def test_a_model_that_does_not_answer_exits_with_3_and_writes_nothing(tmp_path: Path) -> None:
     async with serve([Reply(fault=Fault(status=404, message="No such thing here."))]) as server:
         done = await scripted(tmp_path, *flags_for(server), "--model", "none")
     assert (done.code, "No such thing here." in done.errors) == (3, True)
@@ -266,7 +266,7 @@ async def test_a_model_that_does_not_answer_is_3_and_writes_nothing(tmp_path: Pa
         (("--provider", "openai_compatible", "--model", "m"), "--base-url"),
     ],
 )
-async def test_wrong_arguments_are_2_and_nothing_is_asked(
+async def test_invalid_arguments_exit_with_2_and_nothing_is_asked(
     flags: tuple[str, ...], said: str, tmp_path: Path
 ) -> None:
     done = await scripted(tmp_path, *flags)
@@ -286,7 +286,7 @@ async def test_variables_that_override_the_answers_are_named(tmp_path: Path) -> 
     assert (done.code, "sets HERMES_MODEL, which takes precedence" in done.errors) == (0, True)
 
 
-async def test_a_broken_file_is_mended_on_request_in_scripts(tmp_path: Path) -> None:
+async def test_a_broken_file_is_repaired_on_request_in_scripts(tmp_path: Path) -> None:
     (tmp_path / ".hermes").mkdir()
     (tmp_path / ".hermes" / "config.yaml").write_text(BROKEN)
     flags = ("--provider", "anthropic", "--model", "m", "--no-verify")
@@ -306,7 +306,7 @@ def zed_settings(home: Path, text: str = SETTINGS) -> Path:
     return path
 
 
-async def test_an_editors_settings_are_shown_as_a_diff_and_written_after_a_yes(tmp_path: Path) -> None:
+async def test_an_editors_settings_are_shown_as_a_diff_and_written_after_confirmation(tmp_path: Path) -> None:
     path = zed_settings(tmp_path)
     with terminal("setup", "--editor", "zed", "--backup", home=tmp_path) as person:
         shown = await person.wait_for("Write this file?")
@@ -322,7 +322,7 @@ async def test_an_editors_settings_are_shown_as_a_diff_and_written_after_a_yes(t
     assert (again.code, "already set up" in again.output) == (0, True)
 
 
-async def test_an_editors_settings_need_a_yes_and_a_file_that_can_be_read(tmp_path: Path) -> None:
+async def test_an_editors_settings_need_confirmation_and_a_readable_file(tmp_path: Path) -> None:
     path = zed_settings(tmp_path)
     asked = await scripted(tmp_path, "--editor", "zed")
     assert (asked.code, "--yes" in asked.output, path.read_text()) == (2, True, SETTINGS)

@@ -1,4 +1,4 @@
-"""An editor that stops reading while the model streams: nothing is lost, and the agent's memory stays flat."""
+"""An editor that stops reading while the model streams: nothing is lost, and the agent's memory does not grow."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DELTAS = 6000
 DELTA_CHARACTERS = 8192
 STALL_S = 1.0
 FLAT_MIB = 16
-"""A third of what streams; an agent that gathered it all, as JSON or as words, would take more."""
+"""A third of what streams; an agent that buffered it all, as JSON or as text, would use more."""
 
 
 def words() -> tuple[str, ...]:

@@ -109,7 +109,7 @@ async def child(**options: Any) -> AsyncGenerator[Child]:
                     process.kill()
 
 
-async def test_nothing_but_the_protocol_reaches_the_wire() -> None:
+async def test_only_the_protocol_reaches_the_wire() -> None:
     async with child() as peer:
         await peer.send(call(1, "stray") + call(2, "echo"))
         assert (await peer.read())["result"] == ""
@@ -137,7 +137,7 @@ async def test_a_line_of_34_megabytes_and_one_of_five() -> None:
         assert (await peer.finish())[0] == 0
 
 
-async def test_end_of_input_in_mid_request_and_mid_line() -> None:
+async def test_end_of_input_within_a_request_and_within_a_line() -> None:
     async with child() as peer:
         await peer.send(call(1, "wait"))
         assert (await peer.read())["method"] == "waiting"
@@ -162,7 +162,7 @@ async def test_an_editor_that_closes_our_output_ends_the_run() -> None:
     assert errors == b"ended in order\n"
 
 
-async def test_an_editor_that_does_not_read_does_not_keep_us_alive() -> None:
+async def test_an_editor_that_does_not_read_does_not_keep_the_process_alive() -> None:
     async with child() as peer:
         await peer.send(call(1, "stream"))
         assert (await peer.finish())[0] == 0
@@ -209,7 +209,7 @@ async def test_a_full_pipe_blocks_the_sender_and_not_the_loop() -> None:
     os.close(idle_write_fd)
 
 
-async def test_a_waiting_reader_is_released_by_the_close() -> None:
+async def test_a_waiting_reader_is_released_by_closing() -> None:
     read_fd, write_fd = os.pipe()
     transport = StdioTransport(read_fd, os.open(os.devnull, os.O_WRONLY))
     released: list[bool] = []
@@ -295,7 +295,7 @@ async def test_a_socket_transport_over_tcp() -> None:
     assert served == [b"hello"]
 
 
-async def test_what_answers_the_first_request_imports_no_event_loop() -> None:
+async def test_answering_the_first_request_imports_no_event_loop() -> None:
     script = (
         "import sys, hermes_protocol.descriptors, hermes_protocol.envelope, hermes_protocol.framing;"
         "print(sorted({'anyio', 'asyncio', 'logging', 'hermes_acp'} & set(sys.modules)))"

@@ -1,4 +1,4 @@
-"""A home that has become read-only or full: what is stored there is still listed, searched, shown and opened."""
+"""In a home that has become read-only or full, stored sessions are still listed, searched, shown and opened."""
 
 import json
 import re
@@ -71,7 +71,7 @@ async def talk(disk: Path, workspace: Path) -> str:
 
 @pytest.mark.parametrize("has_indexes", [True, False], ids=["with indexes", "without indexes"])
 @pytest.mark.parametrize("trouble", [forbid_writing, fill], ids=["read-only", "full"])
-async def test_what_is_stored_stays_within_reach(
+async def test_stored_sessions_stay_accessible(
     disk: Path, workspace: Path, trouble: Any, has_indexes: bool
 ) -> None:
     session_id = await talk(disk, workspace)
@@ -100,7 +100,7 @@ async def test_what_is_stored_stays_within_reach(
         assert "cannot be written" in found.errors
 
 
-async def test_a_session_of_a_read_only_home_is_opened_and_says_that_it_cannot_go_on(
+async def test_a_session_in_a_read_only_home_is_opened_and_says_that_it_cannot_continue(
     disk: Path, workspace: Path, tmp_path: Path
 ) -> None:
     session_id = await talk(disk, workspace)

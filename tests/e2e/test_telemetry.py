@@ -30,7 +30,7 @@ EDITOR = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 TRACE, EDITOR_SPAN = EDITOR.split("-")[1:3]
 CLOCK_DIFFERENCE_S = 0.005
 MAX_EXIT_S = 3.0
-"""A second, and what a busy machine adds."""
+"""A second, plus a margin for a busy machine."""
 MCP_SERVER = """
 import json, sys
 for line in sys.stdin:
@@ -78,9 +78,7 @@ def one(spans: list[Span]) -> Span:
     return spans[0]
 
 
-async def test_a_trace_goes_from_the_caller_through_turn_call_child_and_server(
-    home: Path, workspace: Path
-) -> None:
+async def test_a_trace_covers_the_caller_turn_call_child_and_server(home: Path, workspace: Path) -> None:
     traced_server(home)
     rules = (
         Rule("look at it", (Reply("", tool_calls=(LOOK,), first_delay_s=0.05), Reply("Seen.")), "step"),
@@ -124,8 +122,8 @@ async def test_a_trace_goes_from_the_caller_through_turn_call_child_and_server(
 
 
 @pytest.mark.slow
-async def test_the_model_servers_own_clock_says_the_same(home: Path, workspace: Path) -> None:
-    """Each span encloses its request; the closest shows the overhead, since others share the machine."""
+async def test_the_model_servers_own_clock_agrees(home: Path, workspace: Path) -> None:
+    """Each span encloses its request; the shortest difference shows the overhead, since others share the machine."""
     steps = [
         Reply("", tool_calls=(ToolCall("read_file", {"path": "a.py", "limit": n + 1}),)) for n in range(12)
     ]
@@ -144,7 +142,7 @@ async def test_the_model_servers_own_clock_says_the_same(home: Path, workspace: 
     assert min(max(early, abs(long)) for early, long in zip(before, more, strict=True)) < CLOCK_DIFFERENCE_S
 
 
-async def test_a_worker_continues_the_trace_of_who_started_the_run(home: Path, workspace: Path) -> None:
+async def test_a_worker_continues_the_trace_of_the_runs_creator(home: Path, workspace: Path) -> None:
     with collecting() as collector:
         async with serve([Reply("It is 42.")]) as server:
             environment = exporting(home, server, collector, OTEL_METRICS_EXPORTER="none")
@@ -167,7 +165,7 @@ async def test_a_worker_continues_the_trace_of_who_started_the_run(home: Path, w
 
 
 async def test_two_hundred_secrets_are_in_no_export(home: Path, workspace: Path) -> None:
-    """In prompts, in what tools read and get, in answers, in names, and in headers for the collector."""
+    """In prompts, in what tools read and return, in answers, in names, and in headers for the collector."""
     dice = random.Random(20)
     planted = list({secret for _ in range(20) for _, secret in tokens(dice)})[:198]
     own, header = f"own-{dice.getrandbits(80):x}", f"header-{dice.getrandbits(80):x}"
@@ -204,7 +202,7 @@ async def test_two_hundred_secrets_are_in_no_export(home: Path, workspace: Path)
     assert one(failed).attributes["error.type"] == "model_auth_failed"
 
 
-async def test_contents_are_not_exported_unless_wanted(home: Path, workspace: Path) -> None:
+async def test_contents_are_not_exported_unless_enabled(home: Path, workspace: Path) -> None:
     words = ToolCall("write_file", {"path": "a.py", "content": "pineapple"})
     with collecting() as collector:
         async with serve([Reply("A walnut.", tool_calls=(words,)), Reply("A cherry.")]) as server:
@@ -218,7 +216,7 @@ async def test_contents_are_not_exported_unless_wanted(home: Path, workspace: Pa
     assert not [word for word in ("apricot", "walnut", "pineapple", "cherry", "a.py") if word in exported]
 
 
-async def test_a_collector_that_never_answers_delays_nobody(home: Path, workspace: Path) -> None:
+async def test_a_collector_that_never_answers_delays_nothing(home: Path, workspace: Path) -> None:
     """The library itself would wait half a minute for it."""
     with socket.create_server(("127.0.0.1", 0), backlog=50) as deaf:
         endpoint = f"http://127.0.0.1:{deaf.getsockname()[1]}"
@@ -247,7 +245,7 @@ async def test_a_collector_that_never_answers_delays_nobody(home: Path, workspac
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true"}, ""),
     ],
 )  # fmt: skip
-async def test_bad_variables_are_told_and_hurt_no_turn(
+async def test_invalid_variables_are_reported_and_affect_no_turn(
     home: Path, workspace: Path, variables: dict[str, str], told: str
 ) -> None:
     async with serve([Reply("One.", first_delay_s=1.5 if told.endswith("off: ") else 0.0)]) as server:
@@ -259,7 +257,7 @@ async def test_bad_variables_are_told_and_hurt_no_turn(
 
 
 @pytest.mark.slow
-async def test_a_past_session_is_exported_from_its_record_as_it_would_have_been(
+async def test_a_past_session_is_exported_from_its_record_like_a_live_one(
     home: Path, workspace: Path
 ) -> None:
     rules = (

@@ -1,4 +1,4 @@
-"""`hermes-acp tools`, as a person at a terminal uses it."""
+"""`hermes-acp tools`, as a user at a terminal runs it."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ TOOL = (
 
 
 class Terminal:
-    """A person's own home and project."""
+    """The user's own home and project."""
 
     def __init__(self, place: Path) -> None:
         self.home, self.project = place / "home", place / "project"
@@ -56,7 +56,7 @@ def test_a_tools_life_on_the_command_line(tmp_path: Path) -> None:
     assert "upper" in terminal.file.read_text()
 
 
-def test_what_is_no_tool_or_is_not_there(tmp_path: Path) -> None:
+def test_invalid_and_missing_tools(tmp_path: Path) -> None:
     terminal = Terminal(tmp_path)
     terminal.file.write_text("import subprocess\n" + TOOL.replace("name: str", "name"))
     told = terminal.tools("check", str(terminal.file), code=1).splitlines()

@@ -1,4 +1,4 @@
-"""`hermes-acp train` at a terminal: a person starts, watches, kills, resumes and stops a training."""
+"""`hermes-acp train` at a terminal: a user starts, watches, kills, resumes and stops a training."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def terminal(home: TrainingHome, tmp_path: Path) -> AsyncGenerator[PersonT
         tmp_path / "t", {**home.variables(), "SCRIPTED_KEY": "k", "OPENAI_API_KEY": "sk-1"}
     ) as made:
         yield made
-    for log in home.run.glob("state.json"):  # of a test that failed
+    for log in home.run.glob("state.json"):  # Of a test that failed.
         with suppress(ProcessLookupError):
             os.kill(json.loads(log.read_text())["pid"], signal.SIGKILL)
 
@@ -66,7 +66,7 @@ def given(home: TrainingHome) -> dict[str, Any]:
     return json.loads((home.run / "given.json").read_text())
 
 
-async def test_a_person_starts_a_training_and_sees_how_far_it_is(
+async def test_a_user_starts_a_training_and_sees_its_progress(
     home: TrainingHome, terminal: PersonTerminal
 ) -> None:
     home.allow(7)
@@ -156,7 +156,7 @@ async def test_keys_that_were_pressed_before_the_question_do_not_count(
     assert first[1][:8] == second[1][:8]
 
 
-async def test_what_changes_while_a_person_is_asked_is_not_started(
+async def test_changes_made_while_the_user_is_asked_prevent_the_start(
     home: TrainingHome, terminal: PersonTerminal
 ) -> None:
     asked = await terminal.run(f"{COMMAND} train start demo", "to start")
@@ -168,7 +168,7 @@ async def test_what_changes_while_a_person_is_asked_is_not_started(
     assert (await status(home))["phase"] == "not_started"
 
 
-async def test_nothing_starts_if_an_agent_works_while_a_person_is_asked(
+async def test_nothing_starts_if_an_agent_works_while_the_user_is_asked(
     home: TrainingHome, terminal: PersonTerminal
 ) -> None:
     asked = await terminal.run(f"{COMMAND} train start demo", "to start")
@@ -181,7 +181,7 @@ async def test_nothing_starts_if_an_agent_works_while_a_person_is_asked(
     assert (await status(home))["phase"] == "not_started"
 
 
-async def test_changed_locked_fields_do_not_resume(home: TrainingHome, terminal: PersonTerminal) -> None:
+async def test_changed_locked_fields_prevent_resuming(home: TrainingHome, terminal: PersonTerminal) -> None:
     home.allow(7)
     await terminal.train("start demo")
     found = await status_once(home, lambda found: found.get("step") == 7)
@@ -234,7 +234,7 @@ async def test_a_trainer_that_fails_leaves_its_reason(home: TrainingHome, termin
         ({"messages": [{"role": "robot", "content": "x"}]}, "line 2: `messages[0]` must have a `role`"),
     ],
 )
-async def test_bad_data_is_explained_before_anybody_is_asked(
+async def test_invalid_data_is_explained_before_anybody_is_asked(
     home: TrainingHome, terminal: PersonTerminal, record: dict[str, Any], told: str
 ) -> None:
     home.write_data([CONVERSATION, record])

@@ -73,7 +73,7 @@ def check_edit(told: dict[str, Any]) -> None:
         assert diff["path"].endswith("/workspace/a.py")
         once, *lasting, refused_once, refused_for_good = asked["kinds"]
         assert (once, refused_once, refused_for_good) == ("allow_once", "reject_once", "reject_always")
-        assert lasting == ["allow_always", "allow_always"]  # for the session, for the workspace
+        assert lasting == ["allow_always", "allow_always"]  # For the session, for the workspace.
     assert told["statuses"][refused["toolCallId"]] == ["pending", "failed"]
     assert told["statuses"][allowed["toolCallId"]] == ["pending", "in_progress", "completed"]
     assert "read" in told["calls"]

@@ -1,4 +1,4 @@
-"""The flag for the unstable half of version 1, on the route of an editor's first requests."""
+"""The flag for the unstable half of version 1, in an editor's first requests."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ PROMPT: Message = {"mode": "append", "content": [{"type": "text", "text": "Speak
 
 
 @pytest.mark.parametrize("offers_unstable", [False, True])
-async def test_the_first_two_requests_in_one_breath(tmp_path: Path, offers_unstable: bool) -> None:
+async def test_the_first_two_requests_sent_together(tmp_path: Path, offers_unstable: bool) -> None:
     """Both are answered before there is an event loop; instructions are accepted only with the flag."""
     switch = {"HERMES_ACP_UNSTABLE": "1"} if offers_unstable else {}
     environment = agent_environment(tmp_path, OPENAI_BASE_URL="http://127.0.0.1:9/v1", HERMES_MODEL="m")

@@ -1,6 +1,6 @@
 """`hermes-acp update` in a real environment: a local index, faults during the update, and a session that stays open.
 
-`bench/update_faults.py` breaks many more updates, at random points.
+`bench/update_faults.py` interrupts many more updates, at random points.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ async def until_gone(root: Path) -> None:
             await anyio.sleep(0.05)
 
 
-async def test_update_and_back_with_a_session_open_all_the_time(place: Place) -> None:
+async def test_update_and_roll_back_with_a_session_open_all_the_time(place: Place) -> None:
     rule = Rule("hello", (Reply("Hello back."),), pick="cycle")
     workspace = place.folder / "workspace"
     workspace.mkdir()
@@ -158,7 +158,7 @@ async def _update_from(place: Place, address: str) -> None:
     assert await place.version() == SECOND
     assert sorted((place.root / "lib").rglob("*.py")) == before
     write_index(place.pages, place.first, place.second, place.broken)
-    failed = await place.run("update")  # the index is remembered
+    failed = await place.run("update")  # The index is remembered.
     assert failed.code == 1
     assert f"Version {BROKEN} does not work here." in failed.errors
     assert f"{SECOND} stays in use." in failed.errors
@@ -175,7 +175,9 @@ async def _install_skills(place: Place) -> None:
 
 
 async def _check_skills(place: Place, output: str) -> None:
-    """Edited and installed skills are unchanged; the unedited copy and the built-in ones are new."""
+    """Check that edited and installed skills are unchanged, and that the unedited copy and the built-in ones are
+    new.
+    """
     assert "Built-in skills: new: coming; changed: review-changes, write-a-skill." in output
     assert place.own_skill("review-changes").read_text().endswith("\nMy own line.\n")
     assert "used instead of built-in ones that changed: review-changes." in output
@@ -200,7 +202,7 @@ async def _go_back(place: Place) -> None:
     assert f"No version before {FIRST} is kept." in again.errors
 
 
-async def test_a_hang_up_does_not_stop_it_and_a_kill_leaves_one_whole_version(place: Place) -> None:
+async def test_a_hangup_does_not_stop_the_update_and_a_kill_leaves_one_whole_version(place: Place) -> None:
     wanted = [str(place.command), "update", "--from", str(place.second)]
     for left in (place.root / "versions").glob(f"{SECOND}-*"):
         shutil.rmtree(left)
@@ -217,11 +219,11 @@ async def test_a_hang_up_does_not_stop_it_and_a_kill_leaves_one_whole_version(pl
     assert (await place.run("update", "--trial")).code == 0
     examined = await place.run("doctor")
     assert "An update was interrupted" not in examined.output, (
-        "the next update cleared what the killed one left"
+        "the next update removed what the killed one left"
     )
 
 
-async def test_asked_to_stop_it_cleans_up(place: Place) -> None:
+async def test_an_update_that_is_asked_to_stop_cleans_up(place: Place) -> None:
     wanted = [str(place.command), "update", "--from", str(place.first)]
     async with await anyio.open_process(wanted, env=place.variables, cwd=place.folder) as process:
         await read_until(process, rb"Installing")

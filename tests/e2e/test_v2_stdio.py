@@ -1,4 +1,4 @@
-"""The draft of version 2 with a real process: initialized inside the event loop, used, and left."""
+"""The draft of version 2 with a real process: initialized inside the event loop, used, and closed."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ async def test_an_editor_of_version_2_is_served(tmp_path: Path) -> None:
             assert await agent.leave() == 0
 
 
-async def test_without_the_switch_it_is_greeted_in_version_1(tmp_path: Path) -> None:
+async def test_without_the_flag_it_is_answered_in_version_1(tmp_path: Path) -> None:
     async with editor(agent_environment(tmp_path), tmp_path / "scratch", greeting=None) as agent:
         assert (await agent.call("initialize", HELLO))["result"]["protocolVersion"] == 1
         assert await agent.leave() == 0

@@ -1,4 +1,4 @@
-"""The extension's own tests: its pure parts, its parts inside a real extension host, its package."""
+"""The extension's own tests: its pure parts, its parts inside a real extension host, and its package."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def browser(require_all: bool) -> str:
 
 
 @pytest.mark.parametrize("project", [".", "src/webview", "test"])
-def test_types(browser: str, project: str) -> None:
+def test_the_extension_type_checks(browser: str, project: str) -> None:
     done = run_node(["node_modules/typescript/bin/tsc", "-p", project], browser=browser, wait_s=BUILD_WAIT_S)
     assert done.returncode == 0, done.stdout
 
 
-def test_format(browser: str) -> None:
+def test_the_sources_are_formatted(browser: str) -> None:
     prettier = "node_modules/prettier/bin/prettier.cjs"
     done = run_node([prettier, "--check", "--log-level", "warn", "."], browser=browser, wait_s=BUILD_WAIT_S)
     assert done.returncode == 0, done.stderr
@@ -55,7 +55,7 @@ def test_pure_parts(browser: str) -> None:
     assert done.returncode == 0, f"{done.stdout}{done.stderr}"
 
 
-def test_inside_the_extension_host(browser: str, tmp_path: Path) -> None:
+def test_parts_inside_the_extension_host(browser: str, tmp_path: Path) -> None:
     config = json.dumps({"folder": str(tmp_path), "extension": str(EXTENSION)})
     done = run_node([str(DRIVER / "host.mjs"), config], browser=browser, wait_s=RUN_WAIT_S)
     assert done.returncode == 0, f"{done.stdout}{done.stderr}"
@@ -68,7 +68,7 @@ def test_rows_of_a_long_conversation(browser: str) -> None:
     assert done.returncode == 0, f"{done.stdout}{done.stderr}"
 
 
-def test_the_package_is_small_and_holds_what_it_needs(browser: str) -> None:
+def test_the_package_is_small_and_contains_what_it_needs(browser: str) -> None:
     assert VSIX.stat().st_size <= MAX_PACKAGE_BYTES
     with zipfile.ZipFile(VSIX) as package:
         names = set(package.namelist())
@@ -95,7 +95,7 @@ def test_files_and_functions_stay_small() -> None:
 
 
 def _functions(lines: list[str]) -> list[tuple[int, int]]:
-    """Return where each function of a formatted file starts, and its length, up to the closing brace of its level."""
+    """Return where each function in a formatted file starts, and its length, up to the closing brace at its level."""
     found: list[tuple[int, int]] = []
     for start, line in enumerate(lines):
         if begun := FUNCTION.match(line):

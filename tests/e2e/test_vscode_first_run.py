@@ -52,6 +52,6 @@ def played(require_all: bool, tmp_path_factory: pytest.TempPathFactory) -> dict[
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_somebody_who_has_nothing_set_up(played: dict[str, Report], step: str) -> None:
+def test_a_user_with_nothing_set_up(played: dict[str, Report], step: str) -> None:
     assert step in played, "the run ended before this step"
     assert not played[step].error

@@ -1,6 +1,7 @@
 """The extension without an installed server: uvx runs its wheel, or a button installs it; old servers are named.
 
-The steps are in `vscode/install.mjs`. The wheel's dependencies come from the package index, as they do for people.
+The steps are in `vscode/install.mjs`. The wheel's dependencies are installed from the package index, as they are for
+users.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def pip(*arguments: str) -> None:
 
 
 def find_uvx(folder: Path) -> Path:
-    """Return the folder with uv and uvx: those of the machine or of the tests, else fetched from the index."""
+    """Return the folder with uv and uvx: those of the machine or of the tests, otherwise downloaded from the index."""
     if found := shutil.which("uvx") or shutil.which("uvx", path=Path(sys.executable).parent):
         return Path(found).resolve().parent
     pip("install", "--target", str(folder), "uv")

@@ -25,7 +25,7 @@ def stage(require_all: bool) -> Stage:
 
 
 @pytest.mark.parametrize("name", CHECKS)
-def test_a_page_by_itself(stage: Stage, name: str, request: pytest.FixtureRequest) -> None:
+def test_a_page_without_an_editor(stage: Stage, name: str, request: pytest.FixtureRequest) -> None:
     played = stage.reports(request)
     assert name in played, "the run ended before this check"
     assert not played[name].error

@@ -1,6 +1,6 @@
-"""The extension in the window of a real VS Code, as people use it: by its labels, keys and pictures.
+"""The extension in the window of a real VS Code, as people use it: by its labels, keys and screenshots.
 
-The scenarios are in `vscode/scenarios.mjs`. They are played once, in one window, in order; pictures are left in
+The scenarios are in `vscode/scenarios.mjs`. They are played once, in one window, in order; screenshots are left in
 `build/vscode-pictures`.
 """
 
@@ -26,7 +26,7 @@ def stage(require_all: bool, tmp_path_factory: pytest.TempPathFactory) -> Stage:
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_a_person_in_the_window(stage: Stage, name: str, request: pytest.FixtureRequest) -> None:
+def test_a_user_in_the_window(stage: Stage, name: str, request: pytest.FixtureRequest) -> None:
     played = stage.reports(request)
     assert name in played, "the run ended before this scenario"
     assert not played[name].error

@@ -58,7 +58,7 @@ def told(agent: RawEditor, what: str) -> list[Message]:
 
 
 @pytest.mark.parametrize("kill", [False, True], ids=["the client left", "the process was killed"])
-async def test_a_question_is_asked_again_of_the_client_that_loads_its_session(
+async def test_a_client_that_loads_the_session_is_asked_again(
     tmp_path: Path, workspace: Path, kill: bool
 ) -> None:
     async with serve([WRITE, Reply("Done.")]) as model:
@@ -78,7 +78,7 @@ async def test_a_question_is_asked_again_of_the_client_that_loads_its_session(
         assert told(second, "turnBegan")[0]["turnId"] == ended["turnId"]
 
 
-async def test_to_a_client_that_follows_no_turns_the_question_is_lost(
+async def test_the_question_is_lost_for_a_client_that_follows_no_turns(
     tmp_path: Path, workspace: Path
 ) -> None:
     async with serve([WRITE, Reply("Something else.")]) as model:
@@ -92,7 +92,7 @@ async def test_to_a_client_that_follows_no_turns_the_question_is_lost(
         assert "before this call was started" in outcome_for_model(model)
 
 
-async def test_what_is_closed_by_its_client_is_not_asked_again(tmp_path: Path, workspace: Path) -> None:
+async def test_a_question_closed_by_its_client_is_not_asked_again(tmp_path: Path, workspace: Path) -> None:
     async with serve([WRITE]) as model:
         environment = agent_environment(tmp_path, model)
         async with editor(environment, workspace) as agent:
@@ -112,7 +112,7 @@ def outcome_for_model(model: ModelServer) -> str:
 
 
 @pytest.mark.slow
-async def test_a_closed_terminal_leaves_its_question_for_the_next_chat(place: Place) -> None:
+async def test_a_question_left_by_a_closed_terminal_waits_for_the_next_chat(place: Place) -> None:
     write = ToolCall("write_file", {"path": "new.txt", "content": "new\n"})
     async with serve([Reply("I write.", tool_calls=(write,)), Reply("Done.")]) as server:
         async with place.chat(server) as terminal:

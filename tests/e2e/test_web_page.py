@@ -1,4 +1,4 @@
-"""How a person uses the web page: in a real Chromium, with a real server and a scripted model."""
+"""The web page as people use it: in a real Chromium, with a real server and a scripted model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def browser(require_all: bool) -> str:
     return require_page(is_required=require_all)
 
 
-async def test_an_edit_approved_with_two_pages_open_and_nothing_of_the_token_left(
+async def test_an_edit_is_approved_with_two_pages_open_and_the_token_leaves_no_trace(
     tmp_path: Path, browser: str
 ) -> None:
     replies = (Reply("I will.", tool_calls=(READ, EDIT)), Reply("Done as asked."))
@@ -50,7 +50,7 @@ async def test_an_edit_approved_with_two_pages_open_and_nothing_of_the_token_lef
         assert visit.complaints == []
 
 
-async def test_who_is_let_in_and_what_confines_the_page(tmp_path: Path, browser: str) -> None:
+async def test_who_is_admitted_and_what_confines_the_page(tmp_path: Path, browser: str) -> None:
     async with visiting(tmp_path, browser) as visit, httpx2.AsyncClient() as http:
         another = await visit.context.new_page()
         await another.goto("data:text/html,<title>another</title>")
@@ -84,7 +84,9 @@ async def test_who_is_let_in_and_what_confines_the_page(tmp_path: Path, browser:
         await page.get_by_role("button", name="New session").wait_for()
 
 
-async def test_a_reload_in_a_turn_shows_the_turn_and_its_question_again(tmp_path: Path, browser: str) -> None:
+async def test_a_reload_during_a_turn_shows_the_turn_and_its_question_again(
+    tmp_path: Path, browser: str
+) -> None:
     gate = anyio.Event()
     slow = Reply(("Words before. ", "Words behind."), holds=(Hold(gate, after=1),))
     replies = (slow, Reply("Next.", tool_calls=(READ, EDIT)), Reply("All done."))
@@ -109,7 +111,7 @@ async def test_a_reload_in_a_turn_shows_the_turn_and_its_question_again(tmp_path
         assert (visit.workspace / "a.py").read_text().startswith("x = 5")
 
 
-async def test_a_socket_cut_in_a_turn_loses_and_doubles_nothing(tmp_path: Path, browser: str) -> None:
+async def test_a_socket_cut_during_a_turn_loses_and_duplicates_nothing(tmp_path: Path, browser: str) -> None:
     gates = [anyio.Event() for _ in range(3)]
     words = tuple(f"piece-{number} " for number in range(40))
     holds = tuple(Hold(gate, after=10 * (at + 1)) for at, gate in enumerate(gates))

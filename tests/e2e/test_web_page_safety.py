@@ -1,4 +1,4 @@
-"""What the web page prevents: running script, loading from elsewhere, acting; and that it is accessible."""
+"""The web page's safety: text cannot run scripts, load anything or act; the page is accessible."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def open_cards(page: Page) -> None:
         await card.click()
 
 
-async def test_hostile_words_names_and_results_run_load_and_do_nothing(tmp_path: Path, browser: str) -> None:
+async def test_hostile_text_names_and_results_run_load_and_do_nothing(tmp_path: Path, browser: str) -> None:
     server = Path(__file__).with_name("hostile_mcp.py")
     config = f"mcp_servers:\n  evil: {{command: {sys.executable}, args: ['{server}']}}\n"
     calls = (
@@ -95,7 +95,9 @@ async def test_hostile_words_names_and_results_run_load_and_do_nothing(tmp_path:
         assert [each for each in visit.complaints if not PARSED.search(each)] == []
 
 
-async def test_everybody_can_use_it_in_both_schemes_and_at_any_width(tmp_path: Path, browser: str) -> None:
+async def test_the_page_is_accessible_in_both_colour_schemes_and_at_any_width(
+    tmp_path: Path, browser: str
+) -> None:
     edit = ToolCall("edit_file", {"path": "a.py", "old_text": "x = 1", "new_text": "x = 5"})
     read = ToolCall("read_file", {"path": "a.py"})
     words = "# Title\n\nSome `code`, [a link](https://example.invalid/).\n\n```python\ndef f(): return 1  # one\n```\n"

@@ -29,7 +29,7 @@ devices.getUserMedia = async function (...given) {
     return stream;
 };
 """
-"""Note every track of the microphone that the page opens."""
+"""Records every microphone track that the page opens."""
 STATES = "window.tracks.map((track) => track.readyState)"
 
 
@@ -88,7 +88,7 @@ def sound_of(body: bytes) -> bytes:
     return body[start : body.rindex(b"\r\n--")]
 
 
-async def test_what_is_said_while_the_button_is_held_waits_in_the_prompt(
+async def test_speech_recorded_with_the_button_held_waits_in_the_prompt(
     tmp_path: Path, browser: str, microphone: tuple[str, ...]
 ) -> None:
     async with (
@@ -129,7 +129,7 @@ async def test_what_is_said_while_the_button_is_held_waits_in_the_prompt(
     assert vad(samples), "what was recorded is the voice that the microphone heard"
 
 
-async def test_the_page_and_a_model_on_this_machine_understand_each_other(
+async def test_the_page_works_with_a_local_transcription_model(
     tmp_path: Path, browser: str, microphone: tuple[str, ...]
 ) -> None:
     model = make_whisper(tmp_path / "little", SAID)
@@ -148,7 +148,7 @@ async def test_without_a_transcription_there_is_no_button(tmp_path: Path, browse
         assert await button.count() == 0
 
 
-async def test_why_nothing_was_recorded_is_explained(
+async def test_a_failed_recording_is_explained(
     tmp_path: Path, browser: str, microphone: tuple[str, ...]
 ) -> None:
     async with json_server(hears(" ")) as server:

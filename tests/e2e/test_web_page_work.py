@@ -1,4 +1,4 @@
-"""Work without a conversation on the web page: runs that ask, schedules; hostile text, both themes, a phone."""
+"""Pages without a conversation: runs that ask, schedules; hostile text, both themes, a phone."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def command(visit: Visit, *words: str) -> None:
 
 
 async def check_page(page: Page) -> None:
-    """Check that the page ran and rendered nothing of what it shows, and that it is accessible, also on a phone."""
+    """Check that the page ran and rendered nothing in the text it shows, and that it is accessible, also on a phone."""
     assert await page.evaluate("window.pwned") is None
     assert await page.locator(MARKUP).count() == 0
     assert await findings(page) == []
@@ -68,7 +68,7 @@ async def check_usage(page: Page) -> None:
     await check_page(page)
 
 
-async def test_what_waits_is_counted_and_answered_and_schedules_are_worked_on(
+async def test_open_questions_are_counted_and_answered_and_schedules_managed(
     tmp_path: Path, browser: str
 ) -> None:
     replies = (Reply("I write.", tool_calls=(WRITE,)), Reply("Written."))
@@ -116,7 +116,7 @@ async def test_what_waits_is_counted_and_answered_and_schedules_are_worked_on(
         assert visit.complaints == []
 
 
-async def test_a_board_shows_cards_to_everybody_and_takes_what_a_person_does(
+async def test_a_board_shows_its_cards_to_everybody_and_accepts_a_users_actions(
     tmp_path: Path, browser: str
 ) -> None:
     async with visiting(tmp_path, browser) as visit:

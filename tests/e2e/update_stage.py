@@ -19,7 +19,7 @@ from tests.architecture.sources import ROOT
 FIRST = "0.1.0"
 BUILD_TIMEOUT_S = 300
 Changes = Mapping[str, bytes | None]
-"""The new content of files by name, None for those left out."""
+"""The new contents of files by name; None for files to be omitted."""
 
 
 def find_uv() -> str | None:
@@ -119,5 +119,5 @@ def install(root: Path, wheel: Path) -> Path:
 
 
 def base_python() -> str:
-    """Return the Python that the tests' own environment was made from."""
+    """Return the Python with which the tests' own environment was created."""
     return str(Path(sys.base_prefix, "bin", f"python{sys.version_info[0]}.{sys.version_info[1]}"))

@@ -1,4 +1,4 @@
-"""A real `systemd --user` of a user without a login, where systemd does not run. It needs root.
+"""A real `systemd --user` for a user without a login, where systemd does not run. It needs root.
 
 The manager runs in its own mount namespace, in which the machine looks as if systemd had started it. The test's Python
 is mounted there even if it is in a folder that only root can read.
@@ -22,7 +22,7 @@ from tests.architecture.sources import ROOT
 from tests.e2e.agent_process import COMMAND, WAIT_S, Finished, run_command
 
 ACCOUNT = "games"
-"""An account that every Debian has, and nobody uses."""
+"""An account that every Debian has and nobody uses."""
 PROGRAMS = ("systemd", "systemctl", "setpriv", "nsenter", "unshare", "bwrap")
 CGROUPS = Path("/sys/fs/cgroup")
 POLL_S = 0.05
@@ -70,7 +70,7 @@ class UserManager:
         return await run_command(*arguments, environment=os.environ, cwd=self.folder, command=program)
 
     def write(self, name: str, text: str) -> Path:
-        """Write a file of the user."""
+        """Write a file as the user."""
         path = self.home / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)

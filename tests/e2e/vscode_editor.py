@@ -35,7 +35,7 @@ PACKAGING = ("--no-dependencies", "--allow-missing-repository", "--no-rewrite-re
 BUILD_WAIT_S = 300
 RUN_WAIT_S = 420
 PLAY_WAIT_S = 3600
-"""For a run that cannot end itself: each scenario has a bound of its own and is told when it hangs."""
+"""For a run that cannot end itself: each scenario has its own time limit and is named when it hangs."""
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -109,8 +109,8 @@ def run_node(arguments: Sequence[str], *, browser: str, wait_s: float) -> subpro
 def build_extension(browser: str, *, with_server: bool = False) -> None:
     """Build the bundles and the package, as `npm run package` does, and the tests that run in the editor.
 
-    Only `with_server` does the package contain the server's wheel; it is `SERVER_VSIX` then. Each package is built once
-    in a run of the tests, by the worker that needs it first.
+    Only with `with_server` does the package contain the server's wheel; it is then `SERVER_VSIX`. Each package is
+    built once per test run, by the worker that needs it first.
     """
     package = SERVER_VSIX if with_server else VSIX
     stamp = BUILT.with_name(f"{package.name}.run")
@@ -181,5 +181,5 @@ def play(script: str, config: Mapping[str, object], browser: str) -> dict[str, R
         finally:
             watchdog.cancel()
         errors.seek(0)
-        assert reports, f"nothing was played: {errors.read()}"
+        assert reports, f"nothing was played:{errors.read()}"
     return {report.name: report for report in reports}

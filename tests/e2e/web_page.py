@@ -32,7 +32,7 @@ AXE = """async () => {
 
 
 def build_page(browser: str) -> None:
-    """Build the page as `make web` does, once in a run of the tests."""
+    """Build the page as `make web` does, once per test run."""
     lock, stamp = ROOT / "build" / "web-page.lock", ROOT / "build" / "web-page.run"
     lock.parent.mkdir(exist_ok=True)
     with lock.open("w") as file:
@@ -121,8 +121,8 @@ async def visiting(
 ) -> AsyncGenerator[Visit]:
     """Yield a visit.
 
-    `config` is the settings file, `arguments` are the browser's besides those of every visit, `options` those of its
-    context.
+    `config` is the settings file; `arguments` are browser arguments besides those of every visit, and `options` those
+    of its context.
     """
     workspace, home = tmp_path / "workspace", tmp_path / "home"
     workspace.mkdir()

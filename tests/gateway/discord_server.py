@@ -1,4 +1,4 @@
-"""Discord's published API: HTTP with nonces and limits, and the gateway with its sessions."""
+"""Discord's published API: HTTP with nonces and rate limits, and the gateway with its sessions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.gateway.scripted_server import PEOPLE, SHOWN_NAMES, Place, Post, Scri
 
 GUILD = "700"
 DIRECT = 5_000
-"""The channel of somebody's direct conversation has the number of the person and this."""
+"""The ID of a user's direct-message channel is the user's ID plus this number."""
 MAX_CHARACTERS = 2_000
 INTENTS = (1 << 0) | (1 << 9) | (1 << 12) | (1 << 15)
 TIME = "2026-01-01T00:00:00.000000+00:00"
@@ -23,7 +23,7 @@ BOT_ID = 99
 
 
 class DiscordWorld(ScriptedWorld):
-    """A server with a bot, people, a channel and a thread of it."""
+    """A server with a bot, people, a channel and a thread in it."""
 
     platform = "discord"
     room = "800"

@@ -1,4 +1,6 @@
-"""A chat platform in memory that can do whatever a real one may: limits, faults, lost answers, anybody's buttons."""
+"""A chat platform in memory that can do whatever a real one may: rate limits, faults, lost answers, anybody's
+buttons.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ LIMITS = Limits(
 
 
 class Post(Struct):
-    """A message as people see it; `texts` are its versions."""
+    """A message as people see it; `texts` contains its versions."""
 
     id: str
     place: Place
@@ -47,17 +49,17 @@ class Post(Struct):
 
 
 class FakeServer(Struct):
-    """The state that outlives a connection: all messages, and the faults to come."""
+    """The state that outlives a connection: all messages, and the faults still to come."""
 
     posts: list[Post] = field(default_factory=list[Post])
     faults: deque[Exception] = field(default_factory=deque[Exception])
     loses_answers: bool = False
-    """Whether a message is shown but its sender learns of a failure."""
+    """Whether a message is shown although its sender gets an error."""
     edits: int = 0
     refused_files: PlatformError | None = None
     refusals: int = 0
     loses_files: bool = False
-    """Whether a file is shown but its sender learns of a failure."""
+    """Whether a file is shown although its sender gets an error."""
     files: dict[str, bytes] = field(default_factory=dict[str, bytes])
     changed: anyio.Event = field(default_factory=anyio.Event)
     crash: anyio.Event = field(default_factory=anyio.Event)
@@ -80,13 +82,13 @@ class FakeServer(Struct):
         return [post for post in self.posts if part in post.text]
 
     async def see(self, part: str) -> Post:
-        """Wait for a message with a text in it; return it."""
+        """Wait for a message that contains a text; return it."""
         await self.until(lambda: self.with_text(part))
         return self.with_text(part)[-1]
 
 
 class FakePlatform:
-    """A connection to it."""
+    """A connection to the server in memory."""
 
     def __init__(self, server: FakeServer) -> None:
         self._server = server
@@ -153,7 +155,7 @@ class FakePlugin:
 
 
 class Member:
-    """A person on the platform, in one place."""
+    """A person on the platform, in one conversation."""
 
     def __init__(self, server: FakeServer, sender: str, place: Place) -> None:
         self._server = server
@@ -174,12 +176,12 @@ class Member:
         await self._pass_on(Press(f"p{self._server.numbers}", self.place, self.sender, post.id, token))
 
     async def asked(self) -> Post:
-        """Wait for a question here; return the latest."""
+        """Wait for a question in this conversation; return the latest."""
         await self._server.until(lambda: any(post.choices for post in self.posts()))
         return [post for post in self.posts() if post.choices][-1]
 
     def posts(self) -> list[Post]:
-        """Return the messages in this member's place."""
+        """Return the messages in this member's conversation."""
         return [post for post in self._server.posts if post.place == self.place]
 
     async def _pass_on(self, incoming: Incoming) -> None:

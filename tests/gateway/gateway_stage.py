@@ -38,7 +38,7 @@ class Stage(Struct):
     project: Path
     bugs: list[BaseException]
     lines: list[str]
-    """What the gateway logged."""
+    """Everything that the gateway logged."""
 
     def direct(self, name: str) -> Member:
         """Return a person in the direct conversation with the agent."""
@@ -50,7 +50,7 @@ class Stage(Struct):
 
 
 def make_home(folder: Path) -> tuple[Path, Path]:
-    """Return a home and a project, either of which may exist."""
+    """Create a home and a project unless they exist, and return them."""
     home, project = folder / "home", folder / "project"
     home.mkdir(exist_ok=True)
     project.mkdir(exist_ok=True)
@@ -64,7 +64,7 @@ def settings_for(project: Path, **more: object) -> GatewaySettings:
 
 
 def fake_id(name: str) -> str:
-    """Return a person's id on the fake platform."""
+    """Return a person's ID on the fake platform."""
     return f"@{name}:here"
 
 

@@ -1,4 +1,4 @@
-"""A real InspIRCd with Anope's services: accounts that the server states with each message, and SASL logins."""
+"""A real InspIRCd with Anope's services: accounts that the server names with each message, and SASL logins."""
 
 from __future__ import annotations
 

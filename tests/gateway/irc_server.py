@@ -79,7 +79,7 @@ async def connect(port: int) -> anyio.abc.SocketStream:
 
 
 class Typist:
-    """A person who types lines of IRC, and reads."""
+    """A person who types IRC lines and reads."""
 
     def __init__(self, stream: anyio.abc.SocketStream) -> None:
         self._stream = stream
@@ -120,12 +120,12 @@ class Typist:
         raise AssertionError((part, self.received[-20:]))
 
     async def close(self) -> None:
-        """Hang up."""
+        """Disconnect."""
         await self._stream.aclose()
 
 
 class Services:
-    """NickServ: whoever names an account with its password is logged in to it."""
+    """NickServ: a user who sends an account and its password is logged in to it."""
 
     def __init__(self, typist: Typist) -> None:
         self._typist = typist
@@ -145,7 +145,7 @@ class Services:
 
     def _take(self, line: str) -> None:
         words = line.split()
-        if "SERVER" in words[:2]:  # the server has introduced itself
+        if "SERVER" in words[:2]:  # The server has introduced itself.
             self._replies.append(
                 ":services.gateway.test NICK NickServ 1 services services.gateway.test 1 + :Services"
             )
@@ -210,7 +210,7 @@ class IrcWorld:
         await typist.wait_for("now identified")
 
     def _take(self, nick: str, line: str) -> None:
-        """Show what the agent says. Lines of one message cannot be told from those of the next."""
+        """Show what the agent says; the lines of one message cannot be distinguished from those of the next."""
         words = line.split(" ", 3)
         if not words[0].startswith(":agent") or words[1:2] != ["PRIVMSG"]:
             return
@@ -219,7 +219,7 @@ class IrcWorld:
         lines.append(words[3].removeprefix(":"))
         text = "\n".join(lines)
         _, is_asked, rest = text.rpartition("no answer means no")
-        if not is_asked or "\nno " in rest:  # a question is complete with its last answer
+        if not is_asked or "\nno " in rest:  # A question is complete with its last answer.
             self._shown.setdefault(key, Shown()).put("all", text)
 
 

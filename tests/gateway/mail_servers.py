@@ -103,7 +103,7 @@ def mail_servers(folder: Path) -> Generator[tuple[int, int]]:
 
 
 class MailWorld:
-    """Mailboxes, and their readers' programs."""
+    """Mailboxes, and the mail programs that read them."""
 
     platform = "email"
     room = ""
@@ -172,7 +172,7 @@ class MailWorld:
                     await anyio.sleep(POLL_S)
 
     async def follow(self) -> None:
-        """Show everybody what arrives."""
+        """Show every mail that arrives."""
         while True:
             for name in PEOPLE:
                 for path in (self._folder / name / "new").glob("*"):

@@ -1,7 +1,7 @@
 """Run a gateway as a process on a platform made of two files, to be killed at any moment.
 
-`sent.jsonl` contains what people send, one message a line; `posts.jsonl` what they see. Arguments: the folder, and
-whether the platform recognises repeated sends.
+`sent.jsonl` contains what people send, one message per line; `posts.jsonl` contains what they see. Arguments: the
+folder, and whether the platform recognises repeated sends.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ POLL_S = 0.02
 
 
 class FilePlatform:
-    """The two files."""
+    """A chat platform that consists of two files."""
 
     def __init__(self, folder: Path, context: PlatformContext) -> None:
         self._folder = folder

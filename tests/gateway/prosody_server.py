@@ -87,7 +87,7 @@ def prosody(
 
 
 def make_certificate(folder: Path) -> Path:
-    """Create a certificate for the server, where it looks for one."""
+    """Create a certificate for the server, where the server looks for one."""
     key, certificate = folder / f"{DOMAIN}.key", folder / f"{DOMAIN}.crt"
     subject = ["-subj", f"/CN={DOMAIN}", "-addext", f"subjectAltName=DNS:{DOMAIN}"]
     pair = ["-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-out", str(certificate)]
@@ -111,7 +111,7 @@ async def wait_for_port(port: int) -> None:
 
 
 class XmppWorld:
-    """People with accounts of one server."""
+    """People with accounts on one server."""
 
     platform = "xmpp"
     plugin: PlatformPlugin | None = None
@@ -179,7 +179,7 @@ class XmppWorld:
         return self._shown.setdefault((name, self.room), Shown())
 
     def _show(self, name: str, stanza: Any) -> None:
-        """Show what the agent says; a correction replaces what it corrects."""
+        """Show what the agent says; a correction replaces the original."""
         sender = stanza["from"]
         is_from_agent = sender.bare == self.id_of("agent") or str(sender) == f"{self.room}/agent"
         if not is_from_agent or not stanza["body"]:
@@ -200,7 +200,7 @@ class XmppWorld:
 
 @asynccontextmanager
 async def xmpp_world(port: int) -> AsyncGenerator[XmppWorld]:
-    """Log in accounts of a server."""
+    """Log in the accounts of a server."""
     async with anyio.create_task_group() as downloads:
         world = XmppWorld(port, downloads)
         try:

@@ -23,15 +23,15 @@ from hermes_acp.frontends.gateway.port.platform_port import (
 from tests.contract.platform_suite import WAIT_S, Shown
 
 PEOPLE = {"anna": 11, "bert": 12, "carl": 13, "eve": 14, "mallory": 15}
-"""People and their numbers. Eve and mallory are strangers; mallory has the name of anna."""
+"""People and their IDs. Eve and Mallory are unauthorised; Mallory has Anna's name."""
 SHOWN_NAMES = {"mallory": "anna"}
 BOT = 99
 
 
 class Faults(Struct):
-    """Faults of the next sends.
+    """Faults in the next sends.
 
-    `refusals` is the number of sends still to be rate-limited. If `holds`, the next send is shown, but never
+    `refusals` is the number of sends still to be rate-limited. If `holds` is set, the next send is shown but never
     answered; `held` signals it.
     """
 
@@ -41,7 +41,7 @@ class Faults(Struct):
     held: anyio.Event = field(default_factory=anyio.Event)
 
     def refuses(self) -> bool:
-        """Return whether this send is refused."""
+        """Return whether this send is rejected."""
         if not self.refusals:
             return False
         self.refusals, self.refused = self.refusals - 1, self.refused + 1
@@ -56,14 +56,14 @@ class Faults(Struct):
 
 
 class Place(Struct, frozen=True):
-    """Where a message is: a direct conversation, a room, or a thread of it."""
+    """The conversation of a message: a direct conversation, a room, or a thread in it."""
 
     room: str
     thread: str = ""
 
 
 class Post(Struct):
-    """A message of the agent: its versions, its buttons by label, and the request that sent it."""
+    """A message from the agent: its versions, its buttons by label, and the request that sent it."""
 
     id: str
     place: Place
@@ -78,29 +78,29 @@ class Post(Struct):
 
 
 class Screen:
-    """The messages of the agent that everybody sees."""
+    """The agent's messages that everybody sees."""
 
     def __init__(self) -> None:
         self.posts: list[Post] = []
         self._seen: dict[Place, Shown] = {}
 
     def forget(self) -> None:
-        """Forget what was seen."""
+        """Forget the messages so far."""
         self._seen.clear()
         self.posts.clear()
 
     def seen(self, place: Place) -> Shown:
-        """Return the messages visible in a place."""
+        """Return the messages visible in a conversation."""
         return self._seen.setdefault(place, Shown())
 
     def post(self, post: Post) -> Post:
-        """Show a message of the agent."""
+        """Show a message from the agent."""
         self.posts.append(post)
         self.seen(post.place).put(post.id, post.texts[-1])
         return post
 
     def find(self, post_id: str, room: str) -> Post | None:
-        """Return a message of a room."""
+        """Return a message in a room."""
         return next((each for each in self.posts if (each.id, each.place.room) == (post_id, room)), None)
 
     def change(self, post: Post, text: str, buttons: dict[str, str]) -> None:
@@ -116,7 +116,7 @@ class Screen:
 
 
 class ScriptedWorld:
-    """People on a scripted server. A subclass has the wire format."""
+    """People on a scripted server. A subclass implements the wire format."""
 
     platform = ""
     plugin: PlatformPlugin | None = None
@@ -134,7 +134,7 @@ class ScriptedWorld:
 
     @property
     def secrets(self) -> dict[str, str]:
-        """The secrets of the platform."""
+        """Return the platform's secrets."""
         return {"token": "123456:secret-token-of-the-test"}
 
     def routes(self) -> list[web.RouteDef]:
@@ -142,18 +142,18 @@ class ScriptedWorld:
         raise NotImplementedError
 
     def opened(self) -> None:
-        """Prepare once the address is known."""
+        """Prepare the server once its address is known."""
 
     def forget(self) -> None:
-        """Forget what was seen."""
+        """Forget the messages so far."""
         self.screen.forget()
 
     def id_of(self, name: str) -> str:
-        """Return a person's id."""
+        """Return a person's ID."""
         return str(PEOPLE[name])
 
     def direct_place(self, name: str) -> Place:
-        """Return the direct conversation of a person with the agent."""
+        """Return a person's direct conversation with the agent."""
         return Place(self.id_of(name))
 
     async def deliver(self, name: str, place: Place, text: str, **more: Any) -> None:
@@ -169,7 +169,7 @@ class ScriptedWorld:
         raise NotImplementedError
 
     async def joined(self) -> None:
-        """Wait until the gateway receives what is sent."""
+        """Wait until messages sent from now on reach the gateway."""
         raise NotImplementedError
 
     async def say(self, name: str, text: str) -> None:
@@ -197,7 +197,7 @@ World = TypeVar("World", bound=ScriptedWorld)
 
 @asynccontextmanager
 async def scripted(world: World) -> AsyncGenerator[World]:
-    """Run a world's server for the block."""
+    """Run the server of a scripted world for the block."""
     app = web.Application()
     app.add_routes(world.routes())
     runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
@@ -215,7 +215,7 @@ async def scripted(world: World) -> AsyncGenerator[World]:
 
 
 class Line:
-    """A platform that is connected without a gateway: what it received, and its position."""
+    """A platform connected without a gateway: what it received, and its position."""
 
     def __init__(self, position: str = "") -> None:
         self.position = position
@@ -244,7 +244,7 @@ class Line:
         self._changed = anyio.Event()
 
     async def messages(self, number: int) -> list[IncomingMessage]:
-        """Wait until that much was received; return the messages."""
+        """Wait until this many messages were received; return them."""
         with anyio.fail_after(WAIT_S):
             while len(self.received) < number:
                 await self._changed.wait()
@@ -264,7 +264,7 @@ class Line:
 async def line(
     world: ScriptedWorld, position: str = "", rooms: frozenset[str] = frozenset()
 ) -> AsyncGenerator[Line]:
-    """Connect to a world's server without a gateway."""
+    """Connect to the server of a scripted world without a gateway."""
     found = Line(position)
     context = PlatformContext(world.settings, world.secrets, found.receive, found, rooms)
     connection = (world.plugin or platform_plugins().open(world.platform)).connect(context)

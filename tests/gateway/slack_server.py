@@ -116,7 +116,7 @@ class SlackWorld(ScriptedWorld):
         await self.socket.send_json({"type": "disconnect", "reason": "refresh_requested"})
 
     def stamp(self) -> str:
-        """Return another time of a message."""
+        """Return another timestamp of a message."""
         return f"1700000000.{next(self._numbers):06}"
 
     async def _link(self, request: web.Request) -> web.WebSocketResponse:
@@ -171,7 +171,7 @@ class SlackWorld(ScriptedWorld):
                 return _refusal("unknown_method")
 
     async def _upload(self, request: web.Request) -> web.Response:
-        assert "Authorization" not in request.headers, "the address alone is the permission"
+        assert "Authorization" not in request.headers, "the address alone grants access"
         name = request.match_info["name"]
         self._uploaded[name] = file_mark(self._names[name], await request.read())
         return web.Response(text="OK")

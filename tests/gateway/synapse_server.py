@@ -1,4 +1,4 @@
-"""A real Synapse with three accounts and the agent's, in its own environment; `tests/install.sh all` makes it."""
+"""A real Synapse with three accounts and the agent's, in its own environment; `tests/install.sh all` installs it."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class MatrixWorld:
         self._shown.clear()
 
     async def follow(self) -> None:
-        """Show everybody what arrives."""
+        """Show every message that arrives."""
         async with anyio.create_task_group() as tasks:
             for name, client in self._clients.items():
                 tasks.start_soon(self._follow, name, client)

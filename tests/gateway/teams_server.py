@@ -43,7 +43,7 @@ class TeamsWorld(ScriptedWorld):
         self.drive: dict[str, bytes] = {}
         self.offers: list[dict[str, Any]] = []
         self.file_answer = "accept"
-        """What anna answers when she is offered a file; nothing if it is empty."""
+        """Anna's answer when she is offered a file; if empty, she does not answer."""
         self._numbers = count(1)
 
     @property

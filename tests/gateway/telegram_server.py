@@ -20,7 +20,7 @@ NAME = "agent_bot"
 
 
 class Refused(Exception):
-    """An answer of the API that is an error."""
+    """An error response from the API."""
 
     def __init__(self, status: int, description: str, **parameters: Any) -> None:
         super().__init__(description)
@@ -74,7 +74,7 @@ class TelegramWorld(ScriptedWorld):
         self.cannot_parse = False
         self.is_token_valid = True
         self.polls = anyio.Event()
-        """The gateway has asked for updates after it had found its position."""
+        """Set when the gateway has asked for updates after finding its position."""
         self._news = anyio.Event()
         self._update_ids = count(700)
         self._message_ids = count(1)
@@ -199,7 +199,7 @@ class TelegramWorld(ScriptedWorld):
                 raise Refused(404, "Not Found")
 
     async def _updates(self, offset: int, timeout: float) -> list[dict[str, Any]]:
-        """Return the updates from an offset on; those before are confirmed."""
+        """Return the updates from an offset on; earlier ones are confirmed."""
         if offset < 0:
             self.updates = self.updates[offset:]
         else:

@@ -1,4 +1,4 @@
-"""What `gateway.db` and its files contain once messages are delivered: none of their texts."""
+"""Once messages are delivered, `gateway.db` and its files contain none of their texts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def part(number: int, text: str) -> OutgoingPart:
     return OutgoingPart(f"turn:{number}", "matrix", "room", f'{{"room": "{MARK}"}}', text)
 
 
-async def test_neither_questions_nor_answers_stay(tmp_path: Path) -> None:
+async def test_questions_and_answers_are_deleted(tmp_path: Path) -> None:
     answer, refused = f"{MARK}-answer", f"{MARK}-refused"
     server = FakeServer()
     plugin = FakePlugin(server)
@@ -53,7 +53,7 @@ async def test_neither_questions_nor_answers_stay(tmp_path: Path) -> None:
     assert MARK not in on_disk(home)
 
 
-async def test_an_address_is_only_there_until_its_message_is_answered(tmp_path: Path) -> None:
+async def test_an_address_is_stored_only_until_its_message_is_answered(tmp_path: Path) -> None:
     for name in ("email", "irc", "twilio", "xmpp"):
         assert platform_plugins().open(name).limits.ids_are_personal
     plugin = FakePlugin(FakeServer(), ids_are_personal=True)
@@ -94,7 +94,7 @@ def test_texts_of_all_sizes_are_overwritten(tmp_path: Path) -> None:
     database.close()
 
 
-def test_a_message_that_is_still_to_be_sent_keeps_its_text(tmp_path: Path) -> None:
+def test_a_message_that_has_not_been_sent_yet_keeps_its_text(tmp_path: Path) -> None:
     database = GatewayDatabase(tmp_path)
     outbox = Outbox(database)
     outbox.put(part(1, "later"), 0.0)

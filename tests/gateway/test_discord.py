@@ -29,18 +29,18 @@ HELLO = OutgoingMessage("Hello", "k")
 
 
 @pytest.mark.slow
-async def test_discord(tmp_path: Path) -> None:
+async def test_discord_passes_the_platform_contract(tmp_path: Path) -> None:
     async with scripted(DiscordWorld()) as world:
         await check_all(world, tmp_path)
 
 
 @pytest.mark.slow
-async def test_attacks_haste_and_kills(tmp_path: Path) -> None:
+async def test_attacks_rate_limits_and_kills(tmp_path: Path) -> None:
     async with scripted(DiscordWorld()) as world:
         await withstands_all(world, tmp_path)
 
 
-async def test_what_is_no_person_s_message_is_left_out() -> None:
+async def test_messages_not_from_people_are_ignored() -> None:
     async with scripted(DiscordWorld()) as world, line(world) as there:
         room = Place(world.room)
         await world.deliver("anna", room, "a bot", author={**_anna(), "bot": True})
@@ -67,7 +67,7 @@ async def test_buttons_edits_threads_and_files() -> None:
         assert await there.platform.say(THREAD, OutgoingMessage("Sure?", "k", (choice,))) == message_id
         assert len(world.screen.posts) == 1
         post = world.screen.posts[-1]
-        assert post.request["flags"] == 1 << 2  # links are not unfolded
+        assert post.request["flags"] == 1 << 2  # Links are not unfolded.
         await world.press("eve", post, "Y" * 80)
         await until(lambda: any(kind == "interaction" for kind, _ in world.requests))
         press = there.received.pop()
@@ -95,8 +95,8 @@ async def test_buttons_edits_threads_and_files() -> None:
                 await there.platform.fetch(Attachment(elsewhere, "a"), 10)
 
 
-@pytest.mark.slow  # the library waits five seconds before it starts another session
-async def test_what_a_lost_session_missed_is_read_from_the_channels() -> None:
+@pytest.mark.slow  # The library waits five seconds before it starts another session.
+async def test_messages_missed_by_a_lost_session_are_read_from_the_channels() -> None:
     async with scripted(DiscordWorld()) as world:
         async with line(world) as there:
             await world.deliver("anna", IN_THREAD, "One")
@@ -115,13 +115,13 @@ async def test_what_a_lost_session_missed_is_read_from_the_channels() -> None:
             await until(lambda: "404" not in there.position)
 
 
-async def test_refusals_are_distinguished() -> None:
+async def test_error_responses_are_distinguished() -> None:
     async with scripted(DiscordWorld()) as world:
         async with line(world) as there:
             with pytest.raises(PlatformError, match="Unknown Message") as refused:
                 await there.platform.edit(ROOM, "1", "Hello")
             assert refused.value.is_permanent
-            world.faults.refusals = 5  # after this many, the library gives up
+            world.faults.refusals = 5  # After this many, the library gives up.
             with pytest.raises(PlatformError) as refused:
                 await there.platform.say(ROOM, HELLO)
             assert (refused.value.retry_after_s, refused.value.is_permanent) == (0.05, False)

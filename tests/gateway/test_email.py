@@ -1,4 +1,4 @@
-"""E-mail with real Dovecot and OpenSMTPD, and mails with forged senders."""
+"""E-mail with real Dovecot and OpenSMTPD servers, and mails with forged senders."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def mail_of(results: str, sender: str = f"anna@{DOMAIN}") -> bytes:
 
 
 @pytest.mark.parametrize("results", FORGED)
-def test_a_sender_that_nobody_confirms_is_not_proven(results: str) -> None:
+def test_a_sender_that_no_server_confirms_is_unverified(results: str) -> None:
     assert not read_mail(mail_of(results)).is_confirmed_by(AUTHORITY)
 
 
-def test_a_sender_that_the_own_server_confirms_is_proven() -> None:
+def test_a_sender_that_our_own_server_confirms_is_verified() -> None:
     for finding in (f"dmarc=pass (p=none) header.from={DOMAIN}", f"spf=none; dkim=pass header.d={DOMAIN}"):
         assert read_mail(mail_of(f"{AUTHORITY}; {finding}")).is_confirmed_by(AUTHORITY)
     below = mail_of("mx.first.test; none").replace(
@@ -50,14 +50,14 @@ def test_a_sender_that_the_own_server_confirms_is_proven() -> None:
     assert read_mail(mail_of("", f"anna@{DOMAIN}, eve@evil.test")).sender == ""
 
 
-def test_only_what_is_new_in_a_mail_is_read() -> None:
+def test_only_the_new_text_of_a_mail_is_read() -> None:
     assert unquoted("Yes.\n> no\nMore.\nOn Tue, 1 Jan 2030, Agent <a@b> wrote:\n\nrm -rf /") == "Yes.\nMore."
     assert unquoted("Hi\n-- \nAnna\nyes ABCDE") == "Hi"
 
 
 @REAL
 @pytest.mark.slow
-async def test_email(tmp_path: Path) -> None:
+async def test_email_passes_the_platform_contract(tmp_path: Path) -> None:
     async with mail_world(tmp_path) as world:
         await check_all(world, tmp_path)
         await forged_mails_do_nothing(world, tmp_path / "forged")
@@ -73,11 +73,11 @@ async def forged_mails_do_nothing(world: MailWorld, folder: Path) -> None:
         for results in FORGED:
             await world.send("anna", f"yes {code}", results)
         await world.send("bert", f"yes {code}", f"{AUTHORITY}; dmarc=pass header.from={DOMAIN}")
-        await world.direct("bert").see("Written.")  # the reply is used by his own conversation
+        await world.direct("bert").see("Written.")  # The reply is used by his own conversation.
         await world.send("anna", f"yes {code}", Auto_Submitted="auto-replied")
         assert not (stage.project / "a.txt").exists()
         await world.send("anna", f"yes {code}", In_Reply_To=world.last_id("anna"))
         await world.direct("anna").see("Allow once (anna)")
         await world.direct("anna").see("Answered.")
         assert (stage.project / "a.txt").exists()
-        assert len(model.requests) == 3  # one of them is bert's own conversation
+        assert len(model.requests) == 3  # One of them is Bert's own conversation.

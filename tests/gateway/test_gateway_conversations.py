@@ -27,7 +27,7 @@ def last_prompt(model: ModelServer) -> str:
     return str(model.requests[-1].body)
 
 
-async def test_a_question_is_a_message_of_its_own_and_its_answer_counts(tmp_path: Path) -> None:
+async def test_a_question_is_a_separate_message_and_its_answer_counts(tmp_path: Path) -> None:
     async with serve(ASKING) as model, gateway_stage(tmp_path, model) as stage:
         anna = stage.direct("anna")
         await anna.send("Write hello")
@@ -58,7 +58,7 @@ async def test_in_a_room_the_asker_and_an_approver_must_agree(tmp_path: Path) ->
         assert (stage.project / "a.txt").exists()
 
 
-async def test_a_user_s_question_goes_to_the_approver_too(tmp_path: Path) -> None:
+async def test_a_users_question_goes_to_the_approver_too(tmp_path: Path) -> None:
     async with serve(ASKING) as model, gateway_stage(tmp_path, model, BOTH) as stage:
         anna, bert = stage.direct("anna"), stage.direct("bert")
         await anna.send("/status")
@@ -70,7 +70,7 @@ async def test_a_user_s_question_goes_to_the_approver_too(tmp_path: Path) -> Non
         await stage.server.see("Written.")
 
 
-async def test_silence_is_no(tmp_path: Path) -> None:
+async def test_no_answer_is_a_rejection(tmp_path: Path) -> None:
     async with serve(ASKING) as model, gateway_stage(tmp_path, model, question_timeout_s=0.3) as stage:
         await stage.direct("anna").send("Write hello")
         await stage.server.see("has expired")
@@ -89,7 +89,7 @@ async def test_a_late_answer_is_not_a_prompt(tmp_path: Path) -> None:
         await stage.server.see("✖")
         await anna.send(f"no {code.lower()}")
         await stage.server.until(lambda: stage.server.posts[-1].text == "That question is no longer open.")
-        await anna.send("no HELLO of yours", is_addressed=True)  # not a code that was ever shown here
+        await anna.send("no HELLO of yours", is_addressed=True)  # Not a code that was ever shown here.
         await stage.server.see("Hello.")
         assert "no HELLO of yours" in last_prompt(model)
         assert code.lower() not in last_prompt(model)
@@ -110,7 +110,7 @@ def test_a_closed_question_is_recognised_for_an_hour_where_it_was_shown() -> Non
     assert not book.is_closed("here", question.code)
 
 
-async def test_a_refusal_is_reported_to_the_agent(tmp_path: Path) -> None:
+async def test_a_rejection_is_reported_to_the_agent(tmp_path: Path) -> None:
     async with serve(ASKING) as model, gateway_stage(tmp_path, model) as stage:
         anna = stage.direct("anna")
         await anna.send("Write hello")
@@ -132,7 +132,7 @@ async def test_members_of_a_room_are_named_and_others_are_quoted(tmp_path: Path)
         await stage.server.see("Mode plan")
 
 
-async def test_threads_and_rooms_are_sessions_of_their_own(tmp_path: Path) -> None:
+async def test_threads_and_rooms_are_separate_sessions(tmp_path: Path) -> None:
     async with (
         serve(Script((Reply("Fine."),), pick="cycle")) as model,
         gateway_stage(tmp_path, model, BOTH) as stage,
@@ -148,7 +148,7 @@ async def test_threads_and_rooms_are_sessions_of_their_own(tmp_path: Path) -> No
         await stage.server.see("Session ses_")
 
 
-async def test_commands(tmp_path: Path) -> None:
+async def test_commands_in_messages(tmp_path: Path) -> None:
     held = anyio.Event()
     waiting = Rule("wait", (Reply(("It begins now. ", "It ends."), holds=(Hold(held, after=1),)),))
     script = Script((Reply("Fresh."),), rules=(waiting,))
@@ -174,7 +174,7 @@ async def test_commands(tmp_path: Path) -> None:
         held.set()
 
 
-async def test_files_that_come_along(tmp_path: Path) -> None:
+async def test_attached_files_reach_the_agent(tmp_path: Path) -> None:
     async with serve((Reply("Got them."),)) as model, gateway_stage(tmp_path, model) as stage:
         stage.server.files = {"f1": b"first line", "f2": b"\0\1"}
         files = (Attachment("f1", "notes.txt", "text/plain", 10), Attachment("f2", "x.bin"))
@@ -184,7 +184,7 @@ async def test_files_that_come_along(tmp_path: Path) -> None:
         assert "x.bin (not a kind of file" in last_prompt(model)
 
 
-async def test_a_voice_note_is_read_as_text(tmp_path: Path) -> None:
+async def test_a_voice_note_is_transcribed(tmp_path: Path) -> None:
     def hear(asked: Asked) -> tuple[int, Any]:
         return 200, {"text": "Say hello."}
 
@@ -203,7 +203,7 @@ async def test_a_voice_note_is_read_as_text(tmp_path: Path) -> None:
             assert not stage.bugs
 
 
-async def test_a_file_that_cannot_be_fetched_harms_nothing(tmp_path: Path) -> None:
+async def test_a_file_that_cannot_be_fetched_does_no_harm(tmp_path: Path) -> None:
     files = (Attachment("gone", "notes.txt", "text/plain"),)
     async with serve((Reply("First."), Reply("Second."))) as model, gateway_stage(tmp_path, model) as stage:
         anna = stage.direct("anna")
@@ -215,7 +215,7 @@ async def test_a_file_that_cannot_be_fetched_harms_nothing(tmp_path: Path) -> No
         assert [type(each) for each in stage.bugs] == [KeyError]
 
 
-async def test_an_agent_s_own_question_is_answered_in_words(tmp_path: Path) -> None:
+async def test_an_agents_own_question_is_answered_in_words(tmp_path: Path) -> None:
     asked = ToolCall("ask_user", {"question": "Which colour?"})
     replies = (Reply(tool_calls=(asked,)), Reply("Done with it."))
     async with serve(replies) as model, gateway_stage(tmp_path, model) as stage:
@@ -245,7 +245,7 @@ async def test_secrets_are_masked_once_more(tmp_path: Path) -> None:
         assert all(SECRET[:9] not in text for text in post.texts)
 
 
-async def test_people_of_two_profiles_find_nothing_of_each_other(tmp_path: Path) -> None:
+async def test_people_with_different_profiles_cannot_find_each_others_data(tmp_path: Path) -> None:
     (tmp_path / "home" / ".hermes" / "profiles" / "bert").mkdir(parents=True)
     search = ToolCall("session_search", {"query": "pineapple"})
     searching = Rule("search", (Reply(tool_calls=(search,)), Reply("Searched.")), pick="step")
@@ -264,7 +264,7 @@ def both(folder: Path, model: ModelServer):
     return gateway_stage(folder, model, BOTH, profiles={"bert": "bert"}, plugin=FakePlugin(FakeServer()))
 
 
-async def test_a_stranger_gets_a_code_in_a_direct_message_only(tmp_path: Path) -> None:
+async def test_a_stranger_gets_a_code_only_in_a_direct_message(tmp_path: Path) -> None:
     async with serve((Reply("Hello."),)) as model, gateway_stage(tmp_path, model) as stage:
         await stage.in_room("eve").send("Hello", is_addressed=True)
         await stage.direct("eve").send("Hello")
@@ -276,7 +276,7 @@ async def test_a_stranger_gets_a_code_in_a_direct_message_only(tmp_path: Path) -
         await stage.server.see("Hello.")
 
 
-async def test_a_stranger_s_hint_names_the_gateway_s_profile(tmp_path: Path) -> None:
+async def test_a_strangers_hint_names_the_gateways_profile(tmp_path: Path) -> None:
     async with serve(()) as model, gateway_stage(tmp_path, model, profile="irc") as stage:
         await stage.direct("eve").send("Hello")
         post = await stage.server.see("Give this code")

@@ -1,4 +1,4 @@
-"""Delivering answers: in pieces, in time, and exactly as often as can be known."""
+"""Delivery of answers: in parts, in time, and exactly as often as can be known."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNITS: tuple[Unit, ...] = ("characters", "utf16", "bytes", "escaped")
 
 @pytest.mark.parametrize("unit", UNITS)
 @given(text=st.text(st.sampled_from("ab .\n`~é😀&<>"), max_size=600))
-def test_splitting_fits_and_stays(unit: Unit, text: str) -> None:
+def test_parts_fit_the_limit_and_earlier_ones_do_not_change(unit: Unit, text: str) -> None:
     limits = Limits(max_length=80, unit=unit)
     whole = split_text(text, limits)
     assert all(length(message, limits) <= limits.max_length for message in whole)
@@ -37,7 +37,7 @@ def test_splitting_fits_and_stays(unit: Unit, text: str) -> None:
         assert whole[: len(before) - 1] == before[:-1] if before else True
 
 
-def test_code_blocks_are_closed_and_opened_again() -> None:
+def test_code_blocks_are_closed_and_reopened_at_a_split() -> None:
     messages = split_text(CODE, Limits(max_length=200))
     assert len(messages) > 2
     assert all(message.count("```") % 2 == 0 for message in messages)
@@ -45,7 +45,7 @@ def test_code_blocks_are_closed_and_opened_again() -> None:
     assert lines == [f"line_{number} = {number}" for number in range(40)]
 
 
-def test_the_rate_limit_lets_a_burst_through_and_then_one_at_a_time() -> None:
+def test_the_rate_limit_allows_a_burst_and_then_one_at_a_time() -> None:
     limit = RateLimit(Limits(max_length=1, burst=2, send_gap_s=1.0), 0.0)
     assert [limit.take(0.0), limit.take(0.0)] == [0.0, 0.0]
     assert limit.take(0.0) == 1.0
@@ -54,7 +54,7 @@ def test_the_rate_limit_lets_a_burst_through_and_then_one_at_a_time() -> None:
     assert limit.take(5.0) == 4.0
 
 
-async def test_thousands_of_pieces_are_a_few_messages_and_edits(tmp_path: Path) -> None:
+async def test_thousands_of_deltas_become_a_few_messages_and_edits(tmp_path: Path) -> None:
     words = tuple(f"word{number} " for number in range(5_000))
     plugin = FakePlugin(FakeServer(), max_length=12_000, edit_gap_s=0.5)
     async with serve((Reply(words),)) as model, gateway_stage(tmp_path, model, plugin=plugin) as stage:
@@ -67,7 +67,7 @@ async def test_thousands_of_pieces_are_a_few_messages_and_edits(tmp_path: Path) 
         assert stage.server.edits <= len(posts) + (time.monotonic() - began) / 0.4
 
 
-async def test_refusals_for_haste_still_end_with_the_whole_text(tmp_path: Path) -> None:
+async def test_the_whole_text_arrives_despite_rate_limits(tmp_path: Path) -> None:
     server = FakeServer()
     server.faults.extend(PlatformError("429", retry_after_s=0.02) for _ in range(10))
     plugin = FakePlugin(server)
@@ -80,7 +80,7 @@ async def test_refusals_for_haste_still_end_with_the_whole_text(tmp_path: Path) 
         assert len(stage.server.posts) == 1
 
 
-async def test_a_message_that_may_have_arrived_is_marked_when_it_is_repeated(tmp_path: Path) -> None:
+async def test_a_message_that_may_have_arrived_is_marked_when_it_is_resent(tmp_path: Path) -> None:
     server = FakeServer(loses_answers=True)
     plugin = FakePlugin(server)
     async with serve((Reply("Only once."),)) as model, gateway_stage(tmp_path, model, plugin=plugin) as stage:
@@ -90,7 +90,7 @@ async def test_a_message_that_may_have_arrived_is_marked_when_it_is_repeated(tmp
         assert len(stage.server.posts) == 2
 
 
-async def test_a_bug_in_a_platform_s_library_harms_nothing_else(tmp_path: Path) -> None:
+async def test_a_bug_in_a_platforms_library_affects_nothing_else(tmp_path: Path) -> None:
     replies = (Reply("First."), Reply("Second."))
     async with serve(replies) as model, gateway_stage(tmp_path, model) as stage:
         anna = stage.direct("anna")
@@ -104,7 +104,7 @@ async def test_a_bug_in_a_platform_s_library_harms_nothing_else(tmp_path: Path) 
         assert len(stage.bugs) >= 1
 
 
-async def test_without_edits_only_whole_messages_are_sent(tmp_path: Path) -> None:
+async def test_without_edits_only_complete_messages_are_sent(tmp_path: Path) -> None:
     plugin = FakePlugin(FakeServer(), can_edit=False, max_length=300)
     text = " ".join(f"word{number}" for number in range(200))
     async with (

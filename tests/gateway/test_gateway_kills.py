@@ -29,13 +29,13 @@ TURNS = 3
 WORDS = 60
 
 
-async def test_kills_lose_nothing_and_repeats_are_marked(tmp_path: Path) -> None:
+async def test_kills_lose_nothing_and_resent_messages_are_marked(tmp_path: Path) -> None:
     await kill_often(tmp_path, kills=5)
 
 
 @pytest.mark.slow
-async def test_many_kills(tmp_path: Path) -> None:
-    await kill_often(tmp_path, kills=int(os.environ.get("HERMES_TEST_KILLS", "8")))
+async def test_many_kills_lose_nothing(tmp_path: Path) -> None:
+    await kill_often(tmp_path, kills=int(os.environ.get("HERMES_TEST_KILLS", "24")))
 
 
 async def kill_often(folder: Path, kills: int) -> None:
@@ -116,7 +116,7 @@ def is_complete(folder: Path, turns: int) -> bool:
 
 
 def check(folder: Path, turns: int) -> None:
-    """Check that each message finally has its whole text, and that each repetition says so."""
+    """Check that each message finally has its whole text, and that each resent message says so."""
     last: dict[str, str] = {}
     said: set[str] = set()
     for post in posts(folder):

@@ -39,7 +39,7 @@ from tests.contract.platform_suite import (
 )
 from tests.gateway.inspircd_server import ANOPE, INSPIRCD, inspircd, registered_world
 from tests.gateway.irc_server import NGIRCD, PASSWORD, ROOM, IrcWorld, Typist, connect, irc_world, ngircd
-from tests.gateway.platform_ear import platform_of
+from tests.gateway.platform_recorder import platform_of
 from tests.model_server import Reply, serve
 
 pytestmark = pytest.mark.anyio
@@ -49,18 +49,18 @@ HERE = frozenset({ROOM})
 
 @REAL
 @pytest.mark.slow
-async def test_irc(tmp_path: Path) -> None:
+async def test_irc_passes_the_platform_contract(tmp_path: Path) -> None:
     with ngircd(tmp_path) as port:
         async with irc_world(port) as world:
             await check_all(world, tmp_path)
-            await whoever_takes_a_nick_is_nobody(world, tmp_path / "nick")
+            await a_person_who_takes_over_a_nick_is_not_identified(world, tmp_path / "nick")
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(
     not (INSPIRCD and ANOPE), reason="InspIRCd or Anope is not installed: tests/install.sh all"
 )
-async def test_irc_with_accounts_in_messages(tmp_path: Path) -> None:
+async def test_irc_with_account_tags_passes_the_platform_contract(tmp_path: Path) -> None:
     with inspircd(tmp_path) as port:
         async with registered_world(port) as world:
             await the_agent_logs_in_to_its_account(world)
@@ -69,7 +69,7 @@ async def test_irc_with_accounts_in_messages(tmp_path: Path) -> None:
                 place.mkdir()
                 await check(world, place)
                 world.forget()
-            await whoever_takes_a_nick_is_nobody(world, tmp_path / "nick")
+            await a_person_who_takes_over_a_nick_is_not_identified(world, tmp_path / "nick")
 
 
 async def the_agent_logs_in_to_its_account(world: IrcWorld) -> None:
@@ -90,8 +90,8 @@ async def the_agent_logs_in_to_its_account(world: IrcWorld) -> None:
             pass
 
 
-async def whoever_takes_a_nick_is_nobody(world: IrcWorld, folder: Path) -> None:
-    """Try to answer anna's question with her nick but without her account, and around nick changes."""
+async def a_person_who_takes_over_a_nick_is_not_identified(world: IrcWorld, folder: Path) -> None:
+    """Try to answer Anna's question with her nick but without her account, and around nick changes."""
     folder.mkdir()
     async with serve((*ASKING, Reply("Answered."))) as model, running(world, folder, model) as stage:
         await connected(stage)
@@ -101,7 +101,7 @@ async def whoever_takes_a_nick_is_nobody(world: IrcWorld, folder: Path) -> None:
         await anna.type("NICK anna2")
         await eve.wait_for("NICK :anna2")
         async with anyio.create_task_group() as tasks:
-            mallory = await world.join(tasks, "anna")  # the nick, without anybody's account
+            mallory = await world.join(tasks, "anna")  # The nick, without anybody's account.
             await mallory.type(f"PRIVMSG agent :yes {code}", f"PRIVMSG {ROOM} :agent: yes {code}")
             await mallory.type(f"PRIVMSG agent :yes {code}", "NICK mallory")
             await eve.wait_for("NICK :mallory")
@@ -131,11 +131,11 @@ async def test_a_server_without_a_password(tmp_path: Path) -> None:
         (irc,) = platforms("server")
         await (await connect(port)).aclose()
         async with platform_of("irc", irc.settings, irc.secrets["password"], HERE) as (platform, _):
-            await platform.say(Place(ROOM), OutgoingMessage("Hello", "key"))  # the server has accepted it
+            await platform.say(Place(ROOM), OutgoingMessage("Hello", "key"))  # The server has accepted it.
 
 
 @REAL
-async def test_programs_colours_and_strangers_outside_of_channels(tmp_path: Path) -> None:
+async def test_client_programs_colours_and_strangers_outside_channels(tmp_path: Path) -> None:
     """Over TLS, with the server's own certificate authority."""
     key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
     subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
@@ -148,18 +148,18 @@ async def test_programs_colours_and_strangers_outside_of_channels(tmp_path: Path
         patch.setenv("SSL_CERT_FILE", str(certificate))
         async with irc_world(port) as world:
             settings = world.settings.model_copy(update={"tls": "tls", "host": "localhost", "port": port + 1})
-            async with platform_of("irc", settings, world.secrets["password"], HERE) as (platform, ear):
+            async with platform_of("irc", settings, world.secrets["password"], HERE) as (platform, recorder):
                 anna, bert = world.people["anna"], world.people["bert"]
                 await anna.type("PRIVMSG agent :\x01VERSION\x01", "PRIVMSG agent :\x0304,12He\x02llo")
-                said = await ear.hear("Hello")
+                said = await recorder.hear("Hello")
                 assert said.sender == "account:anna@localhost"
                 assert said.place == Place(said.sender, is_direct=True)
                 await bert.type(f"PART {ROOM}", "PRIVMSG agent :Psst", "PRIVMSG anna :done")
                 await anna.wait_for("done")
                 await bert.type(f"JOIN {ROOM}", f"PRIVMSG {ROOM} :Back", f"PRIVMSG {ROOM} :agent, hello")
-                assert not (await ear.hear("Back")).is_addressed
-                assert (await ear.hear("hello")).is_addressed
-                assert ear.texts == ["Hello", "Back", "hello"]  # nobody can tell who sent "Psst"
+                assert not (await recorder.hear("Back")).is_addressed
+                assert (await recorder.hear("hello")).is_addressed
+                assert recorder.texts == ["Hello", "Back", "hello"]  # Nobody can know who sent "Psst".
                 await platform.say(said.place, OutgoingMessage("One\r\nQUIT :two\n\nthree", "key"))
                 await anna.wait_for("PRIVMSG anna :three")
                 assert [line.partition(":")[2].partition(":")[2] for line in anna.received[-3:]] == [
@@ -175,7 +175,7 @@ async def test_programs_colours_and_strangers_outside_of_channels(tmp_path: Path
 
 
 @REAL
-async def test_channels_that_cannot_be_joined_are_reported_and_tried_again(tmp_path: Path) -> None:
+async def test_channels_that_cannot_be_joined_are_reported_and_retried(tmp_path: Path) -> None:
     with ngircd(tmp_path) as port:
         async with irc_world(port) as world:
             anna = world.people["anna"]
@@ -183,19 +183,19 @@ async def test_channels_that_cannot_be_joined_are_reported_and_tried_again(tmp_p
             await anna.wait_for("MODE #closed +i")
             settings = world.settings.model_copy(update={"lobby": "#closed"})
             often = IrcPlugin(join_interval_s=0.05)
-            async with platform_of("irc", settings, world.secrets["password"], HERE, often) as (_, ear):
-                assert "+i" in (await ear.see_rooms("#closed"))["#closed"]
+            async with platform_of("irc", settings, world.secrets["password"], HERE, often) as (_, recorder):
+                assert "+i" in (await recorder.see_rooms("#closed"))["#closed"]
                 await anna.type("MODE #closed -i")
-                await ear.see_rooms()
+                await recorder.see_rooms()
                 joined = sum("agent!" in line and "JOIN" in line for line in anna.received)
                 await anna.type(f"KICK {ROOM} agent :Out")
                 while sum("agent!" in line and "JOIN" in line for line in anna.received) == joined:
                     await anna.news.wait()
                 await anna.type(f"PRIVMSG {ROOM} :Back again")
-                await ear.hear("Back again")
+                await recorder.hear("Back again")
 
 
-async def test_accounts_that_the_server_states_and_a_login_by_sasl() -> None:
+async def test_account_tags_and_a_login_by_sasl() -> None:
     """With a scripted server, because ngircd has neither."""
     async with await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=0) as listener:
         port = listener.extra(anyio.abc.SocketAttribute.local_port)
@@ -204,15 +204,15 @@ async def test_accounts_that_the_server_states_and_a_login_by_sasl() -> None:
         )
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(listener.serve, scripted_server)
-            async with platform_of("irc", settings, "p" * 300, HERE) as (platform, ear):
+            async with platform_of("irc", settings, "p" * 300, HERE) as (platform, recorder):
                 for text, sender in (
                     ("One", "account:anna@127.0.0.1"),
                     ("Two", "host:user/bert@127.0.0.1"),
                     ("Last", "account:anna@127.0.0.1"),
                 ):
-                    assert (await ear.hear(text)).sender == sender
-                assert ear.texts == ["One", "Two", "Last"]
-                assert ear.heard[0].id == "unique"
+                    assert (await recorder.hear(text)).sender == sender
+                assert recorder.texts == ["One", "Two", "Last"]
+                assert recorder.heard[0].id == "unique"
                 with pytest.raises(PlatformError, match="Cannot send to channel"):
                     await platform.say(Place(ROOM), OutgoingMessage("Hello", "key"))
             with pytest.raises(PlatformError, match="Login failed"):
@@ -264,7 +264,7 @@ async def scripted_server(stream: anyio.abc.SocketStream) -> None:
                     await typist.type(*answers.get(line, ()))
 
 
-def test_lines_are_read_and_written_as_servers_take_them() -> None:
+def test_lines_are_read_and_written_as_servers_expect_them() -> None:
     line = parse_line(b"@a=b\\:c\\sd;account=x :n!u@h PRIVMSG #c :a :b\r\n")
     assert line is not None
     assert (line.nick, line.host, line.params) == ("n", "h", ("#c", "a :b"))

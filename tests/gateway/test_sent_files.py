@@ -1,4 +1,4 @@
-"""Workspace files in answers: they arrive, and what must not leave does not."""
+"""Workspace files in answers: permitted ones arrive, and others do not leave."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def kept(stage: Stage) -> list[Path]:
 
 
 async def until_removed(stage: Stage) -> None:
-    """Wait until no file is kept; the platform is not notified of that."""
+    """Wait until no file is stored; the platform is not notified of that."""
     with anyio.fail_after(WAIT_S):
         while kept(stage):
             await anyio.sleep(0.02)
 
 
-async def test_files_that_an_answer_shows_arrive_after_it(tmp_path: Path) -> None:
+async def test_files_shown_in_an_answer_arrive_after_it(tmp_path: Path) -> None:
     answer = "Here:\n\n![plot](out/plot.png)\n![Notes](<my notes.txt>)\n![plot](out/plot.png)\n`![x](a.txt)`"
     async with (
         serve((Reply(answer), Reply("Again."))) as model,
@@ -73,7 +73,7 @@ async def test_files_that_an_answer_shows_arrive_after_it(tmp_path: Path) -> Non
         assert not stage.bugs
 
 
-async def test_what_the_agent_may_not_read_without_asking_is_not_sent(tmp_path: Path) -> None:
+async def test_a_file_the_agent_may_not_read_without_approval_is_not_sent(tmp_path: Path) -> None:
     names = (".env", "../elsewhere.txt", "/etc/passwd", "key.txt", "missing.png")
     answer = "\n".join(f"![x]({name})" for name in names)
     (tmp_path / "elsewhere.txt").write_text("outside")
@@ -101,7 +101,7 @@ async def test_secrets_in_a_text_are_masked(tmp_path: Path) -> None:
         assert key.encode() not in content
 
 
-async def test_a_platform_without_files_sends_none(tmp_path: Path) -> None:
+async def test_a_platform_without_file_support_gets_none(tmp_path: Path) -> None:
     page = "https://agent.example/"
     reply = Reply("![x](out/a.txt)\n![x](b.txt)")
     async with serve((reply,)) as model, gateway_stage(tmp_path, model, web_page=page) as stage:
@@ -129,7 +129,7 @@ async def test_a_file_that_does_not_arrive_is_reported(tmp_path: Path) -> None:
         await stage.server.see("[file] a.txt")
 
 
-async def test_a_file_that_the_platform_refuses_is_reported(tmp_path: Path) -> None:
+async def test_a_file_that_the_platform_rejects_is_reported(tmp_path: Path) -> None:
     answer = Reply("![x](a.txt)")
     async with serve((answer,)) as model, gateway_stage(tmp_path, model, plugin=plugin()) as stage:
         (stage.project / "a.txt").write_text("text")
@@ -140,7 +140,7 @@ async def test_a_file_that_the_platform_refuses_is_reported(tmp_path: Path) -> N
         assert kept(stage) == []
 
 
-async def test_a_file_that_may_have_arrived_is_announced_when_it_is_repeated(tmp_path: Path) -> None:
+async def test_a_file_that_may_have_arrived_is_announced_when_it_is_resent(tmp_path: Path) -> None:
     first = plugin()
     async with (
         serve((Reply("![x](a.txt)"),)) as model,
@@ -162,7 +162,7 @@ async def test_a_file_that_may_have_arrived_is_announced_when_it_is_repeated(tmp
         await until_removed(stage)
 
 
-async def test_a_file_that_is_not_sent_yet_is_sent_after_a_restart(tmp_path: Path) -> None:
+async def test_an_unsent_file_is_sent_after_a_restart(tmp_path: Path) -> None:
     first = plugin()
     async with serve((Reply("![x](a.txt)"),)) as model:
         async with gateway_stage(tmp_path, model, plugin=first) as stage:
@@ -198,5 +198,5 @@ async def test_a_file_that_is_not_sent_yet_is_sent_after_a_restart(tmp_path: Pat
         ("`" * 30_000, []),
     ],
 )
-def test_only_pictures_of_paths_are_files(text: str, paths: list[str]) -> None:
+def test_only_images_with_file_paths_are_files(text: str, paths: list[str]) -> None:
     assert shown_files(text) == paths

@@ -28,13 +28,13 @@ ROOM = GatewayPlace(SlackWorld.room)
 
 
 @pytest.mark.slow
-async def test_slack(tmp_path: Path) -> None:
+async def test_slack_passes_the_platform_contract(tmp_path: Path) -> None:
     async with scripted(SlackWorld()) as world:
         await check_all(world, tmp_path)
 
 
 @pytest.mark.slow
-async def test_attacks_haste_and_kills(tmp_path: Path) -> None:
+async def test_attacks_rate_limits_and_kills(tmp_path: Path) -> None:
     async with scripted(SlackWorld()) as world:
         await withstands_all(world, tmp_path)
 
@@ -47,12 +47,12 @@ async def test_an_envelope_is_acknowledged_only_after_it_is_stored() -> None:
             await world.deliver("anna", Place(world.room), "Hello")
             await until(lambda: bool(there.ended))
         assert not world.acknowledged
-        async with line(world) as there:  # it is delivered again
+        async with line(world) as there:  # It is delivered again.
             assert [each.text for each in await there.messages(1)] == ["Hello"]
             await until(lambda: len(world.acknowledged) == 1)
 
 
-async def test_another_websocket_loses_nothing() -> None:
+async def test_reconnecting_the_websocket_loses_nothing() -> None:
     async with scripted(SlackWorld()) as world, line(world) as there:
         await world.joined()
         await world.deliver("anna", Place(world.room), "One")
@@ -65,7 +65,7 @@ async def test_another_websocket_loses_nothing() -> None:
         assert not there.ended
 
 
-async def test_what_is_no_person_s_message_is_left_out() -> None:
+async def test_messages_not_from_people_are_ignored() -> None:
     async with scripted(SlackWorld()) as world, line(world) as there:
         await world.joined()
         room = Place(world.room)
@@ -129,7 +129,7 @@ async def test_buttons_edits_threads_and_files() -> None:
                 await there.platform.fetch(Attachment(elsewhere, "a"), 10)
 
 
-async def test_texts_fit_whatever_is_escaped() -> None:
+async def test_texts_fit_the_limit_after_escaping() -> None:
     async with scripted(SlackWorld()) as world, line(world) as there:
         for text in (
             "```\n" + "<&>" * 200 + "\n```",
@@ -144,7 +144,7 @@ async def test_texts_fit_whatever_is_escaped() -> None:
         await there.platform.say(ROOM, OutgoingMessage("<" * 4_000, "k", (Choice("t", "Yes"),)))
 
 
-async def test_refusals_are_distinguished() -> None:
+async def test_error_responses_are_distinguished() -> None:
     async with scripted(SlackWorld()) as world, line(world) as there:
         with pytest.raises(PlatformError, match="message_not_found") as refused:
             await there.platform.edit(ROOM, "1.1", "Hello")

@@ -35,19 +35,19 @@ HELLO = OutgoingMessage("Hello", "k")
 
 
 @pytest.mark.slow
-async def test_teams(tmp_path: Path) -> None:
+async def test_teams_passes_the_platform_contract(tmp_path: Path) -> None:
     async with scripted(TeamsWorld()) as world:
         world.plugin = TeamsPlugin((world.url,))
         await check_all(world, tmp_path)
 
 
 @pytest.mark.slow
-async def test_attacks_haste_and_kills(tmp_path: Path) -> None:
+async def test_attacks_rate_limits_and_kills(tmp_path: Path) -> None:
     async with scripted(TeamsWorld()) as world:
         await withstands_all(world, tmp_path)
 
 
-async def test_only_what_microsoft_signed_for_this_bot_counts() -> None:
+async def test_only_requests_signed_by_microsoft_for_this_bot_count() -> None:
     async with scripted(TeamsWorld()) as world, line(world) as there:
         said = world.activity("anna", Place(world.room), text="forged")
         own = RSA.generate_private_key(65_537, 2_048)
@@ -67,7 +67,7 @@ async def test_only_what_microsoft_signed_for_this_bot_counts() -> None:
         assert set(world.answers) == {403}
         await world.call_with({"type": "message"}, "")
         assert world.answers[-1] == 400
-        assert world.key_loads == 1  # whatever keys requests name
+        assert world.key_loads == 1  # Whatever keys requests name.
         assert not there.received
         await world.call({**said, "text": "real"})
         assert [each.text for each in await there.messages(1)] == ["real"]
@@ -82,7 +82,7 @@ async def test_a_key_that_is_not_endorsed_for_teams_does_not_count() -> None:
         assert not there.received
 
 
-async def test_what_is_no_person_s_message_is_left_out() -> None:
+async def test_messages_not_from_people_are_ignored() -> None:
     async with scripted(TeamsWorld()) as world, line(world) as there:
         room = Place(world.room)
         await world.deliver(
@@ -143,11 +143,11 @@ async def test_buttons_edits_threads_and_files() -> None:
             with pytest.raises(PlatformError, match="not a kind of file"):
                 await there.platform.fetch(Attachment("https://evil.test/a", "a"), 10)
             position = there.position
-        async with line(world, position) as there:  # it knows the conversation's address
+        async with line(world, position) as there:  # It knows the conversation's address.
             await there.platform.say(place, HELLO)
 
 
-async def test_files_are_given_to_those_who_were_offered_them() -> None:
+async def test_files_are_sent_only_to_those_who_were_offered_them() -> None:
     async with scripted(TeamsWorld()) as world:
         world.plugin = TeamsPlugin((world.url,))
         await files_are_given(world)
@@ -178,9 +178,9 @@ async def files_are_given(world: TeamsWorld) -> None:
         offers, anna, eve = world.offers, world.direct_place("anna"), world.direct_place("eve")
         await world.answer_offer("anna", anna, offers[0], "decline")
         assert len(world.screen.posts) == before
-        await world.answer_offer("anna", anna, offers[0], "accept")  # it was declined
+        await world.answer_offer("anna", anna, offers[0], "accept")  # It was declined.
         assert "no longer on this machine" in world.screen.posts[-1].texts[-1]
-        await world.answer_offer("eve", eve, offers[1], "accept")  # it was anna's
+        await world.answer_offer("eve", eve, offers[1], "accept")  # It was Anna's.
         assert "no longer on this machine" in world.screen.posts[-1].texts[-1]
         addresses = ("http://169.254.169.254/latest", "https://evil.test/sharepoint.com", "file:///etc/x", "")
         for offer, address in zip(offers[2:], addresses, strict=True):
@@ -196,7 +196,7 @@ async def files_are_given(world: TeamsWorld) -> None:
         assert len(await there.messages(3)) == 3
 
 
-async def test_offers_are_forgotten_beyond_a_size() -> None:
+async def test_the_oldest_offers_are_dropped_beyond_a_size() -> None:
     offers = FileOffers(None, max_bytes=10)
     first, *_, last = [offers.offer("a", OutgoingFile("x", "text/plain", b"four", str(n))) for n in range(4)]
 

@@ -32,18 +32,18 @@ STYLED = (
 
 
 @pytest.mark.slow
-async def test_telegram(tmp_path: Path) -> None:
+async def test_telegram_passes_the_platform_contract(tmp_path: Path) -> None:
     async with scripted(TelegramWorld()) as world:
         await check_all(world, tmp_path)
 
 
 @pytest.mark.slow
-async def test_attacks_haste_and_kills(tmp_path: Path) -> None:
+async def test_attacks_rate_limits_and_kills(tmp_path: Path) -> None:
     async with scripted(TelegramWorld()) as world:
         await withstands_all(world, tmp_path)
 
 
-async def test_a_group_that_gets_another_id_stays_the_room_that_was_named() -> None:
+async def test_a_group_whose_id_changes_stays_the_configured_room() -> None:
     async with scripted(TelegramWorld()) as world:
         async with line(world) as there:
             await world.deliver("anna", Place(world.room), "One")
@@ -59,7 +59,7 @@ async def test_a_group_that_gets_another_id_stays_the_room_that_was_named() -> N
             position = there.position
         async with line(
             world, position, frozenset({"-100900"})
-        ) as there:  # the operator has named the other one
+        ) as there:  # The operator has named the other one.
             await world.deliver("anna", Place("-100900"), "Three")
             assert (await there.messages(1))[0].place.room == "-100900"
         async with line(world, "") as there:
@@ -82,7 +82,7 @@ async def test_an_update_is_confirmed_only_after_it_is_stored() -> None:
             await until(lambda: not world.updates)
 
 
-async def test_what_is_no_person_s_message_is_left_out() -> None:
+async def test_messages_not_from_people_are_ignored() -> None:
     async with scripted(TelegramWorld()) as world, line(world) as there:
         await world.joined()
         room = Place(world.room)
@@ -139,14 +139,14 @@ async def test_buttons_edits_threads_and_files() -> None:
             await there.platform.fetch(Attachment("voice-1", "x"), 10)
 
 
-async def test_texts_are_styled_and_never_refused() -> None:
+async def test_texts_are_styled_and_never_rejected() -> None:
     async with scripted(TelegramWorld()) as world, line(world) as there:
         await there.platform.say(ANNA, OutgoingMessage(STYLED, "k"))
         assert world.screen.posts[-1].texts[-1] == "Title\n\nbold a<b a <script>\n\n• one\n• two\n\nx = 1 < 2"
         await there.platform.say(ANNA, OutgoingMessage("[](https://x.test)", "k"))
         await there.platform.say(
             ANNA, OutgoingMessage(">a\n" * 1_365, "k")
-        )  # longer with styles than without
+        )  # Longer with styles than without.
         assert len(world.screen.posts[-1].texts[-1]) == 4_095
         world.cannot_parse = True
         await there.platform.say(ANNA, OutgoingMessage("**bold**", "k"))

@@ -33,24 +33,24 @@ HELLO = OutgoingMessage("Hello", "k")
 
 
 @pytest.mark.slow
-async def test_twilio(tmp_path: Path) -> None:
+async def test_twilio_passes_the_platform_contract(tmp_path: Path) -> None:
     async with scripted(TwilioWorld()) as world:
         await check_all(world, tmp_path)
 
 
 @pytest.mark.slow
-async def test_kills(tmp_path: Path) -> None:
+async def test_kills_lose_nothing(tmp_path: Path) -> None:
     async with scripted(TwilioWorld()) as world:
         await a_kill_in_a_send_loses_nothing(world, tmp_path)
 
 
-@pytest.mark.slow  # Twilio does not say how long to wait, so each of ten refusals costs a second
-async def test_haste(tmp_path: Path) -> None:
+@pytest.mark.slow  # Twilio does not say how long to wait, so each of ten rejections costs a second.
+async def test_rate_limits_lose_nothing(tmp_path: Path) -> None:
     async with scripted(TwilioWorld()) as world:
         await refusals_for_haste_end_with_the_whole_text(world, tmp_path)
 
 
-async def test_nobody_else_s_answer_counts(tmp_path: Path) -> None:
+async def test_nobody_elses_answer_counts(tmp_path: Path) -> None:
     async with (
         scripted(TwilioWorld()) as world,
         serve((ASKING[0], Reply("Hello bert."), ASKING[1])) as model,
@@ -72,12 +72,12 @@ async def test_nobody_else_s_answer_counts(tmp_path: Path) -> None:
         await world.call({**answer, "AccountSid": f"AC{'1' * 32}"})
         await world.call({**answer, "To": "whatsapp:+15550001111"})
         await world.call({**answer, "MessageSid": ""})
-        await world.say("mallory", f"yes {code}")  # has anna's name
+        await world.say("mallory", f"yes {code}")  # Has Anna's name.
         await world.say("bert", f"yes {code}")
-        await world.direct("bert").see("Hello bert.")  # it was no answer in bert's conversation
+        await world.direct("bert").see("Hello bert.")  # It was not an answer in Bert's conversation.
         assert not (stage.project / "a.txt").exists()
         await world.call(answer)
-        await world.call(answer)  # a replay
+        await world.call(answer)  # A replay.
         await world.direct("anna").see("Written.")
         assert (stage.project / "a.txt").exists()
         assert not stage.bugs
@@ -99,7 +99,7 @@ async def test_a_message_is_accepted_only_after_it_is_stored() -> None:
             assert (await there.messages(3))[-1].place == GatewayPlace(world.id_of("anna"), is_direct=True)
 
 
-async def test_files_styles_and_refusals() -> None:
+async def test_files_styles_and_error_responses() -> None:
     async with scripted(TwilioWorld()) as world:
         anna = GatewayPlace(world.id_of("anna"), is_direct=True)
         world.files["ME1"] = b"x" * 100
@@ -120,12 +120,12 @@ async def test_files_styles_and_refusals() -> None:
                 with pytest.raises(PlatformError, match=reason) as refused:
                     await there.platform.say(place, HELLO)
                 assert refused.value.is_permanent
-        async with line(world, position) as there:  # the list names the files too
+        async with line(world, position) as there:  # The list names the files too.
             listed = (await there.messages(1))[0].attachments[0]
             assert await there.platform.fetch(listed, 1_000) == b"x" * 100
 
 
-async def test_files_are_at_a_secret_address_while_they_are_sent() -> None:
+async def test_files_have_a_secret_address_while_they_are_sent() -> None:
     world = TwilioWorld()
     world.plugin = TwilioPlugin(SendingTimes(file_wait_s=2.0, status_interval_s=0.01))
     async with scripted(world), line(world) as there:
@@ -138,7 +138,7 @@ async def test_files_are_at_a_secret_address_while_they_are_sent() -> None:
         local = world.addresses[0].replace("https://agent.example.org", f"http://127.0.0.1:{world.port}")
         async with httpx2.AsyncClient() as http:
             for address in (local, f"{local.rpartition('/')[0]}/", f"http://127.0.0.1:{world.port}/"):
-                assert (await http.get(address)).status_code == 404  # it was sent
+                assert (await http.get(address)).status_code == 404  # It was sent.
         await platform.send_file(anna, picture)
         assert len(set(world.addresses)) == 2
         world.status = ("undelivered", 63_019)
@@ -149,7 +149,7 @@ async def test_files_are_at_a_secret_address_while_they_are_sent() -> None:
         with pytest.raises(PlatformError, match="below `webhook_url`"):
             await platform.send_file(anna, picture)
         world.status, world.reaches_files = ("queued", None), True
-        await platform.send_file(anna, picture)  # it was fetched; the rest takes time
+        await platform.send_file(anna, picture)  # It was fetched; the next steps take time.
 
 
 async def test_the_token_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
@@ -160,7 +160,7 @@ async def test_the_token_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
         assert world.secrets["token"] not in caplog.text
 
 
-def test_sms_is_an_explicit_choice() -> None:
+def test_sms_must_be_enabled_explicitly() -> None:
     whole = {"account": ACCOUNT, "webhook_url": PUBLIC}
     with pytest.raises(ValidationError, match="whatsapp or sms must be set"):
         TwilioSettings.model_validate(whole)

@@ -1,4 +1,4 @@
-"""XMPP with a real Prosody: three accounts in one room, in direct conversations, and impostors."""
+"""XMPP with a real Prosody: three accounts in one room and in direct conversations, and impostors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.contract.platform_suite import (
     what_was_said_meanwhile_is_answered,
 )
 from tests.gateway.gateway_stage import Stage
-from tests.gateway.platform_ear import platform_of
+from tests.gateway.platform_recorder import platform_of
 from tests.gateway.prosody_server import (
     DOMAIN,
     PROSODY,
@@ -61,7 +61,7 @@ FORGED = (
 
 
 @pytest.mark.slow
-async def test_xmpp(tmp_path: Path) -> None:
+async def test_xmpp_passes_the_platform_contract(tmp_path: Path) -> None:
     with prosody(tmp_path) as port:
         async with xmpp_world(port) as world:
             await check_all(world, tmp_path)
@@ -85,7 +85,7 @@ async def nobody_answers_for_another(world: XmppWorld, folder: Path) -> None:
                 eve.send_raw(stanza.format(d=DOMAIN, room=world.room, text=text))
         liar = await world.log_in("eve")
         liar.send_raw(FORGED[-1].format(d=DOMAIN, text=f"yes {code}"))
-        await liar.get_roster()  # the server has read everything before this
+        await liar.get_roster()  # The server has read everything before this.
         await disconnect(liar)
         await anna.plugin["xep_0045"].set_self_nick(SLIXMPP.JID(world.room), "anna3", WAIT_S)
         await world.say("anna", "/status")
@@ -105,7 +105,7 @@ def transport_of(stage: Stage) -> Any:
 
 
 async def a_lost_connection_repeats_nothing(world: XmppWorld, folder: Path) -> None:
-    """Messages in a room before the agent joined, or while a connection was lost, are read at most once."""
+    """Messages sent in a room before the agent joined, or while the connection was lost, are read at most once."""
     folder.mkdir()
     world.forget()
     replies = (Reply("First."), Reply("Second."), Reply("Third."))
@@ -141,25 +141,25 @@ async def test_files_and_rooms_that_hide_their_members(tmp_path: Path) -> None:
             await rooms.set_room_config(SLIXMPP.JID(closed), form)
             settings = world.settings.model_copy(update={"file_hosts": ("127.0.0.1",)})
             context = ("xmpp", settings, world.secrets["password"], frozenset({hidden, closed, world.room}))
-            async with platform_of(*context) as (platform, ear):
+            async with platform_of(*context) as (platform, recorder):
                 assert isinstance(platform, XmppPlatform)
-                assert (await ear.see_rooms(closed))[closed] != NO_ANSWER_IN_TIME
+                assert (await recorder.see_rooms(closed))[closed] != NO_ANSWER_IN_TIME
                 anna.send_message(mto=hidden, mbody="Who am I?", mtype="groupchat")
                 anna.send_message(mto=world.room, mbody="Hello, agent", mtype="groupchat")
-                said = await ear.hear("Hello, agent")
+                said = await recorder.hear("Hello, agent")
                 assert said.sender == world.id_of("anna")
                 assert said.is_addressed
-                assert ear.texts == ["Hello, agent"]
+                assert recorder.texts == ["Hello, agent"]
                 notes = tmp_path / "notes.txt"
                 notes.write_bytes(b"Remember this.\n" * 1_000)
                 address = await anna.plugin["xep_0363"].upload_file(notes)
                 stanza = anna.make_message(mto=world.id_of("agent"), mbody=address, mtype="chat")
                 stanza["oob"]["url"] = address
                 stanza.send()
-                file = (await ear.hear("")).attachments[0]
+                file = (await recorder.hear("")).attachments[0]
                 assert (file.name, file.mime_type) == ("notes.txt", "text/plain")
                 assert await platform.fetch(file, 1_000_000) == notes.read_bytes()
-                assert len(await platform.fetch(file, 100)) == 101  # which is too much
+                assert len(await platform.fetch(file, 100)) == 101  # This is too much.
                 picture = OutgoingFile("plot 1.png", "image/png", b"picture", "key")
                 with pytest.raises(PlatformError, match="could not join"):
                     await platform.send_file(Place(closed), picture)
@@ -181,12 +181,12 @@ async def test_files_and_rooms_that_hide_their_members(tmp_path: Path) -> None:
                     stanza["oob"]["url"] = address
                     stanza.send()
                     with pytest.raises(PlatformError, match="not fetched from that server"):
-                        await platform.fetch((await ear.hear_file(address)).attachments[0], 1_000)
+                        await platform.fetch((await recorder.hear_file(address)).attachments[0], 1_000)
                 with pytest.raises(PlatformError, match="not fetched from that server"):
                     await platform.fetch(type(file)("http://169.254.169.254/latest", "x"), 1_000)
 
 
-async def test_a_connection_is_encrypted_and_the_server_is_checked(tmp_path: Path) -> None:
+async def test_a_connection_is_encrypted_and_the_server_is_verified(tmp_path: Path) -> None:
     certificate = make_certificate(tmp_path)
     with prosody(tmp_path) as port:
         async with xmpp_world(port) as world:
@@ -197,9 +197,9 @@ async def test_a_connection_is_encrypted_and_the_server_is_checked(tmp_path: Pat
                     pass
             with pytest.MonkeyPatch.context() as patch:
                 patch.setenv("SSL_CERT_FILE", str(certificate))
-                async with platform_of(*context) as (platform, ear):
+                async with platform_of(*context) as (platform, recorder):
                     await world.say("anna", "Hello")
-                    said = await ear.hear("Hello")
+                    said = await recorder.hear("Hello")
                     await platform.say(said.place, OutgoingMessage("Over TLS", "key"))
                     await world.direct("anna").see("Over TLS")
                     assert isinstance(platform, XmppPlatform)
@@ -210,7 +210,7 @@ async def test_a_connection_is_encrypted_and_the_server_is_checked(tmp_path: Pat
                         pass
 
 
-async def test_a_server_that_stores_no_files_refuses_them(tmp_path: Path) -> None:
+async def test_a_server_without_file_storage_rejects_files(tmp_path: Path) -> None:
     with prosody(tmp_path, stores_files=False) as port:
         async with xmpp_world(port) as world:
             context = ("xmpp", world.settings, world.secrets["password"], frozenset({world.room}))
@@ -231,7 +231,7 @@ async def test_a_server_without_encryption_gets_no_password(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-async def test_with_an_archive_messages_from_meanwhile_are_answered_once(tmp_path: Path) -> None:
+async def test_with_an_archive_missed_messages_are_answered_once(tmp_path: Path) -> None:
     with prosody(tmp_path, archives=True) as port:
         async with xmpp_world(port) as world:
             await what_was_said_meanwhile_is_answered(world, tmp_path)
@@ -241,14 +241,14 @@ async def test_a_message_that_was_not_stored_is_delivered_again(tmp_path: Path) 
     with prosody(tmp_path) as port:
         async with xmpp_world(port) as world:
             context = ("xmpp", world.settings, world.secrets["password"], frozenset({world.room}))
-            async with platform_of(*context) as (platform, ear):
+            async with platform_of(*context) as (platform, recorder):
                 assert isinstance(platform, XmppPlatform)
                 await world.say("anna", "Stored")
-                await ear.hear("Stored")
-                ear.is_stuck = True
+                await recorder.hear("Stored")
+                recorder.is_stuck = True
                 for text in ("Not stored", "Not even looked at"):
                     await world.say("anna", text)
-                await world.clients["anna"].get_roster()  # the server has delivered everything before this
+                await world.clients["anna"].get_roster()  # The server has delivered everything before this.
                 await platform.say(Place(world.id_of("anna"), is_direct=True), OutgoingMessage("Hi", "key"))
                 await world.direct("anna").see("Hi")
                 platform.client.transport.abort()
@@ -258,7 +258,7 @@ async def test_a_message_that_was_not_stored_is_delivered_again(tmp_path: Path) 
 
 
 @pytest.mark.slow
-async def test_reports_of_runs(tmp_path: Path) -> None:
+async def test_reports_about_runs(tmp_path: Path) -> None:
     with prosody(tmp_path) as port:
         async with xmpp_world(port) as world:
             await delivers_all(world, tmp_path)

@@ -65,7 +65,7 @@ class MemoryWire:
         return frame
 
     async def list_models(self) -> None:
-        """Allow the models to be listed."""
+        """Let the models be listed."""
         self._listing.go.set()
 
     async def leave(self) -> None:
@@ -91,7 +91,7 @@ async def app_stage(scene: Scene, header: Header) -> AsyncGenerator[tuple[Memory
 
 
 def set_scene(scene: Scene, header: Header) -> None:
-    """Set everything up."""
+    """Create the files, the app and the client of a transcript."""
     scene.overrides = {"checkpoints.enabled": False}
     scene.variables |= {
         "HERMES_MODEL": MODELS[0],
@@ -121,7 +121,7 @@ def _step(reply: Reply) -> Step:
 
 
 def _trouble(fault: Fault) -> ModelUnavailable:
-    """Return what a provider would yield for it."""
+    """Return the error that a provider would raise for a fault."""
     if fault.status:
         return ModelUnavailable(
             f"{PLACE} answered with status {fault.status}. It said: {fault.message}", retryable=True

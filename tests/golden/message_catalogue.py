@@ -1,4 +1,4 @@
-"""A frontend's sentences as one text, for reviewers: every constant, and every function with named placeholders.
+"""Render a frontend's messages as one text for reviewers: every constant, and every function with placeholders.
 
 `python -m tests.golden.message_catalogue PACKAGE FILE` writes it.
 """
@@ -36,7 +36,7 @@ class Number(int):
 
 
 def catalogue(package: str) -> str:
-    """Return every sentence of a module or a package of modules, by module and name."""
+    """Return every message in a module or a package of modules, by module and name."""
     return (
         "\n\n".join("\n".join(lines) for module in modules(package) if len(lines := [*section(module)]) > 1)
         + "\n"
@@ -78,7 +78,7 @@ def entry(name: str, texts: list[str]) -> Iterator[str]:
 
 
 def sentences(function: Callable[..., object]) -> list[str]:
-    """Return a function's sentences for every kind of argument, each sentence once."""
+    """Return a function's messages for every kind of argument, each once."""
     hints = get_type_hints(function)
     parameters = inspect.signature(function).parameters
     samples = [

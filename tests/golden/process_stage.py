@@ -9,7 +9,7 @@ from tests.model_server import ModelServer
 
 
 def set_stage(place: Path, header: Header, server: ModelServer) -> tuple[Stage, dict[str, str]]:
-    """Set everything up; return it with the environment of the agent."""
+    """Create the environment; return it with the agent's variables."""
     home, project = place / "home", place / "project"
     home.mkdir()
     project.mkdir()

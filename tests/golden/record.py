@@ -1,4 +1,4 @@
-"""Record golden transcripts again: `python -m tests.golden.record [NAME…]`, where NAME is part of a file's path.
+"""Re-record golden transcripts: `python -m tests.golden.record [NAME…]`, where NAME is part of a file's path.
 
 A new transcript is a header, the client's lines, and `{"from": "agent"}` wherever the client should wait.
 """
@@ -16,7 +16,7 @@ from tests.golden.transcript import FOLDER, all_transcripts, read_transcript
 
 
 async def record_all(paths: list[Path], quiet_s: float) -> None:
-    """Record each with its own app."""
+    """Record each transcript with its own app."""
     for path in paths:
         transcript = read_transcript(path)
         with tempfile.TemporaryDirectory() as place:
@@ -27,7 +27,7 @@ async def record_all(paths: list[Path], quiet_s: float) -> None:
 
 
 def main() -> None:
-    """Read the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.golden.record", description="Record again.")
     parser.add_argument("names", nargs="*", help="parts of the paths of those to record; none for all")
     parser.add_argument(

@@ -71,7 +71,7 @@ class Listener:
 
 
 class Stage(Struct, frozen=True):
-    """Where a transcript runs: the workspace, and the model's address."""
+    """The environment in which a transcript runs: the workspace, and the model's address."""
 
     cwd: Path
     model_url: str
@@ -83,7 +83,7 @@ class Stage(Struct, frozen=True):
 
 
 class Unexpected(AssertionError):
-    """The agent did not send what the transcript says."""
+    """The agent did not send what the transcript contains."""
 
     def __init__(self, transcript: Transcript, expected: list[Json], received: Json | None) -> None:
         wanted = "\n  or ".join(json.dumps(frame, ensure_ascii=False) for frame in expected) or "nothing more"

@@ -32,7 +32,7 @@ Json = dict[str, Any]
 
 
 WITHOUT_SKILLS = "skills: {enabled: false}\n"
-"""The commands that skills are would be offered at a moment of their own."""
+"""Skills are not offered as commands, because that would happen at an arbitrary moment."""
 
 
 class Header(Struct, frozen=True, forbid_unknown_fields=True):
@@ -78,7 +78,7 @@ class Line(Struct, frozen=True, omit_defaults=True, rename={"sender": "from"}, f
 
 
 class Transcript(Struct, frozen=True):
-    """One file."""
+    """The header and the lines of one transcript file."""
 
     path: Path
     header: Header
@@ -93,14 +93,14 @@ class Transcript(Struct, frozen=True):
         return (line.frame for line in self.lines if line.sender == sender and line.frame is not None)
 
     def write(self, lines: list[Line]) -> None:
-        """Put other lines after the same header."""
+        """Return a transcript with the same header and other lines."""
         rows = [_plain(self.header), *map(_plain, lines)]
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         self.path.write_text(text, encoding="utf-8")
 
 
 def decode_replies(model: list[Json]) -> tuple[Reply, ...]:
-    """Read the model's script; the format is that of tests/model_server/script.py."""
+    """Parse the model's script; the format is that of tests/model_server/script.py."""
     import anyio
 
     def gate(wanted: type[Any], value: object) -> object:
@@ -205,9 +205,9 @@ class Names:
 
 
 class Naming:
-    """Names for what differs from run to run, assigned in order of appearance while a transcript is recorded.
+    """Names for values that differ from run to run, assigned in order of appearance while a transcript is recorded.
 
-    What the client's own lines spell out, such as the ID of a missing session, is written unchanged.
+    Values that occur in the client's own lines, such as the ID of a missing session, are written unchanged.
     """
 
     def __init__(self, known: Mapping[str, object], spelled: str = "") -> None:
@@ -215,7 +215,7 @@ class Naming:
         self._spelled = spelled
 
     def named(self, frame: Json) -> Json:
-        """Return a frame of the agent as it is recorded."""
+        """Return a frame from the agent as it is recorded."""
         if "method" in frame and "id" in frame:
             frame = frame | {"id": self._name("ask", frame["id"])}
         return self._named("", frame)

@@ -19,7 +19,7 @@ from .server import serve
 
 
 async def run(arguments: argparse.Namespace) -> None:
-    """Serve until told to end."""
+    """Serve until told to stop."""
     script = load_script(arguments.script)
     async with serve(script, port=arguments.port, is_strict=not arguments.lenient) as server:
         if arguments.port_file is not None:

@@ -1,4 +1,4 @@
-"""What Anthropic's messages endpoint accepts.
+"""The requests that Anthropic's Messages endpoint accepts.
 
 Source: the vendor's messages reference and its own error messages.
 """
@@ -73,7 +73,7 @@ def sign(thinking: str) -> str:
 
 
 def read_request(body: Any, headers: dict[str, str], *, is_strict: bool) -> Asked:
-    """Read and check a request; BadRequestError if the vendor would refuse it."""
+    """Read and check a request; raise BadRequestError if the vendor would refuse it."""
     try:
         request = msgspec.convert(body, _Request)
         last_texts = [message.text() for message in request.messages if message.role == "user"]

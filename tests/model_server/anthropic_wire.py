@@ -1,6 +1,6 @@
-"""Anthropic's messages on the wire.
+"""Anthropic's Messages API on the wire.
 
-Source: the types of the official `anthropic` package, 2.12, and the vendor's pages on streaming and errors.
+Source: the types in the official `anthropic` package, 2.12, and the vendor's pages on streaming and errors.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .wire import REQUEST_MARK, Failure, Piece, cut_evenly
 
 
 class AnthropicWire:
-    """Messages."""
+    """Implements Anthropic's Messages API."""
 
     vendor = "anthropic"
     id_header = "request-id"
@@ -84,7 +84,7 @@ class AnthropicWire:
 _Delta = tuple[dict[str, Any], bool]
 """A delta, and whether it counts as a piece of content."""
 _Block = tuple[dict[str, Any], list[_Delta]]
-"""A block's start, and its deltas."""
+"""A block's start event and its deltas."""
 
 
 def _thinking_block(reply: Reply) -> list[_Block]:
@@ -109,7 +109,7 @@ def _text_block(reply: Reply) -> list[_Block]:
 
 
 def _tool_block(call: ToolCall, index: int) -> _Block:
-    # The vendor opens the input with an empty piece.
+    # The vendor starts the input with an empty piece.
     opened: _Delta = ({"type": "input_json_delta", "partial_json": ""}, False)
     parts = cut_evenly(call.arguments_text(), call.pieces)
     deltas: list[_Delta] = [({"type": "input_json_delta", "partial_json": part}, True) for part in parts]

@@ -1,4 +1,4 @@
-"""Amazon Bedrock's Converse on the wire.
+"""Amazon Bedrock's Converse API on the wire.
 
 Source: the service description in the official `botocore` package, 1.44, and Smithy's event stream specification.
 """
@@ -83,13 +83,13 @@ class _Request(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class BedrockWire:
-    """ConverseStream."""
+    """Implements the ConverseStream operation."""
 
     vendor = "bedrock"
     id_header = "x-amzn-requestid"
     stream_type = "application/vnd.amazon.eventstream"
     is_sealed = True
-    """Frames carry checksums, so nothing may be put into them later."""
+    """Frames have checksums, so nothing may be inserted later."""
 
     def read_request(self, body: Any, headers: dict[str, str], *, is_strict: bool) -> Asked:
         try:
@@ -167,14 +167,14 @@ def frame(headers: dict[str, str], payload: bytes) -> bytes:
 
 def _event(kind: str, fields: dict[str, Any], is_delta: bool = False) -> Piece:
     headers = {":event-type": kind, ":content-type": "application/json", ":message-type": "event"}
-    # The vendor pads its events, so that their length tells nothing.
+    # The vendor pads its events, so that their length reveals nothing.
     payload = msgspec.json.encode(fields | {"p": "abcdefghij"[: len(kind) % 9]})
     return Piece(frame(headers, payload), is_delta)
 
 
 _Delta = tuple[dict[str, Any], bool]
 _Rendered = tuple[dict[str, Any] | None, list[_Delta]]
-"""A block's start, if it is told, and its deltas, with whether they count as content."""
+"""A block's start event, if it is sent, and its deltas, each with whether it counts as content."""
 
 
 def _blocks(reply: Reply, number: int) -> list[_Rendered]:

@@ -21,7 +21,7 @@ else:
     anthropic, openai = LateModule("anthropic"), LateModule("openai")
 
 WAIT_S = 60
-"""Bound of every wait on a client."""
+"""Time limit for every wait on a client."""
 
 
 def openai_client(server: ModelServer) -> openai.AsyncOpenAI:

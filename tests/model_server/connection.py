@@ -1,4 +1,4 @@
-"""One client connection: HTTP/1.1 in and out."""
+"""One client connection over HTTP/1.1."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GONE = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError
 
 
 class HttpRequest(msgspec.Struct, frozen=True):
-    """A request, read to its end; header names in lower case."""
+    """A complete request; header names are in lower case."""
 
     method: str
     path: str
@@ -55,7 +55,7 @@ class Connection:
         await self._stream.send(head + self._send(h11.Data(data=body)) + self._send(h11.EndOfMessage()))
 
     async def send_paced(self, headers: dict[str, str], steps: Sequence[Step], number: int) -> None:
-        """Send a 200 in chunks, following the steps.
+        """Send a 200 response in chunks, following the steps.
 
         The steps contain framed chunks and bypass h11, which only sees the head and the end.
         """
@@ -67,7 +67,7 @@ class Connection:
             self._is_cut = True
 
     async def run_watched(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do the work unless the client leaves first: then stop it and raise ClientGoneError."""
+        """Do the work; if the client leaves first, stop it and raise ClientGoneError."""
         is_gone = False
 
         async def watch(scope: anyio.CancelScope) -> None:

@@ -1,4 +1,4 @@
-"""How the bytes of an answer are sent: pacing, gates and broken streams."""
+"""Delivery of an answer's bytes: pacing, gates and broken streams."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Write(msgspec.Struct, frozen=True):
 
 
 class Pause(msgspec.Struct, frozen=True):
-    """Wait on the clock."""
+    """Wait for a given time."""
 
     seconds: float
 
 
 class Cut(msgspec.Struct, frozen=True):
-    """Write the start of a chunk and close."""
+    """Write the start of a chunk and close the connection."""
 
     framed: bytes
     is_reset: bool
@@ -41,7 +41,7 @@ class Silence(msgspec.Struct, frozen=True):
 
 
 class End(msgspec.Struct, frozen=True):
-    """End the body properly."""
+    """End the body normally."""
 
 
 Step = Write | Pause | Hold | Cut | Silence | End
@@ -55,7 +55,7 @@ def frame(payload: bytes) -> bytes:
 def plan_stream(pieces: Sequence[Piece], reply: Reply, stream_error: bytes) -> list[Step]:
     """Return the steps that send `pieces` with the pacing and faults of `reply`; adjacent writes are joined.
 
-    ScriptError if a fault or a hold waits for more deltas than there are.
+    Raises ScriptError if a fault or a hold waits for more deltas than there are.
     """
     _check_marks(sum(piece.is_delta for piece in pieces), reply)
     steps: list[Step] = [Pause(reply.first_delay_s)] if reply.first_delay_s else []
@@ -98,7 +98,7 @@ def is_fragmented(reply: Reply) -> bool:
 
 
 async def send_steps(steps: Iterable[Step], stream: anyio.abc.SocketStream, number: int) -> bool:
-    """Run the steps; return whether the body was ended properly, so that the connection can be reused."""
+    """Run the steps; return whether the body ended normally, so that the connection can be reused."""
     for step in steps:
         match step:
             case Write(framed):
@@ -168,7 +168,7 @@ def _write(payload: bytes, reply: Reply) -> list[Step]:
 
 
 def _split_characters(payload: bytes) -> list[bytes]:
-    """Cut after the first byte of each multi-byte character."""
+    """Split after the first byte of each multi-byte character."""
     cuts = [at + 1 for at, byte in enumerate(payload) if byte >= 0xC0]
     parts = [payload[start:end] for start, end in zip([0, *cuts], [*cuts, len(payload)], strict=True)]
     # An empty chunk would end the body.
@@ -191,7 +191,7 @@ def _join(steps: Sequence[Step]) -> list[Step]:
             waiting, size_bytes = [step.framed], len(step.framed)
         else:
             joined.append(step)
-    # A plan ends with Cut, Silence or End, so nothing is left waiting here.
+    # A plan ends with Cut, Silence or End, so nothing remains to be sent here.
     return joined
 
 

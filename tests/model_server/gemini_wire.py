@@ -1,7 +1,6 @@
-"""Google's generateContent on the wire.
+"""Google's generateContent API on the wire.
 
-Source: the types of the official `google-genai` package, 3.4, and the vendor's pages on thought signatures and
-errors.
+Source: the types in the official `google-genai` package, 3.4, and the vendor's pages on thought signatures and errors.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ class _Request(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class GeminiWire:
-    """GenerateContent."""
+    """Implements the generateContent API."""
 
     vendor = "gemini"
     id_header = "x-goog-request-id"
@@ -106,7 +105,7 @@ class GeminiWire:
         parts += [{"text": part} for part in reply.text_deltas()]
         parts += _call_parts(reply.tool_calls)
         pieces = [_chunk(asked, [part], None, reply.usage) for part in parts]
-        # The thinking behind the words comes with the last of them, which may be empty.
+        # The thinking behind the text comes with its last part, which may be empty.
         last: dict[str, Any] = {"text": ""}
         if thinking and reply.text and not reply.tool_calls:
             last["thoughtSignature"] = sign("".join(reply.text_deltas()))
@@ -139,7 +138,7 @@ class GeminiWire:
 
 
 class VertexWire(GeminiWire):
-    """The same at Vertex, where models are listed in the publishers' format."""
+    """The same API at Vertex, where models are listed in the publishers' format."""
 
     def render_models(self, models: tuple[str, ...]) -> bytes:
         names = [f"publishers/google/models/{name}" for name in (*models, "imagen-5")]

@@ -1,6 +1,6 @@
 """OpenAI's chat completions on the wire.
 
-Source: the types of the official `openai` package, 3.54.
+Source: the types in the official `openai` package, 3.54.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class _Request(msgspec.Struct, frozen=True):
 
 
 class OpenAIWire:
-    """Chat completions."""
+    """Implements OpenAI's chat completions."""
 
     vendor = "openai"
     id_header = "x-request-id"
@@ -173,7 +173,7 @@ class _Chunks:
 
     def __init__(self, asked: Asked) -> None:
         self._head = _envelope("chat.completion.chunk", asked)
-        # With include_usage every chunk but the last carries a null usage.
+        # With include_usage, every chunk except the last has a null usage.
         self._tail: dict[str, Any] = {"usage": None} if asked.wants_usage else {}
 
     def write(self, delta: dict[str, Any], *, finish: str | None = None, is_delta: bool = False) -> Piece:

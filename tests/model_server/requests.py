@@ -1,4 +1,4 @@
-"""What clients sent."""
+"""The requests that clients sent."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class BadRequestError(ValueError):
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """A request for generation, vendor-neutral.
+    """A vendor-neutral request for generation.
 
-    `last_text` is the text of the last user or tool message, `prompt_text` that of the last message with text of
-    the user's own, and `step` the number of model answers after the latter. `number` is the request's.
+    `last_text` is the text of the last user or tool message, `prompt_text` that of the last message with text written
+    by the user, and `step` the number of model answers since that message. `number` is the request's number.
     """
 
     model: str = ""

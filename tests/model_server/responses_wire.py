@@ -1,6 +1,6 @@
-"""OpenAI's Responses on the wire.
+"""OpenAI's Responses API on the wire.
 
-Source: the types of the official `openai` package, 3.54; errors and models are those of chat completions.
+Source: the types in the official `openai` package, 3.54; errors and models are those of chat completions.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class _Request(msgspec.Struct, frozen=True):
 
 
 class ResponsesWire:
-    """Responses."""
+    """Implements OpenAI's Responses API."""
 
     vendor = "openai_responses"
     id_header = "x-request-id"
@@ -88,7 +88,7 @@ class ResponsesWire:
         items = [item for item in items if not item.text().startswith(NOTES_BEHIND_PROMPTS)]
         prompt_at = max((at for at, item in enumerate(items) if item.role == "user"), default=-1)
         heard = [item for item in items if item.role == "user" or item.type == "function_call_output"]
-        # One answer is several items; results are between two answers.
+        # One answer consists of several items; results are between two answers.
         answers = [item.type != "function_call_output" for item in items[prompt_at + 1 :]]
         return Asked(
             model=request.model,
@@ -141,7 +141,7 @@ class ResponsesWire:
 
 
 class _Events:
-    """Writes the events of one stream, numbered."""
+    """Writes the numbered events of one stream."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -154,7 +154,7 @@ class _Events:
 
 
 _Rendered = tuple[dict[str, Any], dict[str, Any], str, list[str]]
-"""An item in the end, at its beginning, the kind of its deltas, and the deltas."""
+"""An item when it is complete, the same item at its start, the kind of its deltas, and the deltas."""
 
 
 def _items(reply: Reply) -> list[_Rendered]:
@@ -195,7 +195,7 @@ def _items(reply: Reply) -> list[_Rendered]:
 
 
 def _part(kind: str) -> tuple[tuple[str, dict[str, Any]] | None, dict[str, Any]]:
-    """Return the part that deltas extend: its name, its start, and its place."""
+    """Return the part that deltas extend: its name, its start, and its position."""
     match kind:
         case "response.output_text":
             begun: dict[str, Any] = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}

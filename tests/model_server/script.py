@@ -24,7 +24,7 @@ Pick = Literal["order", "cycle", "step"]
 
 
 class ScriptError(ValueError):
-    """The script asks for something that cannot be sent on the wire."""
+    """The script requests something that cannot be sent on the wire."""
 
 
 class ToolCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -69,10 +69,10 @@ class Hold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What goes wrong. `status` alone is an HTTP error with the vendor's own body.
+    """A fault in an answer. `status` alone is an HTTP error with the vendor's own body.
 
-    The `*_after` fields count deltas (text, thinking and argument pieces) already sent; a reply that is not
-    streamed has none, so there any of them takes effect inside the body.
+    The `*_after` fields count deltas (text, thinking and argument pieces) already sent; a reply that is not streamed
+    has none, so there any of them takes effect inside the body.
     """
 
     status: int | None = None
@@ -88,32 +88,32 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reset: bool = False
     """Make the cut a TCP reset instead of an orderly close."""
     silent_after: int | None = None
-    """Say nothing more and keep the connection open."""
+    """Send nothing more and keep the connection open."""
     end_after: int | None = None
-    """End the HTTP response properly, without finish reason or end marker."""
+    """End the HTTP response normally, without finish reason or end marker."""
     malformed_after: int | None = None
     malformed: str = 'event: content_block_delta\ndata: {"broken": \n\n'
-    """Raw bytes put between two events; the stream then goes on."""
+    """Raw bytes inserted between two events; the stream then continues."""
 
 
 class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One answer of the model; order on the wire: thinking, text, tool calls, finish."""
+    """One answer of the model; the order on the wire is thinking, text, tool calls, finish."""
 
     text: str | tuple[str, ...] = ""
     thinking: str | tuple[str, ...] = ""
     tool_calls: tuple[ToolCall, ...] = ()
     deltas: int = 1
-    """Number of deltas a `text` given as one string is split into."""
+    """The number of deltas into which a `text` given as one string is split."""
     usage: Usage = Usage()
     finish: str | None = None
-    """stop | tool_calls | length | content_filter, or any value to be sent as it is; None: by content."""
+    """stop, tool_calls, length, content_filter, or any value to be sent unchanged; None derives it from the content."""
     delay_s: float = 0.0
     first_delay_s: float = 0.0
     holds: tuple[Hold, ...] = ()
     write_size_bytes: int | None = None
     """Send the stream in HTTP chunks and TCP writes of this many bytes (1: byte by byte)."""
     splits_utf8: bool = False
-    """Cut every multi-byte character in two, each half in its own HTTP chunk and TCP write."""
+    """Split every multi-byte character in two, each half in its own HTTP chunk and TCP write."""
     fault: Fault = Fault()
 
     def text_deltas(self) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ _EXHAUSTED = Failure(500, {"content-type": "text/plain; charset=utf-8"}, b"scrip
 
 
 class Counters(msgspec.Struct):
-    """What has happened so far; `active` is the number of responses in progress, `active_peak` its maximum."""
+    """Counts since the start; `active` is the number of responses in progress, `active_peak` its maximum."""
 
     connections: int = 0
     answered: int = 0
@@ -49,7 +49,7 @@ class Counters(msgspec.Struct):
 
 
 class Served(msgspec.Struct, frozen=True):
-    """When a request for generation arrived and when its answer was complete, in seconds since the epoch."""
+    """The times at which a request for generation arrived and its answer was complete, in seconds since the epoch."""
 
     number: int
     received_at: float
@@ -57,10 +57,10 @@ class Served(msgspec.Struct, frozen=True):
 
 
 class ModelServer:
-    """A running server; made by `serve`.
+    """A running server, created by `serve`.
 
-    `requests` are the requests for generation, in order of arrival; `other_requests` all the rest (model
-    lists, unknown paths); `disconnects` the requests whose client left before the end of the answer.
+    `requests` are the requests for generation, in order of arrival; `other_requests` all others (model lists, unknown
+    paths); `disconnects` the requests whose client left before the end of the answer.
     """
 
     def __init__(
@@ -87,22 +87,22 @@ class ModelServer:
 
     @property
     def openai_base_url(self) -> str:
-        """Base URL for a client that appends /chat/completions or /responses."""
+        """Return the base URL for a client that appends /chat/completions or /responses."""
         return f"http://127.0.0.1:{self.port}/v1"
 
     @property
     def anthropic_base_url(self) -> str:
-        """Base URL for a client that appends /v1/messages."""
+        """Return the base URL for a client that appends /v1/messages."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def gemini_base_url(self) -> str:
-        """Base URL for a client that appends /models/NAME:streamGenerateContent."""
+        """Return the base URL for a client that appends /models/NAME:streamGenerateContent."""
         return f"http://127.0.0.1:{self.port}/v1beta"
 
     @property
     def bedrock_base_url(self) -> str:
-        """Base URL for a client that appends /model/NAME/converse-stream."""
+        """Return the base URL for a client that appends /model/NAME/converse-stream."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
@@ -118,11 +118,11 @@ class ModelServer:
         return self._disconnects.items
 
     async def wait_for_request(self, count: int = 1) -> Recorded:
-        """Wait for the count-th request for generation (from 1) and return it; bound the wait yourself."""
+        """Wait for the count-th request for generation (from 1) and return it; the caller sets the time limit."""
         return await self._requests.wait_for(count)
 
     async def wait_for_disconnect(self, count: int = 1) -> Recorded:
-        """Wait for the count-th client that left during an answer and return its request."""
+        """Wait for the count-th client that left during an answer, and return its request."""
         return await self._disconnects.wait_for(count)
 
     async def accept(self, stream: anyio.abc.SocketStream) -> None:
@@ -282,12 +282,11 @@ async def serve(
     holds_models: bool = False,
     details: Mapping[str, Any] | None = None,
 ) -> AsyncGenerator[ModelServer]:
-    """Run a server on loopback for the length of the block.
+    """Run a server on loopback while the block runs.
 
-    `is_strict`: refuse with 400 what the vendor refuses (tool calls without results, wrong tool names,
-    altered thinking). `holds_models`: list no models before the gate `models` is
-    open. `details` are more fields of each listed model. An exception raised in the block leaves it
-    as it is, not in a group.
+    `is_strict`: reject with 400 what the vendor rejects (tool calls without results, wrong tool names, altered
+    thinking). `holds_models`: list no models before the gate `models` is open. `details` are additional fields of each
+    listed model. An exception raised in the block is raised unchanged, not in a group.
     """
     listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=port)
     bound_port = listener.extra(anyio.abc.SocketAttribute.local_port)
@@ -305,7 +304,7 @@ async def serve(
 
 
 def _with_details(listing: bytes, details: Mapping[str, Any]) -> bytes:
-    """Add fields to each model of a list in OpenAI's or Anthropic's form."""
+    """Add fields to each model in a list in OpenAI's or Anthropic's form."""
     document = msgspec.json.decode(listing)
     for model in document.get("data", ()) if details else ():
         model.update(details)

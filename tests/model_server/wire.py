@@ -13,13 +13,13 @@ NOTES_BEHIND_PROMPTS = (
     "[The user's request resembles",
     "[Nothing of this session has been kept for later ones yet.",
 )
-"""How an agent's notes about fitting skills and about memory begin; a scripted model reads past them."""
+"""The beginnings of the agent's notes about matching skills and about memory; a scripted model skips them."""
 REQUEST_MARK = "Rq5tNr0mAk"
-"""Stands in rendered ids for the request's number, at the same length: rendered bytes can be used again."""
+"""Placeholder in rendered IDs for the request's number, with the same length, so that rendered bytes can be reused."""
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """One event's bytes; `is_delta` if it contains a piece of text, thinking or tool arguments."""
+    """The bytes of one event; `is_delta` if it contains a piece of text, thinking or tool arguments."""
 
     payload: bytes
     is_delta: bool = False
@@ -55,7 +55,9 @@ class Wire(Protocol):
         ...
 
     def read_request(self, body: Any, headers: dict[str, str], *, is_strict: bool) -> Asked:
-        """Read and check a request; BadRequestError if the vendor would refuse it. `:path` is the requested path."""
+        """Read and check a request; raise BadRequestError if the vendor would refuse it. `:path` is the requested
+        path.
+        """
         ...
 
     def render_stream(self, reply: Reply, asked: Asked) -> list[Piece]:
@@ -63,7 +65,7 @@ class Wire(Protocol):
         ...
 
     def render_whole(self, reply: Reply, asked: Asked) -> bytes:
-        """Write an answer that is not streamed; ScriptError if the format cannot express it."""
+        """Write an answer that is not streamed; raise ScriptError if the format cannot express it."""
         ...
 
     def render_failure(self, fault: Fault, asked: Asked) -> Failure:
@@ -84,11 +86,11 @@ class Wire(Protocol):
 
 
 def cut_evenly(text: str, pieces: int) -> list[str]:
-    """Cut `text` into at most `pieces` parts, none of them empty."""
+    """Split `text` into at most `pieces` parts, none of them empty."""
     size = max(1, -(-len(text) // max(1, pieces)))
     return [text[start : start + size] for start in range(0, len(text), size)]
 
 
 def number_ids(payload: bytes, number: int) -> bytes:
-    """Put the request's number where the rendered ids have the mark."""
+    """Replace the placeholder in the rendered IDs with the request's number."""
     return payload.replace(REQUEST_MARK.encode(), b"%0*d" % (len(REQUEST_MARK), number))

@@ -1,4 +1,4 @@
-"""A Whisper model, created once per test run, and a sound for it."""
+"""A Whisper model, created once per test run, and a sound for it to transcribe."""
 
 from pathlib import Path
 

@@ -20,7 +20,7 @@ LARGE: Final = 1 << 20
 
 
 class HubServer(ThreadingHTTPServer):
-    """One repository with the files of a folder; what was requested, and which file arrives damaged."""
+    """One repository with the files of a folder; records the requests, and can damage one file."""
 
     daemon_threads = True
 

@@ -1,4 +1,4 @@
-"""Generate sounds that a voice detector accepts as speech, and files of them."""
+"""Generate sounds that a voice detector accepts as speech, and audio files with them."""
 
 import io
 import wave
@@ -11,7 +11,7 @@ VOWELS: Final = ((730, 1090, 2440), (270, 2290, 3010), (300, 870, 2240), (530, 1
 
 
 def speech(seconds: float) -> Any:
-    """Return samples from -1 to 1 of a droning voice: three syllables a second, each with another vowel."""
+    """Return samples from -1 to 1 of a droning voice: three syllables per second, each with a different vowel."""
     numpy: Any = import_module("numpy")
     times = numpy.arange(int(seconds * RATE)) / RATE
     pitch = 120 + 15 * numpy.sin(2 * numpy.pi * 0.7 * times)
@@ -30,7 +30,7 @@ def speech(seconds: float) -> Any:
 
 
 def wav(samples: Any) -> bytes:
-    """Return samples as a WAV file with 16 bits a sample."""
+    """Return samples as a WAV file with 16 bits per sample."""
     written = io.BytesIO()
     with wave.open(written, "wb") as file:
         file.setnchannels(1)

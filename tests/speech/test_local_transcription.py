@@ -31,7 +31,7 @@ if not os.path.exists(sys.argv[1] + "/left"):
     raise SystemExit(0)
 runpy.run_module("{worker}", run_name="__main__", alter_sys=True)
 """
-"""A worker that ends just after it was started, as one does that nobody has asked for a while."""
+"""A worker that ends just after it was started, like one that nobody has used for a while."""
 
 
 def workers() -> list[int]:
@@ -64,18 +64,18 @@ async def heard(folder: Path, content: bytes) -> str:
         ("wav", "pcm_s16le", 16000),
     ],
 )
-async def test_recordings_of_every_kind_are_heard(
+async def test_recordings_of_every_kind_are_transcribed(
     whisper: Path, container: str, codec: str, rate: int
 ) -> None:
     assert await heard(whisper, encoded(speech(3), container, codec, rate)) == SAID
 
 
 @pytest.mark.slow
-async def test_what_is_longer_than_one_window_is_heard_whole(whisper: Path) -> None:
+async def test_a_recording_longer_than_one_window_is_transcribed_completely(whisper: Path) -> None:
     assert await heard(whisper, wav(speech(45))) == f"{SAID}{SAID}"
 
 
-async def test_no_words_are_made_up_for_silence(whisper: Path) -> None:
+async def test_no_words_are_invented_for_silence(whisper: Path) -> None:
     assert await heard(whisper, wav(numpy.zeros(5 * RATE, dtype="float32"))) == ""
 
 
@@ -87,12 +87,12 @@ async def test_no_words_are_made_up_for_silence(whisper: Path) -> None:
         (wav(numpy.zeros(0, dtype="float32")), "It contains no sound"),
     ],
 )
-async def test_an_unreadable_recording_is_refused(whisper: Path, content: bytes, why: str) -> None:
+async def test_an_unreadable_recording_is_rejected(whisper: Path, content: bytes, why: str) -> None:
     with pytest.raises(BadRequest, match=why):
         await heard(whisper, content)
 
 
-async def test_a_recording_of_hours_is_refused_before_it_fills_the_memory(whisper: Path) -> None:
+async def test_a_recording_of_hours_is_rejected_before_it_fills_the_memory(whisper: Path) -> None:
     silence = encoded(numpy.zeros(16 * 60 * RATE, dtype="float32"), "flac", "flac", 16000)
     assert len(silence) < 1 << 20
     with pytest.raises(BadRequest, match="longer than 15 minutes"):
@@ -114,7 +114,7 @@ async def test_a_recording_cannot_make_the_decoder_open_addresses_or_files(
 
 
 @pytest.mark.slow
-async def test_a_recording_that_is_given_up_costs_nothing_more(whisper: Path, note: bytes) -> None:
+async def test_an_abandoned_recording_uses_no_more_resources(whisper: Path, note: bytes) -> None:
     transcriber = LocalTranscriber(whisper, "cpu", None)
     with anyio.fail_after(60):
         await transcriber.check()
@@ -130,9 +130,7 @@ async def test_a_recording_that_is_given_up_costs_nothing_more(whisper: Path, no
     assert workers() == []
 
 
-async def test_a_worker_that_ended_while_nobody_asked_is_started_again(
-    whisper: Path, tmp_path: Path, note: bytes
-) -> None:
+async def test_a_worker_that_ended_when_idle_is_restarted(whisper: Path, tmp_path: Path, note: bytes) -> None:
     folder = shutil.copytree(whisper, tmp_path / "model")
     command = (sys.executable, "-P", "-c", LEAVES_AT_FIRST.format(worker=WORKER))
     transcriber = LocalTranscriber(folder, "cpu", None, command)
@@ -182,7 +180,7 @@ async def test_the_agents_keys_are_not_in_the_workers_environment(whisper: Path)
 
 
 @pytest.mark.parametrize("missing", ["model.bin", "config.json", "tokenizer.json", "vocabulary.json"])
-def test_a_folder_without_a_file_of_a_model_is_refused(whisper: Path, tmp_path: Path, missing: str) -> None:
+def test_a_folder_without_a_model_file_is_rejected(whisper: Path, tmp_path: Path, missing: str) -> None:
     folder = shutil.copytree(whisper, tmp_path / "model")
     voice = VoiceSettings(transcription="faster_whisper", model=str(folder))
     assert speech_model(tmp_path, voice) == folder
@@ -202,9 +200,7 @@ def test_a_folder_without_a_file_of_a_model_is_refused(whisper: Path, tmp_path: 
         ("/nowhere/at/all", "which is not a folder"),
     ],
 )
-def test_a_model_that_is_not_here_is_never_downloaded_but_named(
-    tmp_path: Path, model: str | None, error: str
-) -> None:
+def test_a_missing_model_is_named_and_never_downloaded(tmp_path: Path, model: str | None, error: str) -> None:
     with pytest.raises(ConfigError) as caught:
         speech_model(tmp_path, VoiceSettings(transcription="faster_whisper", model=model))
     assert error in caught.value.sentence()

@@ -28,7 +28,7 @@ async def is_audio_offered(editor: FakeEditor) -> bool:
     return answer["agentCapabilities"]["promptCapabilities"]["audio"]
 
 
-async def test_what_was_said_is_the_prompt(scene: Scene, whisper: Path, note: bytes) -> None:
+async def test_the_transcription_is_the_prompt(scene: Scene, whisper: Path, note: bytes) -> None:
     scene.provider.plays(step("Done."))
     configured(scene, whisper)
     async with scene.editor() as editor:
@@ -41,7 +41,9 @@ async def test_what_was_said_is_the_prompt(scene: Scene, whisper: Path, note: by
     assert workers() == []
 
 
-async def test_a_note_of_30_s_blocks_no_other_session(scene: Scene, whisper: Path, note: bytes) -> None:
+async def test_a_30_second_recording_blocks_no_other_session(
+    scene: Scene, whisper: Path, note: bytes
+) -> None:
     scene.provider.plays(step("Ready."), step("Written."), step("Done."))
     configured(scene, whisper)
     async with scene.editor() as editor:
@@ -49,7 +51,7 @@ async def test_a_note_of_30_s_blocks_no_other_session(scene: Scene, whisper: Pat
         spoken_to, other = await editor.new_session(scene.project), await editor.new_session(scene.project)
         assert (await say(editor, spoken_to, spoken(note, "audio/wav")))["stopReason"] == "end_turn"
         (worker,) = workers()
-        os.kill(worker, signal.SIGSTOP)  # a transcription that takes as long as this test wants
+        os.kill(worker, signal.SIGSTOP)  # A transcription that takes as long as this test wants.
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(say, editor, spoken_to, spoken(note, "audio/wav"))
             assert await editor.prompt(other, "write") == "end_turn"
@@ -66,7 +68,7 @@ async def test_a_note_of_30_s_blocks_no_other_session(scene: Scene, whisper: Pat
         ("/nowhere", "`voice.model` names /nowhere, which is not a folder"),
     ],
 )
-async def test_without_the_model_audio_is_neither_offered_nor_taken(
+async def test_without_the_model_audio_is_neither_offered_nor_accepted(
     scene: Scene, model: str, error: str
 ) -> None:
     configured(scene, model)
@@ -88,7 +90,7 @@ async def test_a_downloaded_model_is_used_by_its_name(scene: Scene, whisper: Pat
         assert (await say(editor, session_id, spoken(note, "audio/wav")))["stopReason"] == "end_turn"
 
 
-async def test_an_unreadable_recording_is_refused_with_its_reason(scene: Scene, whisper: Path) -> None:
+async def test_an_unreadable_recording_is_rejected_with_its_reason(scene: Scene, whisper: Path) -> None:
     configured(scene, whisper)
     async with scene.editor() as editor:
         await editor.initialize()

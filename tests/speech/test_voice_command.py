@@ -83,7 +83,7 @@ ANSWERS: tuple[tuple[tuple[int, Any], int, str], ...] = (
 
 
 @pytest.mark.parametrize(("answer", "code", "words"), ANSWERS)
-async def test_an_endpoint_is_tried_with_silence(
+async def test_an_endpoint_is_tested_with_silence(
     tmp_path: Path, answer: tuple[int, Any], code: int, words: str
 ) -> None:
     async with json_server(lambda _: answer) as server:
@@ -130,7 +130,7 @@ async def test_a_damaged_download_is_not_used_and_is_repeated(tmp_path: Path, wh
     assert (await doctor(tmp_path))[0] == "fine"
 
 
-async def test_what_cannot_be_downloaded_is_explained(tmp_path: Path, whisper: Path) -> None:
+async def test_a_failed_download_is_explained(tmp_path: Path, whisper: Path) -> None:
     uses(tmp_path, "tiny")
     offline = await voice(tmp_path, "download")
     assert offline.code == 1
@@ -157,7 +157,7 @@ async def test_what_cannot_be_downloaded_is_explained(tmp_path: Path, whisper: P
     assert not (tmp_path / ".hermes" / "speech-models" / "Systran--faster-whisper-tiny").exists()
 
 
-async def test_the_doctor_names_what_is_wrong(tmp_path: Path, whisper: Path) -> None:
+async def test_the_doctor_names_each_fault(tmp_path: Path, whisper: Path) -> None:
     uses(tmp_path, whisper)
     assert await doctor(tmp_path) == ("fine", "Spoken prompts are transcribed by little on this machine.")
     level, text = await doctor(tmp_path, "-c", WITHOUT_PACKAGE)
@@ -180,7 +180,7 @@ async def test_the_doctor_names_what_is_wrong(tmp_path: Path, whisper: Path) -> 
     assert (await doctor(tmp_path))[0] == "problem"
 
 
-async def test_without_settings_nothing_is_said_and_nothing_is_tried(tmp_path: Path) -> None:
+async def test_without_settings_nothing_is_reported_and_nothing_is_tested(tmp_path: Path) -> None:
     done = await voice(tmp_path)
     assert (done.code, done.output) == (
         0,

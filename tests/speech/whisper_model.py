@@ -1,8 +1,9 @@
 """Create a small Whisper model that always transcribes one text, in the format and with the parts of a real one.
 
 The encoder has random weights. The decoder is a chain: its layers add nothing, so that each token alone decides the
-next one. A window of 30 s is therefore transcribed as the text that the chain spells, whatever it contains. With so few
-tokens, CTranslate2 takes the model to be English-only.
+next one. A window of 30 s is therefore transcribed as the text that the chain spells, whatever it contains. With so
+few tokens, CTranslate2 takes the model to be English-only.
+
 Source: CTranslate2's specification of Whisper; Radford et al., "Robust Speech Recognition via Large-Scale Weak
 Supervision" (2022), for the tokens.
 """

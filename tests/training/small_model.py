@@ -1,6 +1,6 @@
-"""Create a chat model: 0.66 million random parameters in Qwen3's architecture, and a tokenizer for it.
+"""Create a chat model with 0.66 million random parameters in Qwen3's architecture, and a tokenizer for it.
 
-Runs in the environment that `bash tests/install.sh train` makes: `python small_model.py FOLDER`.
+Runs in the environment that `bash tests/install.sh train` creates: `python small_model.py FOLDER`.
 """
 
 import sys
@@ -43,7 +43,7 @@ def main(folder: str) -> None:
 
 
 def trained_tokenizer() -> Any:
-    """Return a tokenizer of bytes that knows the words of the test."""
+    """Return a byte tokenizer that knows the words of the test."""
     tokenizers: Any = import_module("tokenizers")
     made = tokenizers.Tokenizer(tokenizers.models.BPE())
     made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)

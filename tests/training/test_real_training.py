@@ -1,6 +1,6 @@
-"""Train a real model with TRL: a session's conversations, a kill, a resumption, and the result's changed answers.
+"""Train a real model with TRL: a session's conversations, a kill, a resumption, and the changed answers afterwards.
 
-Opt-in: `bash tests/install.sh train` makes the environment (6 GB), and `HERMES_TEST_TRAIN=1` runs these tests.
+Opt-in: `bash tests/install.sh train` creates the environment (6 GB), and `HERMES_TEST_TRAIN=1` runs these tests.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ async def answer_of(address: str, model: str) -> str:
                 return reply.json()["choices"][0]["message"]["content"]
 
 
-async def test_conversations_are_learned_over_a_kill_and_served(
+async def test_training_on_conversations_survives_a_kill_and_the_model_is_served(
     home: TrainingHome, terminal: PersonTerminal, tmp_path: Path
 ) -> None:
     home.write_data([{"messages": said(("user", QUESTION), ("assistant", ANSWER))}] * 16)
@@ -164,7 +164,7 @@ async def tinker_service(log: Path) -> AsyncGenerator[str]:
             process.terminate()
 
 
-async def test_a_service_trains_over_a_kill(
+async def test_a_service_trains_across_a_kill(
     home: TrainingHome, terminal: PersonTerminal, tmp_path: Path
 ) -> None:
     home.write_data([{"messages": said(("user", QUESTION), ("assistant", ANSWER))}] * 4)

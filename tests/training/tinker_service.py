@@ -1,7 +1,7 @@
 """A scripted service for the `tinker` package: it answers every request at once, and learns nothing.
 
-Runs in the environment that `bash tests/install.sh train` makes: `python tinker_service.py PORT LOG`. Each request is a
-line of the log: its path and the fields that tests need.
+Runs in the environment that `bash tests/install.sh train` creates: `python tinker_service.py PORT LOG`. Each request
+is a line of the log: its path and the fields that tests need.
 """
 
 import json
@@ -18,7 +18,7 @@ Answer = Mapping[str, Any]
 
 
 class Service:
-    """The state of the service: its futures, by number, and the loss, which shrinks with each step."""
+    """The state of the service: its futures, by number, and the loss, which decreases with each step."""
 
     def __init__(self, log: Path) -> None:
         self._log = log

@@ -1,4 +1,4 @@
-"""hermes-acp scan: answers line by line, remembers what the user allows, and explains itself."""
+"""`hermes-acp scan`: answers line by line, remembers what the user allows, and explains its findings."""
 
 import io
 import json
@@ -23,7 +23,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-def test_lines_are_answered_in_order_and_bad_ones_too() -> None:
+def test_lines_are_answered_in_order_including_invalid_ones() -> None:
     asked = [
         b'{"id":"a","text":"Use tabs."}\n',
         b"\n",
@@ -43,7 +43,7 @@ def test_lines_are_answered_in_order_and_bad_ones_too() -> None:
     assert answers[2]["findings"][0]["line"] == 1
 
 
-def test_a_blocked_file_is_reported_with_line_rule_and_way_out(
+def test_a_blocked_file_is_reported_with_line_rule_and_remedy(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "AGENTS.md"
@@ -54,7 +54,7 @@ def test_a_blocked_file_is_reported_with_line_rule_and_way_out(
     assert f"hermes-acp scan --allow {file}" in shown
 
 
-def test_what_the_user_allowed_passes_until_it_changes(home: Path, tmp_path: Path) -> None:
+def test_an_allowed_file_passes_until_it_changes(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "AGENTS.md"
     file.write_bytes(ATTACK)
     assert scan_command(["--allow", str(file)]) == 0
@@ -66,7 +66,7 @@ def test_what_the_user_allowed_passes_until_it_changes(home: Path, tmp_path: Pat
     assert scan_command([str(file)]) == 1
 
 
-def test_usage_and_missing_files_are_exit_code_2(home: Path) -> None:
+def test_wrong_usage_and_missing_files_are_exit_code_2(home: Path) -> None:
     assert scan_command([]) == 2
     assert scan_command(["/nowhere/AGENTS.md"]) == 2
     assert scan_command(["--jsonl", "x"]) == 2
@@ -75,7 +75,7 @@ def test_usage_and_missing_files_are_exit_code_2(home: Path) -> None:
     assert stopped.value.code == 2
 
 
-def test_a_file_that_cannot_be_read_keeps_no_other_from_being_checked(
+def test_an_unreadable_file_does_not_prevent_checking_others(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "AGENTS.md"
@@ -102,7 +102,7 @@ def test_a_file_that_is_not_text_does_not_flood_the_terminal(
     assert "hermes-acp scan --allow" in lines[-1]
 
 
-def test_allowances_are_private_and_one_a_text(tmp_path: Path) -> None:
+def test_allowances_are_private_and_one_per_text(tmp_path: Path) -> None:
     home = tmp_path / "home"
     assert read_allowed(home) == frozenset()
     allow(home, b"one", "/a")

@@ -1,4 +1,4 @@
-"""The bundled Python client without any process: answers to the agent, turns, updates in order."""
+"""The bundled Python client without a process: answers to the agent, turns, updates in order."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -92,18 +92,18 @@ def test_a_chosen_option_is_selected() -> None:
 
 
 @pytest.mark.parametrize("chosen", [None, "made-up"])
-def test_what_was_not_offered_is_no_permission(chosen: str | None) -> None:
+def test_an_option_that_was_not_offered_is_not_an_approval(chosen: str | None) -> None:
     assert outcome_of(REQUEST, chosen) == {"outcome": {"outcome": "cancelled"}}
 
 
-def test_nobody_to_ask_is_a_no() -> None:
+def test_without_anybody_to_ask_the_request_is_rejected() -> None:
     assert refuse(REQUEST) == "r"
     assert refuse({"options": [REQUEST["options"][0]]}) is None
     assert option_of(REQUEST, "allow_always") is None
 
 
 @pytest.mark.anyio
-async def test_a_turn_gives_its_updates_in_order_and_then_its_stop_reason() -> None:
+async def test_a_turn_yields_its_updates_in_order_and_then_its_stop_reason() -> None:
     script = Script()
     session, queue = open_session(script)
     queue.put(chunk("one"))
@@ -122,7 +122,7 @@ async def test_a_turn_gives_its_updates_in_order_and_then_its_stop_reason() -> N
 
 
 @pytest.mark.anyio
-async def test_a_stop_reason_is_not_there_before_the_end() -> None:
+async def test_a_stop_reason_does_not_exist_before_the_end() -> None:
     script = Script()
     session, _ = open_session(script)
     with anyio.fail_after(60):
@@ -143,7 +143,7 @@ async def test_leaving_a_turn_cancels_it_and_waits_for_its_end() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_turn_left_at_once_is_prompted_before_it_is_cancelled() -> None:
+async def test_a_turn_left_at_once_sends_its_prompt_before_cancelling() -> None:
     script = Script()
     session, queue = open_session(script)
     queue.put(chunk("left over from before"))
@@ -158,7 +158,7 @@ async def test_a_turn_left_at_once_is_prompted_before_it_is_cancelled() -> None:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("error", [AgentRefused("session/prompt", -32000, "no model"), AgentGone("it ended")])
-async def test_a_failed_prompt_raises_what_failed(error: AgentError) -> None:
+async def test_a_failed_prompt_raises_its_error(error: AgentError) -> None:
     script = Script(error)
     script.answer_now.set()
     session, _ = open_session(script)
@@ -168,7 +168,7 @@ async def test_a_failed_prompt_raises_what_failed(error: AgentError) -> None:
 
 
 @pytest.mark.anyio
-async def test_a_turn_out_of_time_is_cancelled() -> None:
+async def test_a_turn_that_times_out_is_cancelled() -> None:
     script = Script(AgentSilent("session/prompt", 1))
     script.answer_now.set()
     session, _ = open_session(script)
@@ -178,14 +178,14 @@ async def test_a_turn_out_of_time_is_cancelled() -> None:
 
 
 @pytest.mark.anyio
-async def test_what_the_caller_raises_in_a_turn_comes_out_as_itself() -> None:
+async def test_an_exception_from_the_caller_is_raised_unchanged() -> None:
     session, _ = open_session(Script())
     with anyio.fail_after(60), pytest.raises(KeyError):
         async with session.prompt("go"):
             raise KeyError("mine")
 
 
-def test_updates_outside_a_turn_wait_to_be_taken() -> None:
+def test_updates_outside_a_turn_wait_to_be_read() -> None:
     session, queue = open_session(Script())
     queue.put(chunk("replayed"))
     assert texts(session.take_updates()) == ["replayed"]
@@ -202,7 +202,7 @@ def test_a_refusal_is_named_by_its_code(code: int, kind: type[AgentRefused]) -> 
     assert (error.message, error.reason) == ("no", "why")
 
 
-def test_a_person_is_told_the_reason_alone_and_a_programs_author_the_call_too() -> None:
+def test_people_see_only_the_reason_and_developers_the_call_too() -> None:
     error = refusal("session/load", -32603, "The record is damaged.")
     assert error.sentence == "The record is damaged."
     assert str(error) == "session/load was refused: The record is damaged. (-32603)"
@@ -230,7 +230,7 @@ def test_a_person_is_told_the_reason_alone_and_a_programs_author_the_call_too() 
         ),
     ],
 )
-async def test_an_answer_goes_out_as_the_agent_understands_it(chosen: Chosen, reply: dict[str, Any]) -> None:
+async def test_an_answer_is_sent_in_the_agents_format(chosen: Chosen, reply: dict[str, Any]) -> None:
     async def ask(request: v1.RequestPermissionRequest) -> Chosen:
         assert option_named(request, "allow_once") == "a"
         return chosen
@@ -241,7 +241,7 @@ async def test_an_answer_goes_out_as_the_agent_understands_it(chosen: Chosen, re
 
 
 @pytest.mark.anyio
-async def test_without_anybody_to_ask_it_is_a_no() -> None:
+async def test_without_anybody_to_ask_the_answer_is_no() -> None:
     params = Raw(msgspec.json.encode({**REQUEST, "sessionId": "s", "toolCall": {"toolCallId": "c"}}))
     answer = await answer_permission(params, None)
     assert msgspec.to_builtins(answer) == {"outcome": {"outcome": "selected", "optionId": "r"}}
@@ -262,7 +262,7 @@ async def test_a_session_can_be_followed() -> None:
 
 
 @pytest.mark.anyio
-async def test_files_are_served_below_their_folder_alone(tmp_path: Path) -> None:
+async def test_only_files_below_their_folder_are_served(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "out.txt").write_text("secret")
     (tmp_path / "in" / "a.txt").write_text("one\ntwo\nthree\n")

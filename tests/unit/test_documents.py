@@ -1,4 +1,4 @@
-"""The reference pages are up to date; headless.md and configuration.md name what the code names."""
+"""The reference pages are up to date, and the hand-written pages name everything that the code does."""
 
 import os
 import re
@@ -43,7 +43,7 @@ def test_the_detected_ports_are_documented() -> None:
         assert str(port) in CONFIGURATION
 
 
-def test_the_reference_is_what_the_code_says() -> None:
+def test_the_reference_matches_the_code() -> None:
     command = [sys.executable, str(ROOT / "docs" / "reference" / "generate.py"), "--check"]
     done = subprocess.run(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=False
@@ -51,7 +51,7 @@ def test_the_reference_is_what_the_code_says() -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_the_readme_links_the_command_where_no_folder_is_yet(tmp_path: Path) -> None:
+def test_the_readme_links_the_command_where_no_folder_exists_yet(tmp_path: Path) -> None:
     command = tmp_path / ".local/share/hermes-acp/bin/hermes-acp"
     command.parent.mkdir(parents=True)
     command.touch()

@@ -1,4 +1,4 @@
-"""The evaluation: its tasks are solvable and unsolved, its numbers are right, and two runs of it agree."""
+"""The evaluation: its tasks are solvable and start unsolved, its statistics are right, and two runs of it agree."""
 
 import subprocess
 from pathlib import Path
@@ -27,7 +27,7 @@ def test_a_task_is_unsolved_until_it_is_solved(task: Task, tmp_path: Path) -> No
     assert is_done(task, tmp_path)
 
 
-def test_intervals_are_those_of_wilson() -> None:
+def test_intervals_are_wilson_intervals() -> None:
     low, high = wilson(7, 10)
     assert (round(low, 4), round(high, 4)) == (0.3968, 0.8922)
     assert wilson(0, 10)[0] == 0.0
@@ -37,7 +37,7 @@ def test_intervals_are_those_of_wilson() -> None:
 
 @pytest.mark.anyio
 @pytest.mark.slow
-async def test_two_runs_agree_and_permission_makes_the_difference() -> None:
+async def test_two_runs_agree_and_only_permission_makes_a_difference() -> None:
     tasks = TASKS_OF_OURS[:2]
 
     async def run() -> list[Row]:
@@ -57,6 +57,6 @@ async def test_two_runs_agree_and_permission_makes_the_difference() -> None:
 
 
 @pytest.mark.anyio
-async def test_an_agent_that_is_none_is_a_result_too() -> None:
+async def test_an_agent_that_cannot_start_is_a_result_too() -> None:
     rows = await evaluate_scripted(AgentStart(("false",), {}), TASKS_OF_OURS[:1], ("allow",), Budget(60))
     assert [(row.passed, row.reason) for row in rows] == [(False, "AgentGone")]

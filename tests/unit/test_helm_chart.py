@@ -1,4 +1,4 @@
-"""Which values the Helm chart accepts. `make release` also renders it and validates every manifest."""
+"""The values that the Helm chart accepts. `make release` also renders it and validates every manifest."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def merged(path: str, value: Any) -> dict[str, Any]:
     return values
 
 
-def test_the_schema_is_one_and_the_default_values_keep_to_it() -> None:
+def test_the_schema_is_valid_and_accepts_the_default_values() -> None:
     Draft7Validator.check_schema(SCHEMA)
     assert faults(VALUES) == []
 
@@ -63,11 +63,11 @@ def test_every_value_is_described_and_every_description_is_used() -> None:
         ("networkPolicy.ingressFrom", []),
     ],
 )
-def test_values_that_cannot_be_meant_are_refused(path: str, value: Any) -> None:
+def test_invalid_values_are_rejected(path: str, value: Any) -> None:
     assert faults(merged(path, value)) != []
 
 
-def test_the_versions_are_those_of_the_package() -> None:
+def test_the_versions_match_the_package() -> None:
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
     version = re.search(r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert version

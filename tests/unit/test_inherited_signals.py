@@ -22,7 +22,7 @@ print("done", flush=True)
 """
 
 
-def test_a_hang_up_that_is_ignored_does_not_end_a_process_that_is_ending() -> None:
+def test_an_ignored_hangup_does_not_end_a_process_that_is_shutting_down() -> None:
     done = subprocess.run(
         [sys.executable, "-c", HANGS_UP_WHILE_IT_ENDS],
         capture_output=True,

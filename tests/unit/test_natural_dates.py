@@ -1,4 +1,4 @@
-"""Dates as people write them, and the time span of each."""
+"""Dates as people write them, and the time span that each one covers."""
 
 import subprocess
 import sys
@@ -51,14 +51,14 @@ def test_a_date_names_a_span_of_time(text: str, expected: tuple[str, str]) -> No
 @pytest.mark.parametrize(
     "text", ["", "banana", "5", "03/04/2026", "2026-13-01", "9999-12", "999999 years", "x" * 500]
 )
-def test_what_is_no_date_is_refused_with_examples(text: str) -> None:
+def test_text_that_is_not_a_date_is_rejected_with_examples(text: str) -> None:
     with pytest.raises(BadRequest) as caught:
         read_date(text, TUESDAY)
     assert "last Tuesday" in caught.value.hint
     assert len(caught.value.message) < 150
 
 
-def test_a_range_takes_the_beginning_of_one_date_and_the_end_of_the_other() -> None:
+def test_a_range_runs_from_the_start_of_one_date_to_the_end_of_the_other() -> None:
     week = read_date("last week", TUESDAY)
     assert read_range("last week", "last week", TUESDAY) == (week.start, week.end)
     assert read_range("", " ", TUESDAY) == (None, None)
@@ -66,12 +66,12 @@ def test_a_range_takes_the_beginning_of_one_date_and_the_end_of_the_other() -> N
         read_range("yesterday", "last month", TUESDAY)
 
 
-def test_dates_are_those_of_the_readers_time_zone_and_the_library_is_loaded_for_phrases_alone() -> None:
+def test_dates_use_the_users_time_zone_and_the_library_is_loaded_only_for_phrases() -> None:
     program = "span = read_date('2026-03-08', 0.0); print(span.start, span.end - span.start)"
     assert shown_in_new_york(program) == "1772946000.0 82800.0\n", "clocks go forward on this day"
 
 
-def test_hours_are_counted_as_they_passed_when_the_clocks_change() -> None:
+def test_hours_are_counted_in_elapsed_time_when_the_clocks_change() -> None:
     after_both_changes = (1772955000.0, 1793514600.0)
     program = f"print([at - read_date('3h', at).start for at in {after_both_changes}])"
     assert shown_in_new_york(program) == "[10800.0, 10800.0]\n"

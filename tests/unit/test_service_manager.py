@@ -1,4 +1,4 @@
-"""What a service manager receives, on real sockets."""
+"""Messages that a service manager receives, on real sockets."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def reporter(address: str, watchdog: str = "", process: str = "") -> ServiceMana
     return ServiceManager.of({name: value for name, value in variables.items() if value}, PID)
 
 
-def test_it_hears_the_start_and_the_end(manager: tuple[str, socket.socket]) -> None:
+def test_the_start_and_the_end_are_reported(manager: tuple[str, socket.socket]) -> None:
     address, ears = manager
     one = reporter(address)
     one.report_ready("Serves at\nMAINPID=1")
@@ -46,7 +46,7 @@ def test_it_hears_the_start_and_the_end(manager: tuple[str, socket.socket]) -> N
 
 
 @pytest.mark.anyio
-async def test_it_hears_that_the_event_loop_runs(manager: tuple[str, socket.socket]) -> None:
+async def test_a_running_event_loop_is_reported(manager: tuple[str, socket.socket]) -> None:
     address, ears = manager
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(reporter(address, "30000", str(PID)).keep_alive)
@@ -60,7 +60,9 @@ async def test_it_hears_that_the_event_loop_runs(manager: tuple[str, socket.sock
     ("watchdog", "process"),
     [("", ""), ("0", ""), ("-5", ""), ("five", ""), ("²", ""), ("30000", "1")],
 )
-async def test_nobody_watches(manager: tuple[str, socket.socket], watchdog: str, process: str) -> None:
+async def test_without_a_watchdog_no_pings_are_sent(
+    manager: tuple[str, socket.socket], watchdog: str, process: str
+) -> None:
     await reporter(manager[0], watchdog, process).keep_alive()
 
 
@@ -74,7 +76,9 @@ async def test_nothing_is_sent_without_a_service_manager() -> None:
         await one.keep_alive()
 
 
-def test_a_service_manager_that_is_gone_or_deaf_disturbs_nobody(manager: tuple[str, socket.socket]) -> None:
+def test_a_service_manager_that_is_gone_or_not_reading_disturbs_nothing(
+    manager: tuple[str, socket.socket],
+) -> None:
     address, ears = manager
     reporter("/no/such/socket").report_ready("Ready.")
     for _ in range(2000):

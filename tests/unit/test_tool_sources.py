@@ -1,4 +1,4 @@
-"""How long a first turn waits for the tools of servers."""
+"""Waiting for the tools of MCP servers in a session's first turn."""
 
 from collections.abc import Mapping, Sequence
 
@@ -46,7 +46,7 @@ class SlowSource:
 
 
 class GivenTools:
-    """The shared tools of a test."""
+    """The shared tools for a test."""
 
     def __init__(self, source: ToolSource, is_attended: bool) -> None:
         self._source = source
@@ -57,9 +57,7 @@ class GivenTools:
 
 
 @pytest.mark.parametrize(("is_attended", "longest_s"), [(True, FIRST_WAIT_S), (False, UNATTENDED_WAIT_S)])
-async def test_where_nobody_is_there_for_a_second_turn_the_first_waits_longer(
-    is_attended: bool, longest_s: float
-) -> None:
+async def test_a_session_with_one_turn_only_waits_longer(is_attended: bool, longest_s: float) -> None:
     source = SlowSource()
     sources = ToolSources(GivenTools(source, is_attended))
     asked_at = anyio.current_time()
@@ -82,7 +80,7 @@ class Heard:
         self.sentences.append(event.text)
 
     async def drained(self) -> None:
-        """Do nothing; keep running."""
+        """Do nothing and keep running."""
 
 
 def ledger_heard_by(audience: Heard) -> Ledger:
@@ -91,7 +89,7 @@ def ledger_heard_by(audience: Heard) -> Ledger:
     return ledger
 
 
-async def test_each_session_is_told_once_what_stands_and_again_when_it_comes_back() -> None:
+async def test_a_server_problem_is_reported_once_per_session_and_again_when_it_recurs() -> None:
     shared, toolbox = SlowSource(), Toolbox({})
     first, second = (ToolSources(GivenTools(shared, True)) for _ in range(2))
     reported, also_told = Heard(), Heard()

@@ -1,4 +1,4 @@
-// A client on the official TypeScript SDK that joins an open session and answers nothing: it prints the updates it gets,
+// A client based on the official TypeScript SDK that attaches to an open session and answers nothing: it prints the updates it gets,
 // one line of JSON each, until its input ends.
 
 import { spawn } from "node:child_process";

@@ -108,7 +108,7 @@ await until(() => Object.values(summary.cards).some(isWaiting), "progress");
 await connection.agent.notify(methods.session.cancel, { sessionId });
 summary.waited = (await waiting).stopReason;
 await until(() => summary.aborted, "the server to be told");
-void registration.dispose(); // it is gone at once; what else is waited for is the SDK's own affair, and may last
+void registration.dispose(); // It is gone at once; anything else that the SDK waits for may take long.
 summary.gone = (await prompt("call it again")).stopReason;
 agent.stdin.end();
 summary.exit = await bounded(ended, "the agent's end");

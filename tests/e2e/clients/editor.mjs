@@ -1,5 +1,5 @@
 // A small editor on the official TypeScript SDK: it stores the updates, answers permission requests, and has
-// files and (if wanted) terminals of its own.
+// files and, if requested, its own terminals.
 
 import { spawn } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
@@ -164,7 +164,7 @@ export class Editor {
   }
 }
 
-/** Fold updates into what the reader sees at the end: messages joined, tool cards merged, in order of appearance. */
+/** Fold updates into what the user sees at the end: messages joined, tool cards merged, in order of appearance. */
 export function picture(notifications, sessionId) {
   const items = new Map();
   for (const { update } of notifications.filter((one) => one.sessionId === sessionId)) {

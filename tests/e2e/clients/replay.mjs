@@ -1,7 +1,7 @@
-// Golden transcripts replayed with hermes-acp over stdio; every frame of the agent is read with the official SDK's
+// Golden transcripts replayed with hermes-acp over stdio; every frame from the agent is parsed with the official SDK's
 // schemas; prints one JSON summary.
 //
-// Usage: node replay.mjs JOBS.json, the file being {"command": …, "atOnce": 3, "jobs": [{"transcript": …, "names": {…},
+// Usage: node replay.mjs JOBS.json, where the file contains {"command": …, "atOnce": 3, "jobs": [{"transcript": …, "names": {…},
 // "models": URL, "environment": {…}, "place": …}]}
 
 import { spawn } from "node:child_process";
@@ -18,7 +18,7 @@ const HALVES = { 1: ["v1/schema", "v1/unstable/schema"], 2: ["v2/schema", "v2/un
 const ABOUT_THE_MODEL = ["provider", "model", "effort"];
 let framesChecked = 0;
 
-/** Whether everything that was sent is in what was read. */
+/** Return whether the parsed value contains everything that was sent. */
 function isKept(sent, read) {
   if (sent === null || typeof sent !== "object") return sent === read;
   if (read === null || typeof read !== "object" || Array.isArray(sent) !== Array.isArray(read)) return false;
@@ -48,7 +48,7 @@ class Schemas {
     }
   }
 
-  /** Read a value as the SDK does, with defaults; whatever it does not understand, or understands differently, is a fault. */
+  /** Parse a value as the SDK does, with defaults; whatever it ignores or changes is a fault. */
   check(method, part, value) {
     if (PROPOSED.has(method)) return;
     const schema = this.byPart.get(`${method} ${part}`);
@@ -136,7 +136,7 @@ class Names {
   }
 }
 
-/** Literal text in a pattern. */
+/** Return a pattern that matches a text literally. */
 function escaped(text) {
   return text.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
 }
@@ -160,7 +160,7 @@ class Agent {
     this.process.stdin.write(`${JSON.stringify(frame)}\n`);
   }
 
-  /** The next frame, checked; updates about the models before they are listed are omitted. */
+  /** Return the next frame, checked; updates about the models before they are listed are omitted. */
   async receive() {
     for (;;) {
       const { value, done } = await bounded(this.lines.next(), "a frame");
@@ -199,7 +199,7 @@ class Agent {
 }
 
 /**
- * Whether a frame contains only a command's output so far, which a fast command may not send. All of it
+ * Return whether a frame contains only a command's output so far, which a fast command may not send. All of it
  * is sent again when the command has ended, and compared there.
  */
 function isLiveOutput(frame) {

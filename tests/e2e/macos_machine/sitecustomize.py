@@ -1,6 +1,7 @@
 """Make Python on Linux look like Python on macOS: other names, fewer calls.
 
 Imported by every interpreter that starts.
+
 Only what a program can learn from Python changes. The file system stays case-sensitive, and the kernel is still Linux.
 So this reveals calls and files that do not exist on macOS, but not different behaviour.
 """
@@ -61,9 +62,9 @@ def refuse_proc(event: str, arguments: tuple[Any, ...]) -> None:
 def become_macos() -> None:
     """Remove what exists only on Linux, and name the system as macOS does."""
     with contextlib.suppress(ImportError):
-        importlib.import_module("truststore")  # on macOS it loads Apple's Security framework
-        importlib.import_module("psutil")  # detects its system when it is imported
-    sysconfig.get_config_vars()  # this interpreter's own data has Linux in its name
+        importlib.import_module("truststore")  # On macOS it loads Apple's Security framework.
+        importlib.import_module("psutil")  # Detects its system when it is imported.
+    sysconfig.get_config_vars()  # This interpreter's own data has Linux in its name.
     selectors.DefaultSelector = selectors.PollSelector
     for module, names in LINUX_ONLY.items():
         for name in names:
@@ -81,7 +82,7 @@ def become_macos() -> None:
     ):
         if hasattr(resource, name):
             delattr(resource, name)
-    proxies = types.ModuleType("_scproxy")  # the system's proxy settings, which urllib asks for on macOS
+    proxies = types.ModuleType("_scproxy")  # The system's proxy settings, which urllib queries on macOS.
     proxies.__dict__.update(_get_proxy_settings=dict, _get_proxies=dict)
     sys.modules["_scproxy"] = proxies
     ctypes.CDLL = Libc

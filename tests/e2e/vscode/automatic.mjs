@@ -1,4 +1,4 @@
-// What happens by itself: the editor saves, and time passes.
+// Automatic events: the editor saves by itself, and time passes.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ export async function reviewsHunksWithAutoSave(scene) {
   }
 }
 
-/** Open the file in its initial state: an editor that has it open notices a change on disk a little later. */
+/** Open the file in its initial state: an editor in which it is open notices a change on disk a little later. */
 async function opensTheShop({ window, project }) {
   await window.closeEditors();
   await writeFile(join(project, "shop.py"), SHOP);

@@ -1,8 +1,8 @@
 // Measures in the window of a real VS Code: how long the extension takes to activate and to show an answer, how smoothly the panel paints.
 //
 // Usage: bench.mjs CONFIG_AS_JSON [UPDATES]. One line of JSON per measurement.
-// Frames are counted where they are painted, in the panel's own page; the floors are the same page with nothing to do, and bare
-// words in one element that scrolls, which is what the browser alone needs.
+// Frames are counted where they are painted, in the panel's own page; the baselines are the same page without work, and plain
+// text in one scrolling element, which shows the time that the browser itself needs.
 
 import { Scene, until } from "./scene.mjs";
 
@@ -46,7 +46,7 @@ async function paint({ total, kind, session }) {
   const began = performance.now();
   let busy = 0;
   for (let sent = 0; sent < total; ) {
-    // What a host sends: at most a batch a frame.
+    // What a host sends: at most one batch per frame.
     await new Promise((resolve) => setTimeout(resolve, 16));
     const due = Math.min(total, Math.ceil(performance.now() - began));
     const before = performance.now();

@@ -1,4 +1,4 @@
-// Attachments of a prompt, and a commit message written into the box of Source Control.
+// Attachments to a prompt, and a commit message written into the Source Control input box.
 
 import { execFile } from "node:child_process";
 import { rm, writeFile } from "node:fs/promises";
@@ -22,7 +22,7 @@ export async function bringsAlongWhatIsOpen(scene) {
   await page.keyboard.press("Control+a");
   await chip(panel, "list.txt:1-5").waitFor();
   await shot("light-context");
-  // The open file is the first that an @ offers.
+  // The open file is offered first after an @.
   await area.fill("");
   await area.pressSequentially("@");
   await panel.getByRole("option").first().waitFor();
@@ -43,7 +43,7 @@ export async function bringsAlongWhatIsOpen(scene) {
   await until(async () => (await chip(panel, "ghost.py").getAttribute("aria-pressed")) === "true", "the file goes along again");
   await window.prompt("and now");
   await window.rest();
-  await until(async () => (await scene.heardByModel()).split("ghost.py").length > heardBefore, "the model is told of the file");
+  await until(async () => (await scene.heardByModel()).split("ghost.py").length > heardBefore, "the model is told about the file");
 }
 
 export async function attachesWhatIsDropped({ window, project }) {
@@ -155,7 +155,7 @@ export async function writesACommitMessage(scene) {
   const box = page.locator(".scm-editor .view-lines");
   await window.run("Hermes: Write a Commit Message");
   await until(async () => (await scene.heardByModel()).includes("never to be committed"), "the model is asked");
-  // A notification that is not closed goes to the notification list.
+  // A notification that is not closed moves to the notification list.
   await window.run("Notifications: Show Notifications");
   const progress = page.locator(".notifications-center .notification-list-item").filter({ hasText: "Hermes is writing a commit message" });
   await progress.getByRole("button", { name: "Cancel", exact: true }).click();
@@ -166,8 +166,8 @@ export async function writesACommitMessage(scene) {
   await run("git", ["-C", project, "add", "shop.py"]);
   expect((await box.first().innerText()).trim(), "", "a message that was cancelled");
   await window.run("Hermes: Write a Commit Message");
-  // The model is told that it may only read; its script says so.
-  // In a narrow box the sentence takes two lines.
+  // The model is told that it may only read; its scripted answer says so.
+  // In a narrow box, the sentence takes two lines.
   await box.filter({ hasText: /I\smay\sonly\slook\s*here\./ }).first().waitFor();
   if (!(await scene.heardByModel()).includes("Write a commit message for the staged changes")) throw new Error("the model was not asked");
   const { stdout } = await run("git", ["-C", project, "log", "--oneline", "--all"]).catch(() => ({ stdout: "" }));

@@ -1,4 +1,4 @@
-// What people see when something breaks or is not allowed, one scenario after the other.
+// What people see when something breaks or is not allowed, in several scenarios.
 
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ export async function tellsWhyATurnFailed({ window, shot }) {
   const end = panel.locator(".end.failed").last();
   await end.getByText("this is more than the model takes").waitFor();
   const words = await end.innerText();
-  if (/-32\d{3}|internal error/i.test(words)) throw new Error(`that is no reason for people: ${words}`);
+  if (/-32\d{3}|internal error/i.test(words)) throw new Error(`not an explanation for users: ${words}`);
   await end.getByRole("button", { name: "Retry" }).waitFor();
   await shot("light-failed");
 }
@@ -74,7 +74,7 @@ export async function survivesTheDeathOfTheResidentProcess(scene) {
   await window.prompt("talk until the last is killed");
   await panel.getByText("The second begins").waitFor();
   next.kill("SIGKILL");
-  // Both turns were interrupted; the row of the first is there already.
+  // Both turns were interrupted; the row of the first already exists.
   await window.conversation.getByText("The turn was interrupted.").nth(1).waitFor();
   await panel.getByRole("button", { name: "Continue", exact: true }).click();
   await panel.getByText("I went on and am done.").waitFor();
@@ -85,7 +85,7 @@ export async function survivesAReload(scene) {
   const { panel } = window;
   await window.prompt("talk until reloaded");
   await panel.getByText("Half of it").waitFor();
-  // The window stores a growing answer a moment later; the server restores the answer itself.
+  // The window stores a growing answer with a short delay; the server restores the whole answer.
   const agent = await scene.agent();
   await window.area.fill("half a thought");
   await until(async () => (await keptDrafts(scene)).includes("half a thought"), "what is being written is kept");
@@ -114,7 +114,7 @@ async function keptDrafts({ editor }) {
   return (await Promise.all(files.map((name) => readFile(join(storage, name), "utf8")))).join();
 }
 
-/** The panel is shown again by itself: once it is drawn, it has not taken the focus from anything. */
+/** The panel reappears by itself; once it is drawn, it must not have taken the focus from anything. */
 async function leavesTheFocus({ area, caret }) {
   await area.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
   expect(await caret.count(), 0, "prompts that took the focus");

@@ -1,6 +1,6 @@
 // The first minutes of a user without any setup: the panel leads to the server, a provider and a first answer; then the pages.
 //
-// Usage: first_run.mjs CONFIG_AS_JSON with what a scene needs, and `tools` (a folder with a Python).
+// Usage: first_run.mjs CONFIG_AS_JSON with the fields that a scene needs, and `tools` (a folder with a Python).
 
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,8 +1,8 @@
 // Without an installed server: uvx runs the extension's wheel, or a button installs it; old servers are
 // named.
 //
-// Usage: install.mjs CONFIG_AS_JSON with what a scene needs, `uv` (the folder of uvx), `old` (a server that is too old).
-// What the wheel depends on comes from the package index.
+// Usage: install.mjs CONFIG_AS_JSON with the fields that a scene needs, `uv` (the folder of uvx), `old` (a server that is too old).
+// The wheel's dependencies are installed from the package index.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ async function set(values) {
   await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, "utf8")), ...values }));
 }
 
-/** Run a command line of the server that is running. */
+/** Return the command line of the running server. */
 async function commandLine() {
   const [agent] = await until(async () => {
     const found = await scene.agents();

@@ -1,4 +1,4 @@
-// What people do in the panel beyond asking and answering: queue, go back, follow links, find questions.
+// What people do in the panel beyond asking and answering: queue prompts, go back, follow links, find questions.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -86,7 +86,7 @@ export async function usesCodeOfAnAnswer(scene) {
   await panel.getByText("It is applied.").waitFor();
   await writeFile(join(scene.project, "ghost.py"), "");
   await window.closeEditors();
-  // A terminal that is left comes back with each window, takes its focus, and in a folder without trust asks for it.
+  // A terminal that is left open reappears in each window, takes its focus, and asks for trust in an untrusted folder.
   await window.run("Terminal: Kill the Active Terminal Instance");
   await page.locator(".terminal.xterm").first().waitFor({ state: "detached" });
 }

@@ -1,4 +1,4 @@
-// Checks of the panel's and the pages' documents, one after the other.
+// Checks of the documents of the panel and the pages.
 
 import { expect, until } from "./scene.mjs";
 
@@ -198,7 +198,7 @@ async function beginsAMentionWithItsKind(stage) {
 async function countsTheTimeThatPasses(stage) {
   const now = 1_800_000_000_000;
   const page = await stage.open({ time: now });
-  // What is shown is from the last tick, up to a second ago: almost a second more, so that it is the same second.
+  // The displayed time is from the last tick, up to a second ago; advance by almost a second, so that it is the same second.
   const running = callOf({ kind: "execute", title: "make", status: "in_progress", clock: { beganAt: now - 64_999 } });
   const done = callOf({ id: "d", title: "Read a", kind: "read", status: "completed", clock: { beganAt: now - 70_000, tookMs: 3_000 } });
   await stage.show({ items: [done, running], turns: ["t"], beganAt: now - 71_999 });
@@ -206,7 +206,7 @@ async function countsTheTimeThatPasses(stage) {
   await until(async () => (await shown()).length === 3, "all times are shown");
   const first = (await shown()).join();
   await until(async () => (await shown()).join() !== first, "time passes");
-  // From here on, it passes only as the check says, however slow the machine is.
+  // From here on, time passes only as the check says, however slow the machine is.
   await page.clock.pauseAt(now + 60_000);
   await until(async () => (await shown()).join() === "3 s,2 min 4 s,2 min 11 s", "the times are shown");
   await page.clock.runFor(2000);

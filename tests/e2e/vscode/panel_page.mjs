@@ -38,7 +38,7 @@ class Stage {
       if (pathname === "/") return route.fulfill({ contentType: "text/html", body: `<html class="in-${place}"><body><div id="root"></div></body></html>` });
       return route.fulfill({ contentType: "text/javascript", body: await readFile(join(extension, "dist", pathname.slice(1))) });
     });
-    // Where a check sets the clock, the page has no other.
+    // If a check sets the clock, the page uses only that.
     if (time !== undefined) await this.page.clock.install({ time });
     await this.page.goto("http://panel.test/");
     await this.page.addStyleTag({ content: style });
@@ -57,7 +57,7 @@ class Stage {
     return this.page.evaluate((data) => window.dispatchEvent(new MessageEvent("message", { data })), message);
   }
 
-  /** Show a session, and what is around it. */
+  /** Show a session and its surroundings. */
   async show(session = {}, shell = {}) {
     await this.send({ type: "session", session: { ...SESSION, ...session } });
     await this.send({ type: "shell", shell: { ...SHELL, ...shell } });

@@ -1,7 +1,7 @@
-// The rows of a long conversation in the panel's own page, without an editor around it: their order, where they stay.
+// The rows of a long conversation in the panel's own page, without an editor around it: their order and their positions.
 //
 // Usage: rows.mjs FOLDER_OF_THE_EXTENSION. Exits with 1 and the reason if something is wrong.
-// What is measured is how the page is laid out, so every step waits until the page was drawn, however long that takes.
+// The layout of the page is measured, so every step waits until the page has been drawn, however long that takes.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { startBrowser } from "./window.mjs";
 const [extension] = process.argv.slice(2);
 const SIZES = [
   { width: 420, height: 600, steps: 40 },
-  // Higher than what is assumed before anything was measured.
+  // Higher than the height that is assumed before anything is measured.
   { width: 420, height: 1300, steps: 6 },
 ];
 
@@ -22,7 +22,7 @@ async function play(steps) {
   const random = () => (seed = (seed * 1664525 + 1013904223) >>> 0) / 4294967296;
   const wrong = [];
   const list = () => document.querySelector(".list");
-  /** Wait until a frame was drawn, and what it led to. */
+  /** Wait until a frame and its effects have been drawn. */
   const drawn = async () => {
     for (let frames = 0; frames < 2; frames += 1) await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
   };
@@ -78,7 +78,7 @@ async function play(steps) {
   check("a conversation is shown from its end", distance() < 2, distance());
   checkRows("at first");
 
-  // Elements below the rows come and go, and leave more or less room for them.
+  // Elements below the rows appear and disappear, which changes the room for the rows.
   const entries = Array.from({ length: 6 }, (_, at) => ({ content: `Step ${at}`, status: at < 3 ? "completed" : "pending" }));
   tell({ type: "prompted", id: "turn", text: "go on with it", attachments: [], isWaiting: false }, { type: "begun", id: "turn", at: 1 }, { type: "plan", entries });
   await shown("user turn");
@@ -93,7 +93,7 @@ async function play(steps) {
   await drawn();
   check("the end stays in sight below a row that grew", distance() < 2, distance());
 
-  // Rows above are drawn for the first time while one scrolls up; what is read stays where it is.
+  // Rows above are drawn for the first time during scrolling up; the visible text must not move.
   for (let step = 0; step < steps && list().scrollTop > 200; step += 1) {
     const pane = list().getBoundingClientRect();
     const row = [...document.querySelectorAll(".row")].find((each) => each.getBoundingClientRect().bottom > pane.top + 200);
@@ -111,7 +111,7 @@ async function play(steps) {
   for (let frames = 0; frames < 10; frames += 1) await drawn();
   check("news at the end moves nobody there", document.querySelector(`[data-key="${key}"]`)?.getBoundingClientRect().top === top, key);
 
-  // Anything, in any order.
+  // Random actions in any order.
   let added = 0;
   for (let step = 0; step < steps; step += 1) {
     const kind = Math.floor(random() * 6);

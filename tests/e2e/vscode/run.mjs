@@ -1,7 +1,7 @@
 // Runs the scenarios in one window, in order, and prints each result as a line of JSON.
 //
 // If two in a row fail, the window is not in the state that the others expect: the run ends.
-// Usage: run.mjs CONFIG_AS_JSON [NAME…], the names in playing order after the first.
+// Usage: run.mjs CONFIG_AS_JSON [NAME…]. The first scenario always runs; the names select which others follow, and their order.
 
 import { SCENARIOS } from "./scenarios.mjs";
 import { bounded, Scene } from "./scene.mjs";

@@ -1,4 +1,4 @@
-// What people do in the window: one scenario after the other.
+// What people do in the window, as a list of scenarios.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -237,12 +237,12 @@ async function offersActionsOfTheLanguageServer(scene) {
   await window.openFile("notes.txt");
   const action = page.locator(".action-widget .monaco-list-row").filter({ hasText: /Explain/i });
   const nothing = page.locator(".monaco-editor-overlaymessage, .monaco-editor .message").filter({ hasText: "No code actions" });
-  // The server is started with the window; until it is there the editor says that there is nothing.
+  // The server starts with the window; until it is ready, the editor says that there is nothing.
   await until(async () => {
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+a");
     await page.keyboard.press("Control+.");
-    // Keys that come while the editor is still being put together lead to neither: then they are pressed again.
+    // Keys pressed while the editor is still being set up have neither effect, so they are pressed again.
     await action.or(nothing).first().waitFor({ timeout: UNHEARD_MS }).catch(() => undefined);
     return action.first().isVisible();
   }, "the language server offers something");

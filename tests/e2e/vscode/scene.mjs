@@ -56,7 +56,7 @@ export class Scene {
     const played = join(folder, "script.json");
     await writeFile(played, (await readFile(script, "utf8")).replaceAll("@SECOND@", scene.second));
     await scene.startModel(folder, python, played, root);
-    // The editor asks a login shell for the path that programs are looked for along.
+    // The editor asks a login shell for the PATH.
     if (path) for (const name of [".profile", ".bash_profile"]) await writeFile(join(scene.home, name), `export PATH="${path}"\n`);
     scene.command = command;
     const env = (scene.environment = {
@@ -160,8 +160,8 @@ export async function until(isSo, what, waitMs = WAIT_MS) {
 }
 
 /**
- * Press a key of the editor's text until it had its effect. A key means what the window's context says at that moment, and of that a
- * part (what the file is, whether it has edits) comes a little behind what is seen; then it meant something else, or nothing.
+ * Press a key in the editor's text until it has had its effect. The meaning of a key depends on the window's context, and parts of
+ * that (the kind of file, whether it has edits) are updated a little later than the screen; until then, the key has another effect, or none.
  */
 export async function pressUntil(page, key, isSo, what) {
   await until(async () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, pressUntil, SHOP, until } from "./scene.mjs";
 import { NEXT_TAB_KEY, REJECT_KEY, REVERT_KEY, UNHEARD_MS } from "./window.mjs";
 
-/** A seed that covers: a proposal that is only viewed, and hunks decided before a proposal is allowed or rejected. */
+/** A seed that covers a proposal that is only viewed, and hunks decided before a proposal is approved or rejected. */
 const SEED = 1;
 const CYCLES = 3;
 const ROUNDS_WHILE_PENDING = 40;
@@ -80,7 +80,7 @@ async function reset(scene) {
   await pressUntil(page, REVERT_KEY, isBack, "the file is as it was");
 }
 
-/** Play one proposal: keys while it is pending, an answer, keys after that. */
+/** Play one proposal: press keys while it is pending, answer it, and press keys after that. */
 async function playProposal(scene, random) {
   const { window } = scene;
   const { page, panel } = window;

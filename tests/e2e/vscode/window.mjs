@@ -1,4 +1,4 @@
-// A real VS Code in a browser: started, opened, inspected, ended.
+// A real VS Code in a browser: start, open, inspect and end it.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,10 +16,10 @@ export const WAIT_MS = 90_000;
 /** A key without any effect for this long was pressed before the window was ready for keys. */
 export const UNHEARD_MS = 15_000;
 const MAX_RELOADS = 6;
-/** Keys for commands that have no key in VS Code, or one that a browser uses itself. */
+/** Keys for commands that have none in VS Code, or one that the browser uses itself. */
 export const REVERT_KEY = "Control+Alt+F10";
 export const NEXT_TAB_KEY = "Control+Alt+F9";
-/** In a browser the key of this command opens a new file wherever there is nothing to reject. */
+/** In a browser, this command's key opens a new file if there is nothing to reject. */
 export const REJECT_KEY = "Control+Alt+F8";
 const KEYS = {
   [REVERT_KEY]: "workbench.action.files.revert",
@@ -123,9 +123,9 @@ export class Window {
   }
 
   /**
-   * Tell whether the window came to know its folders. Opened for the first time in a browser, VS Code now and then drops what it
-   * reads in a workspace's file: the news may come before the window has the workspace that they are about. What it read goes into
-   * its cache a little later, and a window that is loaded with that has them from the beginning.
+   * Return whether the window knows its folders. Opened for the first time in a browser, VS Code occasionally drops what it reads
+   * from a workspace file, because the event may arrive before the window has the workspace. It caches what it read a little
+   * later, and a window that is loaded with this cache has the folders from the start.
    */
   async hasFolders() {
     const rows = this.page.locator(".explorer-folders-view .monaco-list-row").first();
@@ -154,7 +154,7 @@ export class Window {
     await row.waitFor({ state: "hidden" });
   }
 
-  /** Press the key that opens the palette, again only if the first was too early for the window. */
+  /** Press the key that opens the palette; press it again only if the first press was too early for the window. */
   async openPalette(key) {
     const input = this.page.locator(".quick-input-widget input").first();
     for (const end = Date.now() + WAIT_MS; !(await input.isVisible()); ) {
@@ -164,7 +164,7 @@ export class Window {
     }
   }
 
-  /** Run a command of the palette by its title; other titles may start with it. */
+  /** Run a command from the palette by its title; other titles may start with it. */
   async run(title) {
     const named = [`[aria-label="${title}"]`, `[aria-label^="${title},"]`].map((label) => `.quick-input-list .monaco-list-row${label}`);
     await this.choose("F1", `>${title}`, this.page.locator(named.join(", ")).first());
@@ -172,26 +172,26 @@ export class Window {
 
   /** Open a file and wait until its text has the focus: its tab appears earlier, when keys still go elsewhere. */
   async openFile(name) {
-    // The row that has the focus: until the list is filtered that is the file opened last.
+    // The row that has the focus; until the list is filtered, that is the file opened last.
     await this.choose("Control+p", name, this.page.locator(".quick-input-list .monaco-list-row.focused").filter({ hasText: name }));
     await this.page.locator(`.monaco-editor.focused[data-uri$="/${name}"]`).waitFor();
   }
 
   /**
-   * Close every editor. Where only one is closed VS Code opens another in its place, and gives it the focus when its file is read
-   * at last, whatever has the focus by then: keys on their way to the panel would end in that file.
+   * Close every editor. If only one is closed, VS Code opens another in its place and gives it the focus once its file has been
+   * read, whatever has the focus by then, so keys meant for the panel would end up in that file.
    */
   async closeEditors() {
     await this.run("View: Close All Editors");
     await this.page.locator(".part.editor .tab").first().waitFor({ state: "detached" });
   }
 
-  /** The page of the panel. */
+  /** Return the page of the panel. */
   get panel() {
     return this.page.frameLocator("iframe.webview.ready").first().frameLocator("iframe#active-frame");
   }
 
-  /** The rows of the conversation, without what is only announced to screen readers. */
+  /** The rows of the conversation, without texts that are only announced to screen readers. */
   get conversation() {
     return this.panel.getByRole("feed", { name: "Conversation" });
   }
@@ -201,7 +201,7 @@ export class Window {
     return this.panel.getByLabel("Prompt", { exact: true });
   }
 
-  /** The prompt, as long as keys go there. */
+  /** Return the prompt while it has the focus. */
   get caret() {
     return this.panel.locator("textarea[aria-label=Prompt]:focus");
   }
@@ -211,7 +211,7 @@ export class Window {
     await this.caret.waitFor();
   }
 
-  /** Wait until no turn is running: a running turn would take what is sent. */
+  /** Wait until no turn is running: a running turn would receive the next message. */
   async rest() {
     await this.panel.getByRole("button", { name: "Stop", exact: true }).first().waitFor({ state: "detached" });
   }

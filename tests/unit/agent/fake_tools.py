@@ -1,4 +1,4 @@
-"""Tools that do what a test says."""
+"""Fake tools whose actions a test chooses."""
 
 import math
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ Does = Callable[[Progress, dict[str, Any]], Awaitable[Result]]
 
 
 class FakeTool:
-    """A tool whose action is a function of the test; it counts how often that ran."""
+    """A tool whose action is a function from the test; it counts how often the action ran."""
 
     kind: ToolKind = "other"
 

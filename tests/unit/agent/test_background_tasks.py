@@ -1,4 +1,4 @@
-"""Tasks that run beside a block: when they end, and how their errors are raised."""
+"""Background tasks that run beside a block: when they end, and how their errors are raised."""
 
 import anyio
 import anyio.lowlevel
@@ -14,7 +14,7 @@ async def fail() -> None:
     raise StorageError("The disk is full.")
 
 
-async def test_all_works_end_with_the_block() -> None:
+async def test_background_tasks_end_with_the_block() -> None:
     begun, ended = [anyio.Event(), anyio.Event()], 0
 
     async def first() -> None:
@@ -37,7 +37,7 @@ async def test_all_works_end_with_the_block() -> None:
     assert ended == 2
 
 
-async def test_together_waits_for_the_work() -> None:
+async def test_together_waits_for_its_tasks() -> None:
     done = anyio.Event()
 
     async def work() -> None:
@@ -50,14 +50,14 @@ async def test_together_waits_for_the_work() -> None:
 
 
 @pytest.mark.parametrize("way", [background_tasks, joined_task])
-async def test_an_error_of_the_work_ends_the_block_and_comes_out_as_itself(way: object) -> None:
+async def test_an_error_in_a_task_ends_the_block_and_is_raised_unchanged(way: object) -> None:
     with pytest.raises(StorageError, match="disk is full"):
         async with background_tasks(fail) if way is background_tasks else joined_task(fail):
             await anyio.sleep_forever()
 
 
 @pytest.mark.parametrize("way", [background_tasks, joined_task])
-async def test_an_error_of_the_block_ends_the_work_and_comes_out_as_itself(way: object) -> None:
+async def test_an_error_in_the_block_cancels_the_tasks(way: object) -> None:
     with pytest.raises(StorageError, match="disk is full"):
         async with (
             background_tasks(anyio.sleep_forever)

@@ -1,4 +1,4 @@
-"""Which calls of a step run together, and that each sees the results of those before it."""
+"""Scheduling of the calls of one step: what runs concurrently, and that each call sees the results of earlier ones."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -49,7 +49,7 @@ READ, WRITE, RUN = Reads("/project/a"), Writes("/project/a"), Runs("make", "/pro
 
 
 class Actor(FakeTool):
-    """A toy with effects that the test chooses."""
+    """A fake tool with effects that the test chooses."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Actor(FakeTool):
 
 
 class Meeting:
-    """An action that ends only when several of its calls run at the same time."""
+    """An action that ends only when several calls run it at the same time."""
 
     def __init__(self, count: int) -> None:
         self._missing = count
@@ -104,14 +104,14 @@ def trace(journal: MemoryJournal) -> list[str]:
     ]
 
 
-async def test_calls_that_only_look_run_at_the_same_time() -> None:
+async def test_read_only_calls_run_concurrently() -> None:
     meeting = Meeting(3)
     toys = Actor("look", meeting, READ), Actor("find", meeting, Reads("/project"))
     calls = call("look", "c1", n=1), call("look", "c2", n=2), call("find", "c3")
     assert await run(MemoryJournal(), toys, *calls) == ["met"] * 3
 
 
-async def test_changes_of_different_files_run_at_the_same_time() -> None:
+async def test_changes_to_different_files_run_concurrently() -> None:
     meeting = Meeting(2)
     toys = Actor("one", meeting, WRITE), Actor("two", meeting, Writes("/project/b"))
     assert await run(MemoryJournal(), toys, call("one", "c1"), call("two", "c2")) == ["met"] * 2
@@ -131,7 +131,7 @@ async def test_changes_of_different_files_run_at_the_same_time() -> None:
         (Calls("s", "t"), Calls("s", "t")),
     ],
 )
-async def test_calls_in_each_others_way_run_in_their_order(first: Effect, second: Effect) -> None:
+async def test_conflicting_calls_run_in_order(first: Effect, second: Effect) -> None:
     journal = MemoryJournal()
 
     async def slow(progress: Progress, arguments: dict[str, Any]) -> Result:
@@ -144,7 +144,7 @@ async def test_calls_in_each_others_way_run_in_their_order(first: Effect, second
     assert trace(journal) == ["+c1", "-c1", "+c2", "-c2"]
 
 
-async def test_a_call_is_understood_as_things_are_after_those_in_its_way() -> None:
+async def test_a_call_is_interpreted_after_the_calls_it_conflicts_with() -> None:
     state = ["before"]
 
     async def change(progress: Progress, arguments: dict[str, Any]) -> Result:
@@ -170,7 +170,7 @@ async def test_a_call_is_understood_as_things_are_after_those_in_its_way() -> No
     assert texts == ["changed", "after"]
 
 
-async def test_a_call_that_cannot_be_understood_yet_is_tried_again_behind_a_change() -> None:
+async def test_a_call_that_cannot_be_interpreted_yet_is_retried_after_a_change() -> None:
     files: set[str] = set()
 
     async def make(progress: Progress, arguments: dict[str, Any]) -> Result:
@@ -188,7 +188,7 @@ async def test_a_call_that_cannot_be_understood_yet_is_tried_again_behind_a_chan
     assert texts[1].startswith("Done")
 
 
-async def test_outcomes_stand_in_the_order_of_their_calls_however_they_end() -> None:
+async def test_outcomes_are_in_the_order_of_their_calls_however_they_end() -> None:
     journal = MemoryJournal()
 
     async def wait(progress: Progress, arguments: dict[str, Any]) -> Result:
@@ -241,7 +241,7 @@ async def test_questions_are_asked_one_at_a_time_and_in_order_while_others_conti
     ]
 
 
-async def test_the_same_look_twice_is_taken_once_even_while_the_first_is_at_work() -> None:
+async def test_a_repeated_read_runs_once_even_while_the_first_is_running() -> None:
     toy = Actor("look", Meeting(1), READ)
     texts = await run(MemoryJournal(), [toy], call("look", "c1"), call("look", "c2"))
     assert texts[0] == "met"
@@ -278,7 +278,7 @@ async def test_a_call_beyond_its_tools_capabilities_never_runs(effect: Effect, n
     assert undeclared_effects((effect,), frozenset({needed})) == ()
 
 
-def test_a_tool_that_remembers_is_used_in_order_and_others_beside_it() -> None:
+def test_calls_to_a_stateful_tool_run_in_order_and_others_concurrently() -> None:
     page = Reaches("example.org", "https://example.org")
     browser = Actor("browser", succeed, is_repeatable=False, has=frozenset({"network"}))
     fetcher = Actor("fetch", succeed, has=frozenset({"network"}))
@@ -297,7 +297,7 @@ FOOTPRINTS = st.builds(Footprint, PATHS, PATHS, st.booleans(), st.sampled_from([
 
 
 @given(FOOTPRINTS, FOOTPRINTS)
-def test_who_hinders_is_hindered(one: Footprint, other: Footprint) -> None:
+def test_conflicts_are_symmetric(one: Footprint, other: Footprint) -> None:
     assert one.conflicts_with(other) is other.conflicts_with(one)
     if not one.changes_anything and not other.changes_anything and not one.place:
         assert not one.conflicts_with(other)

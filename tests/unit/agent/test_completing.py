@@ -1,4 +1,4 @@
-"""How a model's answer for a gap becomes a completion."""
+"""Turning a model's answer for a gap in a text into a completion."""
 
 import pytest
 
@@ -18,12 +18,12 @@ from tests.unit.agent.turns import MemoryJournal, MemoryLog, open_turn
         ("\n    pass", "def f():", "\n", "\n    pass"),
     ],
 )
-def test_only_what_is_missing_is_left(answer: str, before: str, behind: str, expected: str) -> None:
+def test_only_the_missing_text_remains(answer: str, before: str, behind: str, expected: str) -> None:
     assert trim_completion(answer, before, behind) == expected
 
 
 @pytest.mark.anyio
-async def test_what_it_cost_is_written_down_though_no_session_has_it() -> None:
+async def test_cost_is_recorded_although_no_session_has_it() -> None:
     provider = ScriptedProvider()
     provider.plays(step("w * h"))
     deps = open_turn(provider, MemoryJournal()).deps

@@ -1,4 +1,4 @@
-"""What is dropped when a history has to be shorter, whatever its shape."""
+"""Cuts that compaction makes when a history must become shorter."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,12 +31,12 @@ def shortened(messages: list[Message], room: HistoryBudget) -> list[Message] | N
 
 
 @given(histories(), ROOMS)
-def test_every_law_holds_afterwards(messages: list[Message], room: HistoryBudget) -> None:
+def test_every_invariant_holds_after_a_cut(messages: list[Message], room: HistoryBudget) -> None:
     assert invariant_violations(shortened(messages, room) or messages) == []
 
 
 @given(histories(), ROOMS)
-def test_the_users_last_words_stay_as_they_are(messages: list[Message], room: HistoryBudget) -> None:
+def test_the_users_last_message_is_unchanged(messages: list[Message], room: HistoryBudget) -> None:
     after = shortened(messages, room) or messages
     before_place, place = last_prompt_index(messages), last_prompt_index(after)
     assert (before_place is None) == (place is None)
@@ -45,7 +45,7 @@ def test_the_users_last_words_stay_as_they_are(messages: list[Message], room: Hi
 
 
 @given(histories(), ROOMS)
-def test_answers_stay_whole_with_their_thoughts_and_signatures_or_go(
+def test_answers_keep_their_thoughts_and_signatures_or_are_dropped(
     messages: list[Message], room: HistoryBudget
 ) -> None:
     known = {id(message) for message in messages}
@@ -54,7 +54,7 @@ def test_answers_stay_whole_with_their_thoughts_and_signatures_or_go(
 
 
 @given(histories(), ROOMS)
-def test_what_is_not_answered_yet_stays(messages: list[Message], room: HistoryBudget) -> None:
+def test_unanswered_messages_are_kept(messages: list[Message], room: HistoryBudget) -> None:
     after = shortened(messages, room) or messages
     fresh, before = after[last_exchange_index(after) :], messages[last_exchange_index(messages) :]
     assert [type(message) for message in fresh[-len(before) :] if before] == [
@@ -65,10 +65,10 @@ def test_what_is_not_answered_yet_stays(messages: list[Message], room: HistoryBu
 
 
 @given(histories(), ROOMS)
-def test_what_is_short_is_left_alone(messages: list[Message], room: HistoryBudget) -> None:
+def test_a_short_history_is_unchanged(messages: list[Message], room: HistoryBudget) -> None:
     once = shortened(messages, room)
     if once is not None and (cut := find_cut(once, room)):
-        # Only outcomes were cut: that is the cheap first half, and the summary may follow.
+        # Only outcomes were cut, which is the cheap first stage; a summary may follow.
         assert estimate_tokens(apply_compaction(once, cut.made("c", ""))) <= estimate_tokens(once)
         twice = shortened(once, room)
         assert twice is not None
@@ -76,7 +76,7 @@ def test_what_is_short_is_left_alone(messages: list[Message], room: HistoryBudge
 
 
 @given(histories(), ROOMS, st.data())
-def test_places_move_with_what_stands_there(
+def test_positions_move_with_their_messages(
     messages: list[Message], room: HistoryBudget, data: st.DataObject
 ) -> None:
     if cut := find_cut(messages, room):
@@ -102,7 +102,7 @@ def step(name: str, *outcomes: str) -> list[Message]:
 BIG = "o" * (4 * LARGE_OUTCOME_CHARACTERS)
 
 
-def test_old_outputs_are_cut_where_that_is_enough() -> None:
+def test_old_outputs_are_cut_if_that_is_enough() -> None:
     messages = [say("go"), *step("a", BIG, "small"), *step("b", BIG)]
     after = shortened(messages, HistoryBudget(kept=100, max_fresh=10_000, target=3_000))
     assert after is not None
@@ -111,7 +111,7 @@ def test_old_outputs_are_cut_where_that_is_enough() -> None:
     assert texts[1:] == ["small", BIG]
 
 
-def test_a_fresh_output_that_leaves_no_room_is_cut_too() -> None:
+def test_a_recent_output_that_leaves_no_room_is_cut_too() -> None:
     messages = [say("go"), *step("a", BIG, "small")]
     assert shortened(messages, HistoryBudget(kept=100, max_fresh=10_000)) is None
     after = shortened(messages, HistoryBudget(kept=100, max_fresh=1_000))

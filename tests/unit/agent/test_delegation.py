@@ -1,4 +1,4 @@
-"""What child agents may use, and what happens to a turn whose children fail."""
+"""Child agents: the tools they get, their limits, and failures of children."""
 
 import math
 from collections.abc import Callable
@@ -118,7 +118,7 @@ def hands_over(*instructions: str, **more: object) -> Played:
 def parent_of(
     *instructions: str, **child: Callable[[ModelRequest], Played]
 ) -> Callable[[ModelRequest], Played]:
-    """Have a parent delegate once, and each child play the replies for its instructions."""
+    """Have a parent delegate once and each child send the scripted replies for its instructions."""
 
     def answer(request: ModelRequest) -> Played:
         words = first_words(request)
@@ -165,7 +165,7 @@ async def test_every_child_answers_and_its_record_is_closed() -> None:
     assert [event.reason for event in changes[:2]] == [None, None]
 
 
-async def test_what_goes_wrong_with_a_child_is_told_and_ends_nothing_else() -> None:
+async def test_a_child_failure_is_reported_and_ends_nothing_else() -> None:
     records = MemoryRecords()
     answer = parent_of("a", "b", "c", "d", a=breaks, b=is_gone, c=never_ends, d=says("Fine."))
     turn, journal = turn_with(answer, records, bounds=ChildLimits(max_parallel=4, max_steps=2))
@@ -191,7 +191,7 @@ async def test_what_goes_wrong_with_a_child_is_told_and_ends_nothing_else() -> N
     assert all(kept.is_closed for kept in records.journals)
 
 
-async def test_a_child_without_a_record_is_reported_and_where_none_did_it_the_call_failed() -> None:
+async def test_a_child_without_a_record_is_reported_and_the_call_fails_if_none_has_one() -> None:
     turn, journal = turn_with(parent_of("a", a=says("Never.")), MemoryRecords(full_at=0))
     assert (await run_to_ending(turn)).reason == "done"
     (end,) = ends_of(journal)
@@ -204,7 +204,7 @@ async def test_an_answer_too_long_for_the_parent_is_cut() -> None:
     assert "[… 5 more characters of this answer are in the session ses_1.child_1]" in ends_of(journal)[0].text
 
 
-async def test_a_grandchild_is_the_last_and_no_child_asks_the_user() -> None:
+async def test_grandchildren_cannot_delegate_and_no_child_asks_the_user() -> None:
     offered: dict[str, list[str]] = {}
 
     def answer(request: ModelRequest) -> Played:
@@ -235,7 +235,7 @@ async def test_a_grandchild_is_the_last_and_no_child_asks_the_user() -> None:
     assert (turn.spent.steps, turn.spent.usage) == (5, Usage(50, 25))
 
 
-async def test_the_tools_of_children_can_be_narrowed_and_not_widened() -> None:
+async def test_the_tools_of_children_can_be_restricted_but_not_extended() -> None:
     turn, _ = turn_with(says("."), MemoryRecords())
     assert child_tools(turn, ["look"]).names == ("look",)
     for strange in ("ask_user", "no_such_tool"):
@@ -264,7 +264,7 @@ async def test_too_many_tasks_and_two_calls_in_a_step_are_refused() -> None:
     assert records.journals == []
 
 
-def test_what_a_child_uses_counts_for_all_above() -> None:
+def test_what_a_child_uses_counts_for_every_ancestor() -> None:
     top = TurnUsage(0.0)
     child = TurnUsage(0.0, top)
     grandchild = TurnUsage(0.0, child)
@@ -279,7 +279,7 @@ def test_what_a_child_uses_counts_for_all_above() -> None:
     assert top.usage == child.usage == Usage(11, 6)
 
 
-async def test_children_and_parent_share_what_is_left() -> None:
+async def test_children_and_parent_share_the_remaining_budget() -> None:
     limits = TurnLimits(max_steps=41, max_tokens=1000, max_cost_usd=1.0, timeout_s=100.0, max_refunds=9)
     turn, _ = turn_with(says("."), MemoryRecords(), limits=limits)
     turn.spent.add(Usage(150, 50), 0.2)
@@ -295,7 +295,7 @@ async def test_children_and_parent_share_what_is_left() -> None:
     ) == TurnLimits(max_steps=40, max_refunds=5)
 
 
-async def test_a_childs_refund_is_its_parents_too() -> None:
+async def test_a_childs_refund_counts_for_its_parents() -> None:
     turn, _ = turn_with(says("."), MemoryRecords())
     turn.spent.add(Usage(), None)
     looked = TurnStep(
@@ -306,7 +306,7 @@ async def test_a_childs_refund_is_its_parents_too() -> None:
     assert turn.spent.refunds == 1
 
 
-async def test_grants_and_mode_of_those_above_hold_below() -> None:
+async def test_grants_and_mode_apply_to_descendants() -> None:
     turn, _ = turn_with(says("."), MemoryRecords())
     below = open_turn(ScriptedProvider(), MemoryJournal())
     below.origin = TurnOrigin(delegator=turn)
@@ -317,7 +317,7 @@ async def test_grants_and_mode_of_those_above_hold_below() -> None:
     assert below.mode == "plan"
 
 
-async def test_the_board_of_many_children_is_bounded() -> None:
+async def test_the_progress_text_of_many_children_is_limited() -> None:
     many = [f"w{number}" for number in range(8)]
     children = {name: says(f"{name} " * 2000) for name in many}
     turn, journal = turn_with(parent_of(*many, **children), MemoryRecords())
@@ -326,7 +326,7 @@ async def test_the_board_of_many_children_is_bounded() -> None:
     assert all(len(board) <= TAIL_CHARACTERS for board in boards)
 
 
-def test_a_box_can_be_narrowed() -> None:
+def test_a_toolbox_can_be_restricted() -> None:
     box = Toolbox({name: FakeTool(name, succeed) for name in ("b", "a")}).extended(
         {"c": FakeTool("c", succeed)}
     )
@@ -334,7 +334,7 @@ def test_a_box_can_be_narrowed() -> None:
     assert box.only(["c", "a"]).names == ("a", "c")
 
 
-async def test_the_tool_hands_tasks_over_as_they_were_given() -> None:
+async def test_the_tool_passes_tasks_on_unchanged() -> None:
     somebody = RecordingDelegates()
     leaf = LEAF.open("delegate")
     tool = vars(type(leaf))["bind"](leaf, somebody)

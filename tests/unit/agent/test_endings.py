@@ -1,4 +1,4 @@
-"""Every ending has a sentence, a stop reason or an error, and an exit code; no failure looks like an answer."""
+"""Every ending has a message, a stop reason or an error, and an exit code; no failure looks like an answer."""
 
 from typing import get_args
 
@@ -21,7 +21,7 @@ def test_every_reason_is_mapped_everywhere() -> None:
     assert set(REASONS) == set(SENTENCES) == set(STOP_REASONS) == set(EXIT_CODES)
 
 
-def test_a_failure_has_no_stop_reason_and_everything_else_has_one() -> None:
+def test_only_failures_have_no_stop_reason() -> None:
     assert {reason for reason, stop in STOP_REASONS.items() if stop is None} == FAILURES
     assert {reason for reason, stop in STOP_REASONS.items() if stop == "end_turn"} == {
         "done",
@@ -32,7 +32,7 @@ def test_a_failure_has_no_stop_reason_and_everything_else_has_one() -> None:
     assert {reason for reason, code in EXIT_CODES.items() if code == 0} == {"done"}
 
 
-def test_every_reason_but_done_has_a_sentence_and_failures_a_code() -> None:
+def test_every_reason_but_done_has_a_message_and_failures_have_a_code() -> None:
     for reason in REASONS:
         ending = make_ending(reason)
         assert ending.sentence.endswith(".") is (reason != "done")
@@ -40,13 +40,13 @@ def test_every_reason_but_done_has_a_sentence_and_failures_a_code() -> None:
         assert make_ending(reason, "Closer.", "code") == type(ending)(reason, "Closer.", "code")
 
 
-def test_what_reaches_an_editor_as_a_bare_stop_reason_is_reported_in_words() -> None:
+def test_endings_that_reach_an_editor_as_a_bare_stop_reason_get_a_message() -> None:
     bare = {reason for reason, stop in STOP_REASONS.items() if stop not in (None, "end_turn", "cancelled")}
     assert bare == TOLD
 
 
 @pytest.mark.parametrize("reason", sorted(FAILURES))
-def test_the_draft_tells_a_failure_as_an_error_with_its_sentence(reason: ExitReason) -> None:
+def test_the_draft_protocol_reports_a_failure_as_an_error_with_its_message(reason: ExitReason) -> None:
     ending = make_ending(reason)
     event = TurnEnded("turn_1", ending.reason, ending.sentence, ending.error_code)
     (update,) = UpdateStream("/project").tell(event)

@@ -58,7 +58,7 @@ async def run(*names: str) -> tuple[MemoryJournal, Record, list[CallProposed], l
     return journal, turn.record, cards, ends
 
 
-async def test_each_has_its_card_and_outcome_within_the_outer_one() -> None:
+async def test_each_inner_call_has_its_card_and_outcome_within_the_outer_call() -> None:
     _, record, cards, ends = await run("good", "good", "bad", "ugly", "none")
     assert [card.name for card in cards] == ["outer", "good", "good", "bad", "ugly", "none"]
     assert {card.within for card in cards[1:]} == {end.within for end in ends[:-1]} == {"c1"}
@@ -78,7 +78,7 @@ async def test_each_has_its_card_and_outcome_within_the_outer_one() -> None:
     assert not any(isinstance(end, CallEnded) for end in record.closing_events())
 
 
-async def test_the_model_itself_alone_asks_hands_over_and_runs_scripts() -> None:
+async def test_only_the_model_itself_asks_delegates_and_runs_scripts() -> None:
     provider, journal = ScriptedProvider(), MemoryJournal()
     provider.plays(step(call("outer", "c1")), step("Done."))
     names = ("ask_user", "delegate", "execute_code", "good")
@@ -88,7 +88,7 @@ async def test_the_model_itself_alone_asks_hands_over_and_runs_scripts() -> None
     assert end.text == "good outer"
 
 
-async def test_a_stopped_turn_closes_the_inner_call_and_the_outer_one() -> None:
+async def test_a_stopped_turn_closes_the_inner_and_the_outer_call() -> None:
     provider, journal = ScriptedProvider(), MemoryJournal()
     provider.plays(step(call("outer", "c1", calls="slow")))
     turn = open_turn(
@@ -113,7 +113,7 @@ async def test_only_a_call_of_a_turn_can_make_others() -> None:
 
 
 @pytest.mark.parametrize("is_started", [True, False])
-def test_what_a_killed_process_left_open_within_a_call_is_closed(is_started: bool) -> None:
+def test_calls_left_open_by_a_killed_process_are_closed_with_their_inner_calls(is_started: bool) -> None:
     record = Record()
     events: list[Event] = [
         SessionOpened("ses", "/p", ("/p",), 1.0),

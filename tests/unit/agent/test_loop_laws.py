@@ -1,4 +1,6 @@
-"""Whatever a model says, tools do and people stop: the history stays valid, and the turn has a named ending."""
+"""Invariants of the turn loop: whatever models, tools and users do, the history is valid and the turn has a named
+ending.
+"""
 
 from typing import Any, Final, get_args
 
@@ -54,7 +56,7 @@ async def ignore(progress: Progress, arguments: dict[str, Any]) -> Result:
 
 
 async def tell(progress: Progress, arguments: dict[str, Any]) -> Result:
-    """Say much."""
+    """Write a long output."""
     return Result("Seen. " * 200)
 
 
@@ -95,7 +97,7 @@ FINISHES: st.SearchStrategy[FinishReason | None] = st.sampled_from(
 
 @st.composite
 def steps(draw: st.DrawFn) -> Step:
-    """One answer: text, then calls or an error or neither."""
+    """Generate one answer: text, then calls, an error or neither."""
     words = draw(WORDS)
     if draw(st.integers(0, 5)) == 0:
         return Step((words, draw(TROUBLES)))
@@ -158,7 +160,7 @@ LONG_PLAYS = st.builds(
 
 
 class StoppingJournal(MemoryJournal):
-    """Cancels the turn after a given event."""
+    """Cancel the turn after a given event."""
 
     def __init__(self, scope: anyio.CancelScope, stopped_at: int | None) -> None:
         super().__init__()
@@ -207,13 +209,13 @@ async def perform(play: Play) -> tuple[Turn, MemoryJournal, Ending]:
 
 @settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(PLAYS)
-def test_every_turn_keeps_the_laws_and_ends_by_a_name(play: Play) -> None:
+def test_every_turn_keeps_the_invariants_and_has_a_named_ending(play: Play) -> None:
     check_turn(play)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(LONG_PLAYS)
-def test_a_turn_that_is_compacted_again_and_again_keeps_them_too(play: Play) -> None:
+def test_repeated_compaction_keeps_the_invariants(play: Play) -> None:
     check_turn(play)
 
 
@@ -231,7 +233,7 @@ def check_turn(play: Play) -> None:
 
 
 def check_calls(events: list[Event]) -> None:
-    """Every call is shown once and then has one outcome; the history determines their order."""
+    """Check that every call is shown once and then has one outcome, in the order that the history defines."""
     made = [call.id for event in events if isinstance(event, StepEnded) for call in event.tool_calls]
     assert len(set(made)) == len(made)
     assert sorted(event.call_id for event in events if isinstance(event, CallEnded)) == sorted(made)
@@ -244,7 +246,7 @@ def check_calls(events: list[Event]) -> None:
 
 
 def check_history(record: Record) -> None:
-    """Outcomes directly follow their step, and two answers are never adjacent."""
+    """Check that outcomes directly follow their step, and that two answers are never adjacent."""
     assert record.calls.of_model() == ()
     assert invariant_violations(record.messages) == []
     assert isinstance(record.messages[0], UserMessage)

@@ -1,4 +1,4 @@
-"""Keys in events, masked before anything is recorded."""
+"""Secrets in events are masked before anything is recorded."""
 
 import random
 
@@ -45,13 +45,13 @@ def test_no_key_is_recorded(event: Event) -> None:
     assert "[secret: github token]" in repr(recorded)
 
 
-def test_keys_that_are_known_word_for_word_are_masked_once_the_session_knows_them() -> None:
+def test_known_secrets_are_masked_verbatim_once_the_session_knows_them() -> None:
     ledger = Ledger(MemoryJournal(), Record())
     ledger.redactor = Redactor(["an-own-key-of-no-shape"])
     assert "an-own-key" not in repr(ledger.emit(UserSaid("m1", (TextPart("an-own-key-of-no-shape"),))))
 
 
-def test_a_person_is_told_once_for_each_message_that_was_masked() -> None:
+def test_the_user_is_notified_once_for_each_masked_message() -> None:
     journal = MemoryJournal()
     ledger = Ledger(journal, Record())
     ledger.emit(UserSaid("m1", (TextPart(f"use {TOKEN}"),)))
@@ -60,7 +60,7 @@ def test_a_person_is_told_once_for_each_message_that_was_masked() -> None:
     assert len(reported) == 1
 
 
-def test_what_holds_no_key_stays_the_very_same() -> None:
+def test_events_without_secrets_are_returned_unchanged() -> None:
     ledger = Ledger(MemoryJournal(), Record())
     said = UserSaid("m2", (TextPart("Look at HEAD~2 of 3f2a91c8d7e6b5a4."), ImagePart("image/png", "AAAA")))
     assert ledger.emit(said) is said

@@ -1,4 +1,4 @@
-"""A call whose policy check crashes or would take too long is not made without a question."""
+"""A call whose policy check crashes or times out needs the user's approval."""
 
 from collections.abc import Iterable
 
@@ -29,7 +29,7 @@ async def nothing(progress: Progress) -> Result:
 
 
 class BrokenPolicy(Policy):
-    """A policy with a fault."""
+    """A policy that always crashes."""
 
     def judge(
         self,
@@ -55,7 +55,7 @@ async def test_a_policy_that_crashes_lets_nothing_run() -> None:
     assert (outcome.status, toy.ran) == ("failed", [])
 
 
-async def test_a_huge_command_is_checked_beside_the_loop_and_asked_about() -> None:
+async def test_a_huge_command_is_checked_in_a_worker_and_needs_approval() -> None:
     toy = FakeTool("touch", succeed)
     turn = open_turn(ScriptedProvider(), MemoryJournal(), tools={"touch": toy})
     proposal = Proposal("huge", "execute", nothing, (Runs("true; " * 200_000 + "x", "/"),))
@@ -77,7 +77,7 @@ async def test_a_huge_command_is_checked_beside_the_loop_and_asked_about() -> No
     assert TOO_HARD.decision == "ask"
 
 
-async def test_what_a_huge_command_changes_is_looked_at_beside_the_loop() -> None:
+async def test_the_effects_of_a_huge_command_are_determined_in_a_worker() -> None:
     turn = open_turn(ScriptedProvider(), MemoryJournal())
     turn.calls.checkpoints = TurnCheckpoints(lambda: None, turn.ledger)
     beats = 0

@@ -1,4 +1,4 @@
-"""What happens around the steps of a turn, stage by stage."""
+"""The stages before and after the steps of a turn."""
 
 import pytest
 
@@ -81,7 +81,7 @@ USED_UP: dict[ExitReason, tuple[TurnLimits, TurnUsage]] = {
 
 
 @pytest.mark.parametrize("reason", USED_UP)
-def test_each_limit_ends_the_turn_by_its_own_name(reason: ExitReason) -> None:
+def test_each_limit_ends_the_turn_with_its_own_reason(reason: ExitReason) -> None:
     limits, spent = USED_UP[reason]
     ending = used_up(limits, spent, 109.0)
     assert ending
@@ -89,7 +89,7 @@ def test_each_limit_ends_the_turn_by_its_own_name(reason: ExitReason) -> None:
     assert ending.sentence.startswith("Stopped after ")
 
 
-def test_what_is_not_limited_has_no_end() -> None:
+def test_without_limits_a_turn_does_not_end() -> None:
     unlimited = TurnLimits(max_steps=None)
     assert used_up(unlimited, spent_of(10**6, cost_usd=1e6, tokens=10**9), 1e9) is None
     assert used_up(TurnLimits(max_steps=3), spent_of(2), 100.0) is None
@@ -102,12 +102,12 @@ def test_a_refunded_step_does_not_count() -> None:
     assert used_up(TurnLimits(max_steps=3), spent, 100.0) is None
 
 
-def test_the_last_of_the_time_is_kept_for_a_last_answer() -> None:
+def test_time_is_reserved_for_a_final_answer() -> None:
     assert [TurnLimits(timeout_s=each).working_s for each in (10.0, 300.0, 3600.0)] == [9.0, 270.0, 3570.0]
     assert used_up(TurnLimits(timeout_s=10.0), spent_of(), 108.9) is None
 
 
-async def test_the_model_has_one_last_call_without_tools() -> None:
+async def test_the_model_has_one_final_call_without_tools() -> None:
     turn, journal = played(step("All I know."), limits=TurnLimits(max_steps=1))
     turn.spent.steps = 1
     ending = await keep_within_budget(turn)
@@ -118,7 +118,7 @@ async def test_the_model_has_one_last_call_without_tools() -> None:
     assert turn.deps.toolbox.schemas
 
 
-async def test_the_last_call_offers_no_tool_and_runs_none() -> None:
+async def test_the_final_call_offers_no_tool_and_runs_none() -> None:
     provider, journal = ScriptedProvider(), MemoryJournal()
     provider.plays(step("Still", call("act", "c1")))
     toy = FakeTool("act", succeed)
@@ -132,7 +132,7 @@ async def test_the_last_call_offers_no_tool_and_runs_none() -> None:
     assert "No tools can be used now" in reported.text
 
 
-async def test_a_last_call_that_fails_leaves_the_ending_as_it_is() -> None:
+async def test_a_failed_final_call_does_not_change_the_ending() -> None:
     turn, journal = played(step(ModelUnavailable("Gone.")), limits=TurnLimits(max_steps=1))
     turn.spent.steps = 1
     ending = await keep_within_budget(turn)
@@ -159,7 +159,7 @@ async def test_other_steps_are_not_refunded(taken: TurnStep) -> None:
     assert turn.spent.refunds == 0
 
 
-async def test_three_steps_without_an_understood_call_end_the_turn() -> None:
+async def test_three_steps_without_a_valid_call_end_the_turn() -> None:
     turn, _ = played()
     bad, good = came_of(outcome(understood=False), outcome(understood=False)), came_of(outcome())
     ends = [await count_invalid_steps(turn, taken) for taken in (bad, bad, good, bad, bad)]
@@ -170,7 +170,7 @@ async def test_three_steps_without_an_understood_call_end_the_turn() -> None:
     assert "seen" in ending.sentence
 
 
-async def test_a_long_mistake_is_reported_in_whole_words() -> None:
+async def test_a_long_error_is_cut_between_words() -> None:
     turn, _ = played()
     bad = came_of(outcome(text="There are: " + "apply_patch, " * 30, understood=False))
     ending = [await count_invalid_steps(turn, bad) for _ in range(3)][-1]
@@ -178,7 +178,7 @@ async def test_a_long_mistake_is_reported_in_whole_words() -> None:
     assert ending.sentence.endswith(" apply_patch, …")
 
 
-async def test_empty_answers_are_nudged_and_then_end_the_turn() -> None:
+async def test_empty_answers_get_a_reminder_and_then_end_the_turn() -> None:
     turn, journal = played()
     assert [ending_for_reply(turn, replied(" \n")) for _ in range(2)] == [None, None]
     assert notes(journal) == [NUDGE, NUDGE]
@@ -187,7 +187,7 @@ async def test_empty_answers_are_nudged_and_then_end_the_turn() -> None:
     assert ending.reason == "empty"
 
 
-async def test_empty_answers_and_senseless_calls_are_counted_together_and_words_start_afresh() -> None:
+async def test_empty_answers_and_invalid_calls_are_counted_together_and_text_resets_the_count() -> None:
     turn, _ = played()
     assert ending_for_reply(turn, replied()) is None
     assert await count_invalid_steps(turn, came_of(outcome(understood=False))) is None
@@ -209,7 +209,7 @@ async def test_an_answer_is_an_ending(reply: ModelReply, reason: ExitReason) -> 
     assert ending_for_reply(turn, reply) == make_ending(reason)
 
 
-async def test_an_answer_is_no_ending_while_a_message_waits() -> None:
+async def test_an_answer_does_not_end_the_turn_while_a_message_waits() -> None:
     turn, journal = played()
     turn.inbox.put(InboxMessage((TextPart("wait"),)))
     assert ending_for_reply(turn, replied("Yes.")) is None
@@ -217,7 +217,7 @@ async def test_an_answer_is_no_ending_while_a_message_waits() -> None:
     assert (turn.guards.invalid_steps, notes(journal)) == (0, [])
 
 
-async def test_repetitions_are_warned_of_and_then_end_the_turn() -> None:
+async def test_repetitions_cause_a_warning_and_then_end_the_turn() -> None:
     turn, journal = played()
     ends = [await detect_loops(turn, came_of(outcome())) for _ in range(5)]
     assert ends[:4] == [None] * 4
@@ -235,21 +235,21 @@ async def test_a_result_that_changes_is_not_a_repetition() -> None:
     assert notes(journal) == []
 
 
-async def test_crashes_are_repetitions_whatever_their_words() -> None:
+async def test_crashes_count_as_repetitions_whatever_their_message() -> None:
     turn, _ = played()
     crashed = [CallOutcome("act", "act {}", "failed", f"crash {n}", is_understood=True) for n in range(5)]
     ends = [await detect_loops(turn, came_of(each)) for each in crashed]
     assert [bool(ending) for ending in ends] == [False] * 4 + [True]
 
 
-async def test_what_was_not_carried_out_twice_is_not_counted_twice() -> None:
+async def test_a_duplicate_that_did_not_run_is_not_counted() -> None:
     turn, journal = played()
     repeat = CallOutcome("look", "look {}", "completed", "Not run", is_understood=True, is_repeat=True)
     await detect_loops(turn, came_of(outcome(), *[repeat] * 9))
     assert notes(journal) == []
 
 
-async def test_a_session_is_named_once_after_its_first_prompt() -> None:
+async def test_a_session_gets_a_title_once_after_its_first_prompt() -> None:
     turn, journal = played()
     await name_session(turn)
     await name_session(turn)
@@ -300,7 +300,7 @@ async def test_stages_run_in_order_and_each_may_end_the_turn() -> None:
         (ConfigError("Odd."), "gave_up", "bad_config"),
     ],
 )
-async def test_trouble_is_an_ending_by_name(trouble: Exception, reason: ExitReason, code: str) -> None:
+async def test_an_error_is_an_ending_with_a_name(trouble: Exception, reason: ExitReason, code: str) -> None:
     async def fail(turn: Turn) -> Ending | None:
         raise trouble
 
@@ -309,12 +309,12 @@ async def test_trouble_is_an_ending_by_name(trouble: Exception, reason: ExitReas
     assert (ending.reason, ending.error_code) == (reason, code)
 
 
-async def test_a_turn_past_its_time_is_ended_wherever_it_is() -> None:
+async def test_a_turn_past_its_time_limit_ends_wherever_it_is() -> None:
     turn, _ = played(step("Late."), limits=TurnLimits(timeout_s=0.0))
     assert (await run_to_ending(turn)).reason == "out_of_time"
 
 
-async def test_what_comes_after_a_turn_comes_whole_and_a_failure_there_is_reported() -> None:
+async def test_work_after_a_turn_runs_completely_and_its_failure_is_reported() -> None:
     ran: list[str] = []
 
     async def fail_here(turn: Turn, ending: Ending) -> None:
@@ -331,7 +331,7 @@ async def test_what_comes_after_a_turn_comes_whole_and_a_failure_there_is_report
     ]
 
 
-async def test_nothing_comes_after_a_record_that_cannot_be_written() -> None:
+async def test_nothing_runs_after_a_record_that_cannot_be_written() -> None:
     async def write(turn: Turn, ending: Ending) -> None:
         raise StorageError("Full.")
 
@@ -341,7 +341,7 @@ async def test_nothing_comes_after_a_record_that_cannot_be_written() -> None:
     assert await finalize(turn, full) == full
 
 
-def test_a_call_has_the_time_it_wants_within_the_users_bound_and_the_turns() -> None:
+def test_a_call_gets_the_time_it_requests_within_the_limits_of_user_and_turn() -> None:
     assert TurnLimits().call_s(None, 0.0) == 600.0
     assert TurnLimits().call_s(1200.0, 0.0) == 1200.0
     assert TurnLimits(tool_timeout_s=5.0).call_s(1200.0, 0.0) == 5.0

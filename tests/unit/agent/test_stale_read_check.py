@@ -1,4 +1,4 @@
-"""What the model must have read before it may change it, decided before anybody is asked."""
+"""The stale-read check: the model must have read a file's current content before it can change it."""
 
 import pytest
 
@@ -18,8 +18,8 @@ EDIT = call("edit_file", "e", path="a", old_text="one", new_text="1")
 WRITE = call("write_file", "w", path="a", content="new\n")
 
 
-class Desk:
-    """A turn with one file, and how often its user was asked."""
+class CheckedTurn:
+    """A turn with one file that counts how often its user was asked."""
 
     def __init__(self) -> None:
         self.workspace = MemoryWorkspace({"a": b"one\ntwo\n"})
@@ -42,8 +42,8 @@ class Desk:
 
 
 @pytest.mark.parametrize("change", [EDIT, WRITE], ids=["edit", "write"])
-async def test_what_was_not_read_is_not_changed_and_nobody_is_asked(change: ToolCall) -> None:
-    desk = Desk()
+async def test_an_unread_file_is_not_changed_and_nobody_is_asked(change: ToolCall) -> None:
+    desk = CheckedTurn()
     (outcome,) = await desk.make(change)
     assert (outcome.status, desk.asked) == ("failed", 0)
     assert "was not read in this session" in outcome.text
@@ -51,8 +51,8 @@ async def test_what_was_not_read_is_not_changed_and_nobody_is_asked(change: Tool
 
 
 @pytest.mark.parametrize("change", [EDIT, WRITE], ids=["edit", "write"])
-async def test_what_changed_since_it_was_read_must_be_read_again(change: ToolCall) -> None:
-    desk = Desk()
+async def test_a_file_changed_since_it_was_read_must_be_read_again(change: ToolCall) -> None:
+    desk = CheckedTurn()
     await desk.make(READ)
     desk.workspace.files["/project/a"] = b"one\ntwo\nthree\n"
     (outcome,) = await desk.make(change)
@@ -62,8 +62,8 @@ async def test_what_changed_since_it_was_read_must_be_read_again(change: ToolCal
     assert [outcome.status for outcome in done] == ["completed", "completed"]
 
 
-async def test_ones_own_changes_are_known() -> None:
-    desk = Desk()
+async def test_the_agents_own_changes_count_as_read() -> None:
+    desk = CheckedTurn()
     more = call("edit_file", "m", path="a", old_text="two", new_text="2")
     done = await desk.make(READ, EDIT, more)
     assert [outcome.status for outcome in done] == ["completed"] * 3
@@ -73,15 +73,15 @@ async def test_ones_own_changes_are_known() -> None:
     assert [outcome.status for outcome in done] == ["completed"] * 2
 
 
-async def test_what_a_formatter_made_of_it_is_not_known() -> None:
-    desk = Desk()
+async def test_a_formatters_changes_do_not_count_as_read() -> None:
+    desk = CheckedTurn()
     desk.workspace.written_as = b"formatted\n"
     done = await desk.make(READ, EDIT, call("edit_file", "x", path="a", old_text="formatted", new_text="z"))
     assert [outcome.status for outcome in done] == ["completed", "completed", "failed"]
 
 
-async def test_what_is_known_outlives_the_process() -> None:
-    desk = Desk()
+async def test_the_state_survives_the_process() -> None:
+    desk = CheckedTurn()
     await desk.make(READ, EDIT)
     again = Record()
     for event in desk.journal.events:
@@ -90,8 +90,8 @@ async def test_what_is_known_outlives_the_process() -> None:
     assert set(again.seen) == {"/project/a"}
 
 
-async def test_a_file_that_came_with_the_prompt_is_known() -> None:
-    desk = Desk()
+async def test_a_file_attached_to_the_prompt_counts_as_read() -> None:
+    desk = CheckedTurn()
     desk.turn.emit(UserSaid("msg_x", (ResourcePart("file:///project/a", "one\ntwo\n"),)))
     (outcome,) = await desk.make(EDIT)
     assert outcome.status == "completed"

@@ -1,4 +1,6 @@
-"""Text into frames, failures into retries, calls into outcomes: everything is recorded before it is shown."""
+"""Model steps: text becomes frames, failures become retries, calls become outcomes; all is recorded before it is
+shown.
+"""
 
 from contextlib import ExitStack
 
@@ -54,7 +56,7 @@ def said(journal: MemoryJournal) -> list[str]:
     return [event.text for event in journal.events if isinstance(event, TextSaid | ThoughtSaid)]
 
 
-async def test_the_first_words_are_shown_at_once_and_later_ones_once_a_frame() -> None:
+async def test_the_first_text_is_shown_at_once_and_later_text_once_per_frame() -> None:
     turn, journal, _ = played()
     clock = turn.deps.clock
     assert isinstance(clock, ManualClock)
@@ -72,7 +74,7 @@ async def test_the_first_words_are_shown_at_once_and_later_ones_once_a_frame() -
     assert said(journal) == ["a", "bcd"]
 
 
-def test_many_streams_are_shown_less_often_but_20_times_a_second() -> None:
+def test_many_streams_are_shown_less_often_but_20_times_per_second() -> None:
     load = StreamLoad()
     with ExitStack() as streams:
         frames: list[tuple[bool, float]] = []
@@ -86,7 +88,7 @@ def test_many_streams_are_shown_less_often_but_20_times_a_second() -> None:
     assert (load.is_high, load.frame_s) == (False, FRAME_S)
 
 
-async def test_what_many_streams_say_is_complete() -> None:
+async def test_the_text_of_many_streams_is_complete() -> None:
     turn, journal, _ = played(step("a", "b", "c", "d"))
     with ExitStack() as streams:
         for _ in range(300):
@@ -95,7 +97,7 @@ async def test_what_many_streams_say_is_complete() -> None:
     assert "".join(said(journal)) == "abcd"
 
 
-async def test_thoughts_and_words_keep_their_order() -> None:
+async def test_thoughts_and_text_keep_their_order() -> None:
     turn, journal, _ = played()
     words = StreamedText(turn, "msg")
     for event, text in ((ThoughtSaid, "1"), (ThoughtSaid, "2"), (TextSaid, "3"), (ThoughtSaid, "4")):
@@ -114,7 +116,7 @@ async def test_five_thousand_words_at_once_make_few_events_and_lose_none() -> No
     assert len(said(journal)) < 10
 
 
-async def test_words_are_shown_while_the_model_is_silent() -> None:
+async def test_text_is_shown_while_the_model_is_silent() -> None:
     pause = Pause()
     turn, journal, _ = played(step("one ", "two ", pause, "three"))
     watcher = Watcher(journal)
@@ -130,7 +132,7 @@ async def test_words_are_shown_while_the_model_is_silent() -> None:
     assert all(watcher.was_recorded)
 
 
-async def test_a_failure_worth_it_is_tried_again_and_told() -> None:
+async def test_a_transient_failure_is_retried_and_reported() -> None:
     turn, journal, provider = played(
         step("Half", ModelUnavailable("The line broke.", retryable=True)),
         step(RateLimited("Slower.", retry_after_s=0.0)),
@@ -146,7 +148,7 @@ async def test_a_failure_worth_it_is_tried_again_and_told() -> None:
     assert len(provider.requests) == 3
 
 
-async def test_the_last_failure_is_given_on() -> None:
+async def test_the_last_failure_is_raised() -> None:
     turn, journal, provider = played(*(step(ModelUnavailable(f"No {n}.", retryable=True)) for n in range(4)))
     with pytest.raises(ModelUnavailable, match=r"No 2\."):
         await run_step(turn)
@@ -154,7 +156,7 @@ async def test_the_last_failure_is_given_on() -> None:
     assert len(provider.steps) == 1
 
 
-async def test_a_step_continues_elsewhere_and_every_decision_is_reported_and_logged() -> None:
+async def test_a_step_continues_on_another_model_and_every_decision_is_reported_and_logged() -> None:
     first, second = ScriptedProvider(), ScriptedProvider()
     first.plays(step("Half", ModelUnavailable("Gone.")), step("Unasked."))
     second.plays(step("Whole."), step("Again."))
@@ -184,7 +186,7 @@ async def test_a_step_continues_elsewhere_and_every_decision_is_reported_and_log
     }
 
 
-async def test_an_answer_that_a_model_declines_is_asked_of_the_next_one_and_not_of_it_again() -> None:
+async def test_a_declined_answer_is_requested_from_the_next_model_and_not_again_from_the_first() -> None:
     first, second = ScriptedProvider(), ScriptedProvider()
     first.plays(step("I beg", finish="refusal"))
     second.plays(step("Whole."), step("No.", finish="refusal"))
@@ -199,19 +201,19 @@ async def test_an_answer_that_a_model_declines_is_asked_of_the_next_one_and_not_
     assert [event.retried for event in journal.events if isinstance(event, StepFailed)] == [True]
     assert turn.record.messages[1:] == [AssistantMessage("Whole.")]
     assert turn.spent.steps == 1
-    assert turn.spent.usage == Usage(20, 10)  # declined requests are paid for as well
+    assert turn.spent.usage == Usage(20, 10)  # Declined requests are billed as well.
     assert (await run_step(turn)).finish == "refusal"
     assert len(first.requests) == 1
 
 
-async def test_the_effort_that_is_sent_is_one_the_model_has() -> None:
+async def test_the_effort_that_is_sent_is_one_that_the_model_supports() -> None:
     turn, _, provider = played(step("Yes."))
     turn.deps = structs.replace(turn.deps, model_use=ModelUse(effort="xhigh"))
     await run_step(turn)
     assert provider.requests[0].effort == "high"
 
 
-async def test_a_way_that_cannot_be_opened_is_a_model_that_does_not_answer() -> None:
+async def test_a_route_that_cannot_be_opened_counts_as_a_model_that_does_not_answer() -> None:
     turn, _, _ = played()
 
     async def connect(key: str) -> ScriptedProvider:
@@ -223,7 +225,7 @@ async def test_a_way_that_cannot_be_opened_is_a_model_that_does_not_answer() -> 
         await run_step(turn)
 
 
-async def test_a_model_without_a_word_for_long_is_reported_once() -> None:
+async def test_a_model_that_is_silent_for_long_is_reported_once() -> None:
     pause = Pause()
     journal, provider = MemoryJournal(), ScriptedProvider()
     provider.plays(step(pause, "Late."))
@@ -244,7 +246,7 @@ async def test_a_model_without_a_word_for_long_is_reported_once() -> None:
     assert turn.record.messages[-1] == AssistantMessage("Late.")
 
 
-async def test_an_answer_without_an_end_is_a_bad_reply() -> None:
+async def test_an_answer_without_an_end_is_a_bad_response() -> None:
     turn, _, provider = played()
 
     class Silent(ScriptedProvider):
@@ -263,7 +265,7 @@ async def test_an_answer_without_an_end_is_a_bad_reply() -> None:
     assert provider.requests == []
 
 
-async def test_use_and_cost_are_counted() -> None:
+async def test_usage_and_cost_are_counted() -> None:
     turn, journal, _ = played(step("One."), step("Two."))
     await run_step(turn)
     await run_step(turn)
@@ -273,7 +275,7 @@ async def test_use_and_cost_are_counted() -> None:
     assert turn.spent.steps == 2
 
 
-async def test_an_approved_call_goes_through_every_gate_in_order() -> None:
+async def test_an_approved_call_passes_every_check_in_order() -> None:
     workspace = MemoryWorkspace({"a": b"one\n"})
     provider, journal = ScriptedProvider(), MemoryJournal()
     provider.plays(step(call("edit_file", "c1", path="a", old_text="one", new_text="two")), step("Done."))
@@ -286,7 +288,7 @@ async def test_an_approved_call_goes_through_every_gate_in_order() -> None:
 
 
 @pytest.mark.parametrize("full_at", [StepEnded, CallProposed, PermissionAnswered, CallStarted])
-async def test_what_cannot_be_recorded_has_no_effect_and_is_not_shown(full_at: type[Event]) -> None:
+async def test_a_call_that_cannot_be_recorded_has_no_effect_and_is_not_shown(full_at: type[Event]) -> None:
     workspace = MemoryWorkspace({"a": b"one\n"})
     provider, journal = ScriptedProvider(), MemoryJournal(full_at)
     provider.plays(step("Now.", call("edit_file", "c1", path="a", old_text="one", new_text="two")))
@@ -310,7 +312,7 @@ async def test_an_outcome_that_cannot_be_recorded_ends_the_turn() -> None:
     assert isinstance(turn.record.closing_events()[0], CallEnded)
 
 
-async def test_a_summary_that_a_model_declines_is_asked_of_the_next_one() -> None:
+async def test_a_declined_summary_is_requested_from_the_next_model() -> None:
     first, second = ScriptedProvider(), ScriptedProvider()
     first.plays(step(finish="refusal"))
     second.answer = lambda request: step("All of it, in short.")

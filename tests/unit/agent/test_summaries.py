@@ -1,4 +1,4 @@
-"""What a model is asked when it summarises a conversation."""
+"""The requests with which a conversation is summarised."""
 
 import pytest
 from hypothesis import given
@@ -27,7 +27,7 @@ from tests.unit.core.histories import histories
 
 
 @given(histories(), st.integers(0, 5_000))
-def test_every_piece_fits_and_all_of_the_users_words_are_in_them(
+def test_every_part_fits_and_together_they_contain_all_of_the_users_words(
     messages: list[Message], tokens: int
 ) -> None:
     pieces = chunk_messages(messages, tokens)
@@ -38,7 +38,7 @@ def test_every_piece_fits_and_all_of_the_users_words_are_in_them(
             assert all(part.text in whole for part in message.parts if isinstance(part, TextPart))
 
 
-def test_the_oldest_outputs_are_written_short_before_anything_is_cut_into_pieces() -> None:
+def test_the_oldest_outputs_are_shortened_before_anything_is_split() -> None:
     outcomes: list[Message] = [ToolMessage(f"c{number}", "tool", "o" * 3_900) for number in range(3)]
     (whole,) = chunk_messages(outcomes, 5_000)
     assert whole.count("o" * 3_900) == 3

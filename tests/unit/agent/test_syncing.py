@@ -1,4 +1,4 @@
-"""When the record is synced around a call, and each tool's declaration of whether it can be repeated."""
+"""Syncing of the record around a call, and each tool's declaration of whether it can be repeated."""
 
 import pytest
 
@@ -35,7 +35,7 @@ class LoggedJournal(MemoryJournal):
 
 
 class LoggedWorkspace(MemoryWorkspace):
-    """Records what has an effect in the same log."""
+    """Records every effect in the same log."""
 
     def __init__(self, log: list[str]) -> None:
         super().__init__({"a": b"one\n"})
@@ -70,17 +70,17 @@ async def log_of(name: str, **arguments: object) -> list[str]:
         ("terminal", {"command": "true"}),
     ],
 )
-async def test_the_start_of_an_effect_is_synced_before_it_and_its_outcome_behind(
+async def test_the_start_of_an_effect_is_synced_before_it_and_its_outcome_after_it(
     name: str, arguments: dict[str, object]
 ) -> None:
     assert await log_of(name, **arguments) == ["CallStarted", "sync", "effect", "CallEnded", "sync"]
 
 
-async def test_looking_waits_for_no_disk() -> None:
+async def test_read_only_calls_do_not_wait_for_the_disk() -> None:
     assert await log_of("read_file", path="a") == ["CallStarted", "CallEnded"]
 
 
-def test_every_tool_says_whether_it_can_be_made_twice() -> None:
+def test_every_tool_declares_whether_it_can_be_repeated() -> None:
     plugin_folder: PluginFolder[Tool] = PluginFolder("hermes_acp.tools.builtin", "TOOL")
     repeatable = {name for name in plugin_folder if plugin_folder.open(name).tool_metadata.is_repeatable}
     assert repeatable == {
@@ -105,7 +105,7 @@ def test_every_tool_says_whether_it_can_be_made_twice() -> None:
     ("name", "arguments", "is_repeatable"),
     [("write_file", {"path": "b", "content": "x"}, True), ("terminal", {"command": "true"}, False)],
 )
-async def test_the_tools_word_is_recorded_with_the_start(
+async def test_the_tools_declaration_is_recorded_with_the_start(
     name: str, arguments: dict[str, object], is_repeatable: bool
 ) -> None:
     provider, journal = ScriptedProvider(), MemoryJournal()

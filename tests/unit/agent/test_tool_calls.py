@@ -1,4 +1,4 @@
-"""Calls of one step: each has one outcome, and only what was asked for is done, once and in bounded time."""
+"""Calls of one step: each has one outcome, and only what was requested is done, once and in bounded time."""
 
 import math
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Bench:
-    """A turn with toys, at the moment when the model has made its calls."""
+    """A turn with fake tools, at the moment when the model has made its calls."""
 
     def __init__(self, *toys: FakeTool, limits: TurnLimits | None = None) -> None:
         self.journal = MemoryJournal()
@@ -39,7 +39,7 @@ class Bench:
         return outcomes
 
 
-async def test_the_same_call_twice_is_carried_out_once_and_answered_twice() -> None:
+async def test_a_duplicate_call_runs_once_and_is_answered_twice() -> None:
     toy = FakeTool("look", succeed, ToolMetadata(is_cheap=True))
     first, second, other = await Bench(toy).run(
         call("look", "c1", at="a", to="b"),
@@ -52,13 +52,13 @@ async def test_the_same_call_twice_is_carried_out_once_and_answered_twice() -> N
     assert "Not run again" in second.text
 
 
-async def test_a_repeated_call_shares_the_fate_of_the_first() -> None:
+async def test_a_duplicate_call_gets_the_outcome_of_the_first() -> None:
     outcomes = await Bench(FakeTool("try", fail)).run(call("try", "c1"), call("try", "c2"))
     assert [outcome.status for outcome in outcomes] == ["failed", "failed"]
     assert [outcome.is_repeat for outcome in outcomes] == [False, True]
 
 
-async def test_a_call_is_not_a_repetition_once_something_else_may_have_changed() -> None:
+async def test_a_call_is_not_a_duplicate_once_something_else_may_have_changed() -> None:
     test, edit = FakeTool("test", succeed), FakeTool("edit", succeed)
     calls = (call("test", "c1"), call("edit", "c2"), call("test", "c3"), call("test", "c4"))
     outcomes = await Bench(test, edit).run(*calls)
@@ -66,7 +66,7 @@ async def test_a_call_is_not_a_repetition_once_something_else_may_have_changed()
     assert len(test.ran) == 2
 
 
-async def test_a_step_holds_no_more_calls_of_a_tool_than_it_allows() -> None:
+async def test_a_step_runs_no_more_calls_of_a_tool_than_it_allows() -> None:
     toy, free = FakeTool("delegate", succeed, ToolMetadata(max_per_step=2)), FakeTool("free", succeed)
     calls = [call("delegate", f"c{n}", n=n) for n in range(4)]
     outcomes = await Bench(toy, free).run(*calls, call("free", "c9"))
@@ -85,7 +85,7 @@ async def test_a_step_holds_no_more_calls_of_a_tool_than_it_allows() -> None:
 @pytest.mark.parametrize(
     "name", ["READ_FILE", "ReadFile", "read-file", "functions.read_file", "default_api.read_file"]
 )
-async def test_a_name_spelled_otherwise_is_understood(name: str) -> None:
+async def test_a_tool_name_spelled_differently_is_understood(name: str) -> None:
     toy = FakeTool("read_file", succeed)
     bench = Bench(toy, FakeTool("read_files", fail))
     (outcome,) = await bench.run(call(name, "c1"))
@@ -117,7 +117,7 @@ async def test_arguments_that_are_not_quite_an_object(arguments: str, reported: 
 
 
 @pytest.mark.parametrize("name", ["Ab", "functions.AB", "a", "abc", "functions."])
-async def test_a_name_that_may_be_two_or_none_is_not_guessed(name: str) -> None:
+async def test_an_ambiguous_or_unknown_name_is_not_guessed(name: str) -> None:
     toys = FakeTool("a_b", succeed), FakeTool("a-b", succeed)
     (outcome,) = await Bench(*toys).run(call(name, "c1"))
     assert "There is no tool" in outcome.text
@@ -125,7 +125,7 @@ async def test_a_name_that_may_be_two_or_none_is_not_guessed(name: str) -> None:
     assert toys[0].ran == toys[1].ran == []
 
 
-async def test_faulty_json_that_can_mean_one_thing_is_carried_out_and_shown_as_it_was_meant() -> None:
+async def test_invalid_json_with_one_possible_meaning_runs_and_is_shown_repaired() -> None:
     toy = FakeTool("look", succeed, required=("at",))
     bench = Bench(toy)
     mended, unfitting, cut = await bench.run(
@@ -141,7 +141,7 @@ async def test_faulty_json_that_can_mean_one_thing_is_carried_out_and_shown_as_i
     assert "they are cut off" in cut.text
 
 
-async def test_the_last_call_of_a_truncated_answer_is_not_run_even_if_it_looks_whole() -> None:
+async def test_the_last_call_of_a_truncated_answer_is_not_run_even_if_it_looks_complete() -> None:
     toy = FakeTool("look", succeed)
     first, last = await Bench(toy).run(call("look", "c1", n=1), call("look", "c2", n=2), truncated=True)
     assert toy.ran == [{"n": 1}]
@@ -157,7 +157,7 @@ async def test_a_crash_is_an_outcome() -> None:
     assert (crashed.status, fine.status) == ("failed", "completed")
 
 
-async def test_a_call_past_its_deadline_is_ended_and_told_with_its_output_so_far() -> None:
+async def test_a_call_past_its_deadline_is_ended_and_reported_with_its_output_so_far() -> None:
     slow, usual = FakeTool("slow", hang, deadline_s=0.0), FakeTool("usual", hang)
     with anyio.fail_after(60):
         outcomes = await Bench(slow, usual, limits=TurnLimits(tool_timeout_s=0.0)).run(
@@ -168,7 +168,7 @@ async def test_a_call_past_its_deadline_is_ended_and_told_with_its_output_so_far
         assert "Stopped after 0 s" in outcome.text
 
 
-async def test_a_call_that_comes_when_the_time_of_the_turn_is_up_is_not_started() -> None:
+async def test_a_call_made_after_the_turns_time_limit_is_not_started() -> None:
     toy = FakeTool("late", succeed)
     bench = Bench(toy, limits=TurnLimits(timeout_s=20.0))
     bench.turn.spent.started_at_s -= 18.0
@@ -186,14 +186,14 @@ async def test_a_call_that_runs_out_of_turn_time_says_so() -> None:
     assert "\nStopped: this turn has reached its time limit" in outcome.text
 
 
-async def test_the_time_that_ended_a_call_is_reported_in_few_figures() -> None:
+async def test_the_time_limit_of_a_call_is_reported_in_round_numbers() -> None:
     bench = Bench(FakeTool("slow", hang, deadline_s=0.0012345))
     with anyio.fail_after(60):
         (outcome,) = await bench.run(call("slow", "c1"))
     assert "Stopped after 0.00123 s" in outcome.text
 
 
-async def test_the_time_a_person_is_asked_is_not_the_calls() -> None:
+async def test_time_spent_waiting_for_the_user_does_not_count_for_the_call() -> None:
     class Slow(AllowingGate):
         async def inquire(self, call_id: str, question: Question) -> Reply | None:
             return Reply("answered", str(anyio.current_effective_deadline()))
@@ -204,7 +204,7 @@ async def test_the_time_a_person_is_asked_is_not_the_calls() -> None:
     assert outcome.text == "inf"
 
 
-async def test_a_paused_deadline_keeps_what_was_left_of_it() -> None:
+async def test_a_paused_deadline_keeps_its_remaining_time() -> None:
     deadline = Deadline(1000.0)
     before = deadline.scope.deadline
     with deadline.paused():
@@ -215,14 +215,14 @@ async def test_a_paused_deadline_keeps_what_was_left_of_it() -> None:
     assert before <= deadline.scope.deadline < before + 100
 
 
-async def test_a_deadline_that_is_over_ends_what_waits() -> None:
+async def test_an_expired_deadline_ends_what_waits() -> None:
     deadline = Deadline(0.0)
     with deadline.scope:
         await anyio.sleep(math.inf)
     assert deadline.scope.cancelled_caught
 
 
-async def test_a_cancel_gives_every_open_call_its_outcome() -> None:
+async def test_cancelling_gives_every_open_call_its_outcome() -> None:
     bench = Bench(FakeTool("hang", hang), FakeTool("fine", succeed))
     calls = (call("fine", "c1"), call("hang", "c2"), call("hang", "c3", again=True))
     with anyio.fail_after(60), anyio.CancelScope() as scope:
@@ -241,7 +241,7 @@ async def test_a_cancel_gives_every_open_call_its_outcome() -> None:
     assert ended == [("c1", "completed"), ("c2", "cancelled"), ("c3", "cancelled")]
 
 
-async def test_a_built_in_tool_gets_checked_arguments_after_a_repair() -> None:
+async def test_a_built_in_tool_gets_validated_arguments_after_a_repair() -> None:
     turn = open_turn(ScriptedProvider(), MemoryJournal(), MemoryWorkspace({"a": b"one\n"}))
     calls = (ToolCall("c1", "ReadFile", "{'path': 'a',}"), ToolCall("c2", "read_file", "{'colour': 'red',}"))
     turn.emit(StepEnded("msg_1", calls))

@@ -1,4 +1,4 @@
-"""What a turn stores before its calls: the files they name, or everything if anything may change."""
+"""Checkpoints before calls: a turn stores the files that calls name, or everything if anything may change."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -62,7 +62,7 @@ async def make(turn: Turn, *calls: Effect) -> None:
         await checkpoint_before(turn, (effect,))
 
 
-async def test_only_what_edits_name_is_stored_until_a_command_comes() -> None:
+async def test_only_the_files_that_edits_name_are_stored_until_a_command_runs() -> None:
     checkpoints = NotedCheckpoints()
     turn, _ = turn_with(checkpoints)
     await make(turn, Reads("/p/a"), Writes("/p/a"), Writes("/p/a"), Deletes("/p/b"))
@@ -79,7 +79,7 @@ async def test_only_what_edits_name_is_stored_until_a_command_comes() -> None:
     ]
 
 
-async def test_a_folder_that_cannot_be_stored_is_tried_once_a_turn_and_its_files_are_stored() -> None:
+async def test_a_folder_that_cannot_be_stored_is_tried_once_per_turn_and_its_files_are_stored() -> None:
     checkpoints = NotedCheckpoints()
     checkpoints.is_too_big = True
     turn, journal = turn_with(checkpoints)
@@ -100,17 +100,17 @@ async def test_a_folder_that_cannot_be_stored_is_tried_once_a_turn_and_its_files
     assert len([event for event in journal.events if isinstance(event, Noticed)]) == 1
 
 
-async def test_a_folder_that_is_named_represents_anything_in_it(tmp_path: Path) -> None:
+async def test_a_named_folder_stands_for_everything_in_it(tmp_path: Path) -> None:
     checkpoints = NotedCheckpoints()
     turn, _ = turn_with(checkpoints)
     await make(turn, Writes("/p/a"), Writes(str(tmp_path)), COMMAND)
     assert checkpoints.asked == [("open", ("/p/a",), False), ("add", (str(tmp_path),), True)]
     (tmp_path / "inner").mkdir()
     await make(turn, Writes(str(tmp_path / "inner")))
-    assert checkpoints.asked[2:] == [("add", (str(tmp_path / "inner"),), False)], "ignored files are in it"
+    assert checkpoints.asked[2:] == [("add", (str(tmp_path / "inner"),), False)], "ignored files are included"
 
 
-async def test_a_folder_is_read_ahead_only_for_a_call_that_may_change_anything() -> None:
+async def test_a_folder_is_read_in_advance_only_for_a_call_that_may_change_anything() -> None:
     checkpoints = NotedCheckpoints()
     turn, _ = turn_with(checkpoints)
     await make(turn, Reads("/p/a"), Writes("/p/a"), Runs("ls", "/p"))

@@ -39,7 +39,7 @@ def broken_engine(text: str, source: str, deadline: Deadline) -> ScanReport:
     raise KeyError(text)
 
 
-async def test_what_a_broken_scanner_did_not_read_is_marked_as_data_once() -> None:
+async def test_text_that_a_broken_scanner_did_not_read_is_marked_as_data_once() -> None:
     journal = MemoryJournal()
     turn = await turn_that_read_a_file(journal)
     watch = OutcomeScanner(InjectionScanner(broken_engine).orders_in)
@@ -50,7 +50,7 @@ async def test_what_a_broken_scanner_did_not_read_is_marked_as_data_once() -> No
     assert notice == "a could not be scanned for instructions. The agent was told to treat it as data."
 
 
-async def test_a_scanner_that_takes_too_long_is_not_waited_for() -> None:
+async def test_the_turn_does_not_wait_for_a_slow_scanner() -> None:
     journal = MemoryJournal()
     turn = await turn_that_read_a_file(journal)
     is_over = threading.Event()

@@ -1,4 +1,4 @@
-"""What a person reads about a call contains no advice for the model; the model gets that in addition."""
+"""Messages about calls: advice for the model is not shown to the user."""
 
 import re
 from typing import Final
@@ -27,13 +27,13 @@ NOTES: Final = {
 
 
 @pytest.mark.parametrize("name", NOTES)
-def test_a_note_advises_the_model_alone(name: str) -> None:
+def test_a_notes_advice_is_for_the_model_alone(name: str) -> None:
     note = NOTES[name]
     assert not ADVICE.search(note.text), note.text
     assert len(NOTES) > 15
 
 
-async def test_the_hint_of_a_failed_call_is_for_the_model_that_made_it() -> None:
+async def test_the_hint_about_a_failed_call_is_for_the_model() -> None:
     error = WorkspaceError("a.py has changed.", hint="Read it again, then decide.")
     assert note_of(error) == CallNote("a.py has changed.", "Read it again, then decide.")
 

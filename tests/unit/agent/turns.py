@@ -44,7 +44,7 @@ BUILT_IN: Final = (
 
 
 class ManualClock:
-    """A stopwatch that the test sets."""
+    """A clock that the test sets."""
 
     def __init__(self) -> None:
         self.at_s = 100.0
@@ -78,7 +78,7 @@ class MemoryJournal:
 
 
 class Watcher:
-    """An observer that records how many events were on record whenever it was shown something."""
+    """An observer that records how many events were recorded whenever it was shown one."""
 
     def __init__(self, journal: MemoryJournal) -> None:
         self.shown: list[Event] = []
@@ -94,7 +94,7 @@ class Watcher:
 
 
 class AllowingGate:
-    """A gate that allows, and counts the questions."""
+    """A permission gate that allows everything and counts the questions."""
 
     def __init__(self) -> None:
         self.asked: list[CallProposed] = []

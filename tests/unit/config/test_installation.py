@@ -1,4 +1,4 @@
-"""The command that adds an extra names the source of this installation, and never a name in an index."""
+"""The install command for an extra names the source of this installation, and never a package on an index."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from hermes_acp.config.installation import extra_hint, install_command
 
 
-def test_a_folder_is_installed_from_again(tmp_path: Path) -> None:
+def test_a_folder_is_reinstalled_from_the_folder(tmp_path: Path) -> None:
     origin = f'{{"url": "file://{tmp_path}", "dir_info": {{}}}}'
     assert install_command("serve", origin) == f"{sys.executable} -m pip install '{tmp_path}[serve]'"
 
@@ -18,7 +18,7 @@ def test_an_editable_folder_stays_editable(tmp_path: Path) -> None:
     assert install_command("aws", origin) == f"{sys.executable} -m pip install -e '{tmp_path}[aws]'"
 
 
-def test_a_wheel_is_installed_from_again(tmp_path: Path) -> None:
+def test_a_wheel_is_reinstalled_from_the_wheel(tmp_path: Path) -> None:
     wheel = tmp_path / "with space" / "hermes_acp_server-0.1.0-py3-none-any.whl"
     wheel.parent.mkdir()
     wheel.touch()

@@ -14,7 +14,7 @@ def loaded(home: Path, content: str) -> Settings:
     return load_settings(environment_of({"HERMES_HOME": str(home)}))
 
 
-def test_a_service_is_named_alone_or_with_its_settings(tmp_path: Path) -> None:
+def test_a_service_is_configured_by_name_or_with_settings(tmp_path: Path) -> None:
     short = loaded(tmp_path, "memory: {service: honcho}").memory.service
     assert short
     assert (short.provider, short.in_headless) == ("honcho", False)
@@ -35,11 +35,11 @@ def test_a_service_is_named_alone_or_with_its_settings(tmp_path: Path) -> None:
         ("recall: {embeddings: hub}", "recall.embeddings"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(tmp_path: Path, content: str, sentence: str) -> None:
+def test_invalid_settings_are_rejected(tmp_path: Path, content: str, sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence):
         loaded(tmp_path, content)
 
 
-def test_nothing_is_asked_unless_somebody_said_so() -> None:
+def test_nothing_is_sent_to_a_service_unless_configured() -> None:
     assert Settings().recall.embeddings == "off"
     assert Settings().memory.service is None

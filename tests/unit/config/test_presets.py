@@ -1,4 +1,4 @@
-"""Named presets of models: what the file says, and what choosing one selects."""
+"""Presets of models: what their file contains, and what choosing one selects."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def named(settings: dict[str, object], /, **variables: str) -> ModelChoice:
     return found
 
 
-def test_every_leaf_has_a_preset_and_every_preset_a_leaf() -> None:
+def test_every_provider_has_a_preset_and_every_preset_a_provider() -> None:
     assert set(PROVIDERS) <= set(presets())
     for name, preset in presets().items():
         assert preset.wire in PROVIDERS, name
@@ -42,7 +42,7 @@ def test_every_fact_has_a_source_and_a_date(name: str) -> None:
     assert preset.base_url.startswith("http://127.0.0.1:" if preset.is_local else "https://")
 
 
-def test_what_chooses_a_provider_is_known_without_reading_the_file() -> None:
+def test_the_names_that_select_a_provider_are_known_without_reading_the_file() -> None:
     choosing = {
         variable for preset in presets().values() if preset.found_by_key for variable in preset.key_variables
     }
@@ -63,7 +63,7 @@ def test_every_preset_opens(name: str) -> None:
         "location": "global",
     }
     assert choice.base_url == presets()[name].base_url.format_map(parts)
-    # Without encryption no certificates are loaded.
+    # Without TLS, no certificates are loaded.
     near = choice.model_copy(update={"base_url": "http://127.0.0.1:1"})
     assert open_connection(near, ProviderSettings()).name == name
 
@@ -83,7 +83,7 @@ def test_a_preset_is_named_in_settings_or_in_the_environment() -> None:
         )
 
 
-def test_a_wrong_name_is_answered_with_all_names(tmp_path: Path) -> None:
+def test_an_unknown_preset_is_answered_with_all_names(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"HERMES_PROVIDER is 'deepseak'\.") as caught:
         chosen(HERMES_PROVIDER="deepseak")
     assert "anthropic, openai_compatible" in caught.value.hint
@@ -106,7 +106,7 @@ def test_a_wrong_name_is_answered_with_all_names(tmp_path: Path) -> None:
         load_settings(environment_of({"HERMES_HOME": str(tmp_path)}))
 
 
-def test_an_endpoint_of_ones_own_is_a_provider_like_any_other() -> None:
+def test_a_custom_endpoint_is_a_provider_like_any_other() -> None:
     gateway = {"base_url": "https://llm.example.org/v1/", "wire": "anthropic", "headers": {"x-team": "a"}}
     found = named({"providers": {"my-gateway": gateway}, "model": "m"}, MY_GATEWAY_API_KEY="sk-1")
     assert (found.provider, found.base_url, found.api_key) == (
@@ -126,7 +126,7 @@ def test_an_endpoint_of_ones_own_is_a_provider_like_any_other() -> None:
     assert caught.value.hint.endswith("my-gateway, other.")
 
 
-def test_the_keys_of_a_provider_are_used_by_policy() -> None:
+def test_the_keys_of_a_provider_are_used_by_its_strategy() -> None:
     variables = {"KEY_A": "sk-a", "KEY_B": "sk-b"}
     section = {"api_key_variables": ["KEY_A", "KEY_B"], "keys_by": "cheapest"}
     prices = {"key_prices": {"KEY_A": 2, "KEY_B": 0.5}}
@@ -142,7 +142,7 @@ def test_a_wire_format_is_built_in_or_added_by_a_package() -> None:
         ProviderSettings.model_validate({"wire": "nothing_of_the_kind"})
 
 
-def test_a_named_provider_without_its_key_says_which_is_missing() -> None:
+def test_a_chosen_provider_without_a_key_names_the_missing_variable() -> None:
     with pytest.raises(AuthRequired, match="DeepSeek needs an API key") as caught:
         chosen({"provider": "deepseek"})
     assert caught.value.hint == "Set DEEPSEEK_API_KEY, or run `hermes-acp setup`."
@@ -160,11 +160,11 @@ def test_a_named_provider_without_its_key_says_which_is_missing() -> None:
         {"COPILOT_GITHUB_TOKEN": "k"},
     ],
 )
-def test_what_is_there_for_other_ends_chooses_nothing(variables: dict[str, str]) -> None:
+def test_variables_for_other_programs_select_no_provider(variables: dict[str, str]) -> None:
     assert chosen({}, **variables) is None
 
 
-def test_anthropic_and_openai_come_before_all_others() -> None:
+def test_anthropic_and_openai_take_precedence() -> None:
     choice = chosen(OPENROUTER_API_KEY="r", OPENAI_API_KEY="o")
     assert choice is not None
     assert choice.provider == "openai_compatible"
@@ -173,7 +173,7 @@ def test_anthropic_and_openai_come_before_all_others() -> None:
     assert choice.provider == "anthropic"
 
 
-def test_a_local_server_wants_no_key() -> None:
+def test_a_local_server_needs_no_key() -> None:
     choice = chosen({"provider": "ollama"})
     assert choice is not None
     assert (choice.base_url, choice.api_key, choice.key_variable) == ("http://127.0.0.1:11434/v1", "", "")
@@ -182,7 +182,7 @@ def test_a_local_server_wants_no_key() -> None:
     assert choice.base_url == "http://box:1/v1"
 
 
-def test_amazon_wants_a_region_and_a_key_in_one_piece_or_in_parts() -> None:
+def test_amazon_needs_a_region_and_a_key_in_one_or_two_parts() -> None:
     parts = {"AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "s"}
     with pytest.raises(ConfigError, match="needs a region"):
         chosen({"provider": "bedrock"}, **parts)
@@ -208,13 +208,13 @@ def test_amazon_wants_a_region_and_a_key_in_one_piece_or_in_parts() -> None:
     assert choice.api_key == "b"
 
 
-def test_the_newer_format_is_spoken_with_openai_itself_alone() -> None:
+def test_the_responses_format_is_used_only_with_openai_itself() -> None:
     preset = presets()["openai_compatible"]
     assert preset.wire_at("https://api.openai.com/v1") == "openai_responses"
     assert preset.wire_at("https://gate.invalid/v1") == "openai_compatible"
 
 
-def test_the_second_variable_of_a_key_counts_too() -> None:
+def test_the_second_variable_for_a_key_counts_too() -> None:
     choice = chosen(GOOGLE_API_KEY="g")
     assert choice is not None
     assert (choice.provider, choice.api_key, choice.key_variable) == ("gemini", "g", "GOOGLE_API_KEY")
@@ -223,7 +223,7 @@ def test_the_second_variable_of_a_key_counts_too() -> None:
 PROFILES = "[default]\nregion = us-east-1\n[profile work]\nregion = eu-west-3\ns3 =\n    max_queue_size = 9\n"
 
 
-def test_a_profile_lends_where_no_key_is_set_and_names_the_region(tmp_path: Path) -> None:
+def test_a_profile_provides_the_region_and_a_key_if_none_is_set(tmp_path: Path) -> None:
     folder = tmp_path / ".aws"
     home = {"HOME": str(tmp_path)}
     with pytest.raises(AuthRequired, match="Bedrock needs an API key"):
@@ -256,7 +256,7 @@ def test_a_profile_lends_where_no_key_is_set_and_names_the_region(tmp_path: Path
         chosen({"provider": "bedrock"}, **home)
 
 
-def test_vertex_wants_a_project_and_is_where_its_location_is() -> None:
+def test_vertex_needs_a_project_and_uses_its_location() -> None:
     with pytest.raises(ConfigError, match="needs a project"):
         chosen({"provider": "vertex"})
     with pytest.raises(ConfigError, match="needs a location"):

@@ -21,7 +21,7 @@ def chosen(access: ProviderAccess) -> tuple[str, str, str, str] | None:
     return choice and (choice.provider, choice.model, choice.base_url, choice.api_key)
 
 
-def test_a_route_is_preferred_until_it_is_taken_away(tmp_path: Path) -> None:
+def test_a_route_is_preferred_until_it_is_removed(tmp_path: Path) -> None:
     ours = access(tmp_path, **BOTH)
     openai = ("openai_compatible", "gpt-6-sol", "https://api.openai.com/v1", "sk-o")
     assert chosen(ours) == openai
@@ -36,7 +36,7 @@ def test_a_route_is_preferred_until_it_is_taken_away(tmp_path: Path) -> None:
     assert ours.provider_statuses() == (ProviderStatus("openai_compatible"), ProviderStatus("anthropic"))
 
 
-def test_a_disabled_provider_leaves_the_other_with_a_model_of_its_own(tmp_path: Path) -> None:
+def test_a_disabled_provider_leaves_the_other_with_its_own_model(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("provider: openai_compatible\n", encoding="utf-8")
     ours = access(tmp_path, **BOTH, HERMES_PROVIDER="openai_compatible")
     ours.disable("openai_compatible")
@@ -48,7 +48,7 @@ def test_a_disabled_provider_leaves_the_other_with_a_model_of_its_own(tmp_path: 
     )
 
 
-def test_a_key_under_another_name_is_not_sent_to_a_client_s_address_either(tmp_path: Path) -> None:
+def test_a_key_under_another_name_is_not_sent_to_a_clients_address_either(tmp_path: Path) -> None:
     settings = "providers:\n  openai_compatible:\n    api_key_variable: MY_KEY\n    connect_timeout_s: 3\n"
     (tmp_path / "config.yaml").write_text(settings, encoding="utf-8")
     ours = access(tmp_path, MY_KEY="sk-mine")
@@ -72,7 +72,7 @@ def test_a_key_under_another_name_is_not_sent_to_a_client_s_address_either(tmp_p
     ],
     ids=["no scheme", "a space", "no ASCII", "no name"],
 )
-def test_what_cannot_be_sent_changes_nothing(tmp_path: Path, route: ProviderEndpoint) -> None:
+def test_an_unusable_change_changes_nothing(tmp_path: Path, route: ProviderEndpoint) -> None:
     ours = access(tmp_path, **BOTH)
     with pytest.raises(BadRequest):
         ours.route("anthropic", route)

@@ -1,4 +1,4 @@
-"""`rules:` as people write them, and the messages about mistakes."""
+"""The `rules:` setting, and messages about mistakes in it."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ rules:
     ]
 
 
-def test_flags_leave_the_rules_alone(tmp_path: Path) -> None:
+def test_flags_do_not_change_the_rules(tmp_path: Path) -> None:
     rules = load("rules:\n  - deny: {command: curl}\n", tmp_path).rules
     settings = load_settings(environment_of({"HERMES_HOME": str(tmp_path)}), {"budget.max_steps": 3})
     assert (settings.rules, settings.budget.max_steps) == (rules, 3)
@@ -75,12 +75,12 @@ def test_a_mistake_is_reported_with_its_line(tmp_path: Path, mistake: str) -> No
     assert "line 4: " in caught.value.sentence()
 
 
-def test_rules_that_are_no_list(tmp_path: Path) -> None:
+def test_rules_that_are_not_a_list(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="rules"):
         load("rules: {deny: curl}\n", tmp_path)
 
 
-def test_bypass_has_to_be_meant(tmp_path: Path) -> None:
+def test_bypass_must_be_allowed_explicitly(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="allow_bypass"):
         load("mode: bypass\n", tmp_path)
     assert load("mode: bypass\nallow_bypass: true\n", tmp_path).mode == "bypass"

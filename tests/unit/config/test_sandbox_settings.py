@@ -1,4 +1,4 @@
-"""The settings of the sandbox, as people write them."""
+"""The sandbox settings as users write them."""
 
 import pytest
 from pydantic import ValidationError
@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from hermes_acp.config.sections.sandbox_settings import SandboxSettings
 
 
-def test_yaml_reads_on_and_off_as_what_they_are() -> None:
+def test_yaml_booleans_are_read_as_on_and_off() -> None:
     settings = SandboxSettings.model_validate({"mode": True, "network": False})
     assert (settings.mode, settings.network) == ("on", "off")
     assert SandboxSettings.model_validate({"network": True}).network == "on"
@@ -43,6 +43,6 @@ def test_hosts_and_sizes() -> None:
         {"docker": True},
     ],
 )
-def test_what_cannot_be_meant_is_refused(written: dict[str, object]) -> None:
+def test_invalid_settings_are_rejected(written: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         SandboxSettings.model_validate(written)

@@ -1,4 +1,4 @@
-"""An invalid settings file is reported in words for people."""
+"""Errors in a settings file are reported in plain words."""
 
 import json
 import re
@@ -47,7 +47,7 @@ def test_every_pattern_is_described_in_words() -> None:
     assert {json.loads(pattern) for pattern in patterns} <= set(PATTERNS)
 
 
-def test_what_may_be_a_secret_is_not_shown() -> None:
+def test_values_that_may_be_secret_are_not_shown() -> None:
     with pytest.raises(ValidationError) as caught:
         Settings.model_validate({"mode": "sk-proj-0123456789abcdefghij"})
     assert "sk-proj" not in describe_settings_errors(caught.value, Settings)

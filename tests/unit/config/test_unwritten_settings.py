@@ -1,4 +1,4 @@
-"""Defaults are not validated, because that would change nothing."""
+"""Defaults are not validated, because valid defaults need no check."""
 
 from pathlib import Path
 
@@ -6,22 +6,22 @@ from hermes_acp.config.environment import environment_of
 from hermes_acp.config.settings import Settings, load_settings
 
 
-def test_checking_nothing_gives_the_same() -> None:
+def test_validating_empty_settings_gives_the_defaults() -> None:
     assert Settings.defaults() == Settings.model_validate({})
 
 
-def test_every_default_would_pass_the_check() -> None:
+def test_every_default_is_valid() -> None:
     usual = Settings.defaults()
     assert Settings.model_validate(usual.model_dump()) == usual
 
 
-def test_without_a_file_the_defaults_hold_and_count_as_unwritten(tmp_path: Path) -> None:
+def test_without_a_file_the_defaults_apply_and_count_as_unset(tmp_path: Path) -> None:
     settings = load_settings(environment_of({"HERMES_HOME": str(tmp_path)}))
     assert settings == Settings.defaults()
     assert settings.model_fields_set == set()
 
 
-def test_what_a_flag_sets_is_checked_without_a_file_too(tmp_path: Path) -> None:
+def test_what_a_flag_sets_is_validated_without_a_file_too(tmp_path: Path) -> None:
     settings = load_settings(environment_of({"HERMES_HOME": str(tmp_path)}), {"budget.max_steps": 3})
     assert settings.budget.max_steps == 3
     assert settings.budget.max_refunds == Settings.defaults().budget.max_refunds

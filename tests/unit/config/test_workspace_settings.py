@@ -1,4 +1,4 @@
-"""What a workspace contains, as far as it counts, and how each item is identified."""
+"""A workspace's own configuration: its items, which of them take effect, and how each is identified."""
 
 import json
 from pathlib import Path
@@ -25,11 +25,11 @@ def test_the_watched_files_are_those_that_are_read() -> None:
     assert (*OWN_FILES, *SERVER_FILES, *HOOK_FILES) == FILES
 
 
-def test_nothing_is_nothing(tmp_path: Path) -> None:
+def test_an_empty_workspace_has_no_items(tmp_path: Path) -> None:
     assert read(tmp_path) == WorkspaceSettings()
 
 
-def test_servers_of_every_file(tmp_path: Path) -> None:
+def test_servers_are_read_from_every_file(tmp_path: Path) -> None:
     write(tmp_path, ".mcp.json", '{"mcpServers": {"a": {"command": "node", "args": ["a.js"]}}}')
     write(tmp_path, ".cursor/mcp.json", '{"mcpServers": {"b": {"url": "https://b.example", "type": "sse"}}}')
     write(tmp_path, ".vscode/mcp.json", '{"servers": {"c": {"type": "stdio", "command": "c", "x": 1}}}')
@@ -45,7 +45,7 @@ def test_servers_of_every_file(tmp_path: Path) -> None:
     assert {item.kind for item in found.items} == {"mcp_server"}
 
 
-def test_a_changed_entry_is_another_thing(tmp_path: Path) -> None:
+def test_a_changed_entry_is_another_item(tmp_path: Path) -> None:
     entry = {"command": "node", "args": ["run.js"], "env": {"A": "1"}}
     digests: set[str] = set()
     for change in ({}, {"command": "nodejs"}, {"args": ["run.js", "x"]}, {"env": {"A": "2"}}):
@@ -78,18 +78,18 @@ def test_a_workspace_sets_nothing_else(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content", ["{", "[]", "5", "\0", "rules: 5", "mcp_servers: [a]", '{"mcpServers": 5, "servers": []}']
 )
-def test_what_makes_no_sense_is_left_out(tmp_path: Path, name: str, content: str) -> None:
+def test_invalid_entries_are_omitted(tmp_path: Path, name: str, content: str) -> None:
     write(tmp_path, name, content)
     found = read(tmp_path)
     assert (found.rules, found.items) == ((), ())
 
 
-def test_the_agents_own_home_is_no_workspaces(tmp_path: Path) -> None:
+def test_the_agents_home_folder_is_not_a_workspace(tmp_path: Path) -> None:
     write(tmp_path, ".hermes/config.yaml", "rules:\n- allow: {command: make}\n")
     assert read_workspace(str(tmp_path), str(tmp_path / ".hermes")) == WorkspaceSettings()
 
 
-def test_a_notice_says_nothing_of_a_file_it_should_not_have_read(tmp_path: Path) -> None:
+def test_a_notice_says_nothing_about_a_file_it_should_not_have_read(tmp_path: Path) -> None:
     secret = "the-secret-of-another-file"
     write(tmp_path, "other", f"root:{secret}:0\n[")
     (tmp_path / ".mcp.json").symlink_to(tmp_path / "other")
@@ -137,7 +137,7 @@ PYTHON_MODULE: dict[str, object] = {"command": "python3", "args": ["-m", "served
         ({"command": "uv", "args": ["run", "x"]}, {"pyproject.toml": ""}, "pyproject.toml"),
     ],
 )
-def test_what_a_command_line_stands_on_is_part_of_the_thing(
+def test_files_that_a_command_line_depends_on_are_part_of_the_item(
     tmp_path: Path, entry: dict[str, object], before: dict[str, str], changed: str
 ) -> None:
     for name, content in before.items():
@@ -149,7 +149,7 @@ def test_what_a_command_line_stands_on_is_part_of_the_thing(
     assert digest_of(tmp_path, entry) != first
 
 
-def test_a_huge_script_is_known_by_what_tells_that_it_changed(tmp_path: Path) -> None:
+def test_a_huge_script_is_identified_by_metadata_that_shows_changes(tmp_path: Path) -> None:
     write(tmp_path, "run", "x" * (5 << 20))
     first = digest_of(tmp_path, {"command": "./run"})
     assert digest_of(tmp_path, {"command": "./run"}) == first
@@ -157,11 +157,11 @@ def test_a_huge_script_is_known_by_what_tells_that_it_changed(tmp_path: Path) ->
     assert digest_of(tmp_path, {"command": "./run"}) != first
 
 
-def test_words_that_can_be_no_path_are_no_trouble(tmp_path: Path) -> None:
+def test_words_that_cannot_be_paths_cause_no_error(tmp_path: Path) -> None:
     assert digest_of(tmp_path, {"command": "ls", "args": ["A" * 5000, "a\0b", "x/" * 3000]})
 
 
-def test_a_question_shows_variables_and_headers_and_where_words_end(tmp_path: Path) -> None:
+def test_a_question_shows_variables_and_headers_and_separates_words(tmp_path: Path) -> None:
     servers = {
         "a": {"command": "ls", "args": ["x y"], "env": {"LD_PRELOAD": "./evil.so"}},
         "b": {"url": "https://b.example", "headers": {"X-Key": "k"}},
@@ -173,7 +173,7 @@ def test_a_question_shows_variables_and_headers_and_where_words_end(tmp_path: Pa
 
 
 @pytest.mark.parametrize("hooks", ["{start: [touch ran]}", "[start]", "{1: 2}", "later"])
-def test_hooks_that_are_none_take_no_rule_out_of_force(tmp_path: Path, hooks: str) -> None:
+def test_invalid_hooks_disable_no_rule(tmp_path: Path, hooks: str) -> None:
     write(tmp_path, ".hermes/config.yaml", f"rules:\n- deny: {{command: ls}}\nhooks: {hooks}\n")
     found = read(tmp_path)
     assert [rule.decision for rule in found.rules] == ["deny"]

@@ -25,7 +25,7 @@ providers:
 """
 
 
-def test_a_value_is_replaced_and_all_else_stays() -> None:
+def test_a_value_is_replaced_and_the_file_is_otherwise_unchanged() -> None:
     assert with_value(WRITTEN, ("provider",), "ollama") == WRITTEN.replace(
         "provider: openai ", "provider: ollama "
     )
@@ -51,7 +51,7 @@ def test_a_value_is_added_where_it_belongs() -> None:
     assert with_value("providers: {}\n", ("providers", "a", "b"), "1") == "providers: {a: {b: '1'}}\n"
 
 
-def test_a_value_is_taken_away_with_the_mapping_it_leaves_empty() -> None:
+def test_a_value_is_removed_with_the_mapping_it_leaves_empty() -> None:
     assert with_value(WRITTEN, ("mode",), None) == WRITTEN.replace("mode: ask  # careful\n", "")
     assert with_value(WRITTEN, ("model",), None) == WRITTEN
     assert with_value(WRITTEN, ("providers", "ollama", "base_url"), None) == WRITTEN.replace(
@@ -60,7 +60,7 @@ def test_a_value_is_taken_away_with_the_mapping_it_leaves_empty() -> None:
     assert with_value("a:\n  b:\n    c: d\n", ("a", "b", "c"), None) == ""
 
 
-def test_what_cannot_be_kept_is_written_again_and_right() -> None:
+def test_a_document_whose_layout_cannot_be_kept_is_rewritten_correctly() -> None:
     odd = "shared: &s {base_url: http://a/v1}\nproviders: {openai: *s}  # both\n"
     after = with_value(odd, ("providers", "openai", "base_url"), "http://b/v1")
     assert yaml.safe_load(after) == {
@@ -83,7 +83,7 @@ TREES = st.recursive(
 @given(
     st.dictionaries(KEYS, TREES, max_size=4), st.lists(KEYS, min_size=1, max_size=3), VALUES, st.booleans()
 )
-def test_the_document_says_what_was_wanted(
+def test_the_document_contains_the_requested_value(
     document: dict[str, object], path: list[str], value: str, is_flow: bool
 ) -> None:
     text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, default_flow_style=is_flow or None)
@@ -93,7 +93,7 @@ def test_the_document_says_what_was_wanted(
     assert found == value
 
 
-def test_keys_that_hide_others_are_found_with_their_lines() -> None:
+def test_duplicate_keys_are_found_with_their_lines() -> None:
     text = "a: 1\nb:\n  c: 1\n  c: 2\nl:\n- {x: 1, x: 2}\na: 3\na: 4\n"
     assert sorted(repeated_keys(text)) == [("a", 1, 7), ("a", 7, 8), ("c", 3, 4), ("x", 6, 6)]
     assert [*repeated_keys("q: &q {a: 1}\nr: *q\ns: {<<: *q, a: 2}\nt: &t [*t]\n")] == []

@@ -1,4 +1,4 @@
-"""A change of a context file, shown by its lines."""
+"""A change to a context file, shown as a diff of its lines."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +21,7 @@ def with_rule(number: int, text: str) -> list[str]:
     return [*RULES[: number - 1], text, *RULES[number:]]
 
 
-def test_the_lines_that_changed_are_reported_between_a_few_that_did_not() -> None:
+def test_the_changed_lines_are_reported_with_a_little_context() -> None:
     after = with_rule(20, "20. Another rule.")
     del after[29:31]
     after.append("81. And one more.")
@@ -49,7 +49,7 @@ def test_the_lines_that_changed_are_reported_between_a_few_that_did_not() -> Non
     assert with_changed_lines(block(RULES), reported) == block(after)
 
 
-def test_what_is_not_much_shorter_or_stands_under_another_heading_is_reported_whole() -> None:
+def test_a_change_that_saves_little_or_moves_between_headings_is_reported_in_full() -> None:
     assert changed_lines(block(["Use tabs."]), block(["Use spaces."])) is None
     assert changed_lines(block(RULES), block(RULES[::-1])) is None
     after = block(with_rule(20, "20. Another rule."), "## AGENTS.md (the same as CLAUDE.md)")
@@ -67,7 +67,7 @@ def test_a_change_that_does_not_fit_leaves_nothing_known() -> None:
 
 
 @given(TEXTS, TEXTS, st.data())
-def test_what_was_told_makes_the_one_text_the_other(
+def test_applying_the_reported_change_to_one_text_gives_the_other(
     old: list[str], new: list[str], data: st.DataObject
 ) -> None:
     at = data.draw(st.integers(0, len(RULES)))

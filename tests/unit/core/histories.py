@@ -1,4 +1,4 @@
-"""Valid histories of every shape."""
+"""Strategies for valid histories of every form."""
 
 from hypothesis import strategies as st
 
@@ -33,7 +33,7 @@ THOUGHTS = st.lists(st.builds(Thought, WORDS, st.sampled_from(["", "signed"])), 
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[Message]:
-    """A valid history that ends anywhere a request may be made, or after an answer."""
+    """Generate a valid history that ends anywhere a request may be made, or after an answer."""
     messages: list[Message] = []
     for exchange in range(draw(st.integers(1, 5))):
         messages += draw(st.lists(USERS, min_size=1, max_size=3))

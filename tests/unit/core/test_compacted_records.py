@@ -1,4 +1,4 @@
-"""How a record is read with compactions, wherever they occur and wherever the session was cut off."""
+"""Reading records with compactions, wherever they occur and wherever the session was cut off."""
 
 import msgspec
 from hypothesis import given
@@ -29,7 +29,7 @@ ROOM = HistoryBudget(kept=10, max_fresh=1_000)
 
 @st.composite
 def compacted_sessions(draw: st.DrawFn) -> list[Event]:
-    """A session with compactions before some of its steps, cut off anywhere."""
+    """Generate a session with compactions before some of its steps, cut off anywhere."""
     events: list[Event] = []
     record = Record()
     plain = draw(sessions())
@@ -69,9 +69,11 @@ def test_calls_and_outcomes_stay_together(events: list[Event]) -> None:
 
 
 @given(compacted_sessions())
-def test_a_record_read_back_is_the_record_that_was_lived(events: list[Event]) -> None:
+def test_a_record_read_back_equals_the_live_state(events: list[Event]) -> None:
     read = [msgspec.json.decode(msgspec.json.encode(event), type=Event) for event in events]
-    lived, found = ({**vars(closed(each)), "sent": None} for each in (events, read))  # derived from the rest
+    lived, found = (
+        {**vars(closed(each)), "sent": None} for each in (events, read)
+    )  # Derived from the other fields.
     assert lived == found
 
 
@@ -90,7 +92,7 @@ def test_only_the_end_of_a_compaction_changes_the_history(events: list[Event]) -
 
 
 @given(compacted_sessions())
-def test_a_turn_in_which_the_model_said_nothing_still_leaves_no_trace(events: list[Event]) -> None:
+def test_a_turn_without_model_output_still_leaves_no_trace(events: list[Event]) -> None:
     record = Record()
     said: list[UserSaid] = []
     was_answered = False
@@ -111,7 +113,7 @@ def test_a_turn_in_which_the_model_said_nothing_still_leaves_no_trace(events: li
 
 
 @given(compacted_sessions())
-def test_a_killed_process_leaves_the_history_and_an_end(events: list[Event]) -> None:
+def test_a_killed_process_leaves_the_history_and_an_ending(events: list[Event]) -> None:
     record = record_of(events)
     before = list(record.messages)
     ends = record.closing_events()
@@ -124,7 +126,7 @@ def test_a_killed_process_leaves_the_history_and_an_end(events: list[Event]) -> 
         assert record.open_compaction == ""
 
 
-def test_a_turn_continues_behind_a_compaction_with_the_words_it_had() -> None:
+def test_a_turn_continues_after_a_compaction_with_the_text_it_had() -> None:
     said = UserSaid("u", (TextPart("go"),))
     record = record_of([TurnStarted("t"), said, TextSaid("m", "Hm.")])
     record.apply(StepFailed("m", "cut", retried=False))

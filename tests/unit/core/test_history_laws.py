@@ -1,4 +1,4 @@
-"""The invariants of a history, and that each violation is found."""
+"""The invariants of a history; each violation is found."""
 
 import pytest
 from hypothesis import given
@@ -20,7 +20,7 @@ SAID = AssistantMessage("Done.")
 
 
 @given(histories())
-def test_a_lawful_history_has_no_breach(messages: list[Message]) -> None:
+def test_a_valid_history_has_no_violation(messages: list[Message]) -> None:
     assert invariant_violations(messages) == []
 
 
@@ -36,7 +36,7 @@ def test_a_lawful_history_has_no_breach(messages: list[Message]) -> None:
         ([SAID], "message 0 is an answer without a preceding prompt"),
     ],
 )
-def test_every_breach_is_named(messages: list[Message], why: str) -> None:
+def test_every_violation_is_named(messages: list[Message], why: str) -> None:
     assert why in invariant_violations(messages)
 
 
@@ -52,17 +52,17 @@ def test_every_breach_is_named(messages: list[Message], why: str) -> None:
         ([USER, CALLS, A, B, SAID, USER], 5),
     ],
 )
-def test_what_is_not_answered_yet_is_the_last_exchange(messages: list[Message], place: int) -> None:
+def test_an_unanswered_exchange_is_the_last_one(messages: list[Message], place: int) -> None:
     assert last_exchange_index(messages) == place
 
 
-def test_the_last_words_are_the_users_own() -> None:
+def test_the_last_message_is_the_users() -> None:
     assert last_prompt_index([USER, SAID, NOTE]) == 0
     assert last_prompt_index([NOTE]) is None
 
 
 @given(histories())
-def test_a_cut_where_one_may_be_separates_no_call_from_its_outcome(messages: list[Message]) -> None:
+def test_an_allowed_cut_separates_no_call_from_its_outcome(messages: list[Message]) -> None:
     for place in range(len(messages) + 1):
         if can_split_before(messages, place):
             said = [

@@ -1,4 +1,4 @@
-"""Questions that were open when the process was killed, where a later one asks them again."""
+"""Questions that were open when the process was killed and that a later process asks again."""
 
 import pytest
 
@@ -20,7 +20,7 @@ from hermes_acp.core.record.session_record import Record, fold_events
 
 
 def step(*names: str) -> list[Event]:
-    """A turn whose model calls tools; the calls are named by their position."""
+    """Return a turn whose model calls tools; the calls are named by their position."""
     calls = tuple(ToolCall(f"c{number}", name, "{}") for number, name in enumerate(names))
     return [
         SessionOpened("ses", "/w", ("/w",), 1.0),
@@ -38,7 +38,7 @@ def reopened(events: list[Event]) -> Record:
     return record
 
 
-def test_a_call_that_was_asked_about_rests_with_those_behind_it() -> None:
+def test_a_call_waiting_for_an_answer_is_suspended_with_those_after_it() -> None:
     record = reopened([*step("write", "write"), PermissionAsked("c0")])
     assert [call.id for call in record.calls.suspended()] == ["c0", "c1"]
     assert record.last_end
@@ -46,12 +46,12 @@ def test_a_call_that_was_asked_about_rests_with_those_behind_it() -> None:
     assert record.can_resume
 
 
-def test_the_agents_own_question_rests_though_its_call_was_started() -> None:
+def test_the_agents_own_question_is_suspended_though_its_call_was_started() -> None:
     record = reopened([*step("ask_user"), CallStarted("c0")])
     assert [call.id for call in record.calls.suspended()] == ["c0"]
 
 
-def test_a_call_that_was_running_beside_the_question_has_its_outcome() -> None:
+def test_a_call_that_ran_beside_the_question_has_its_outcome() -> None:
     record = reopened([*step("run", "write"), CallStarted("c0"), PermissionAsked("c1")])
     assert [call.id for call in record.calls.suspended()] == ["c1"]
     (outcome,) = [message for message in record.messages if isinstance(message, ToolMessage)]
@@ -74,6 +74,6 @@ def test_without_an_open_question_the_turn_was_cut_off(behind: list[Event]) -> N
     assert record.last_end.reason == "cancelled"
 
 
-def test_elsewhere_a_question_is_closed() -> None:
+def test_by_default_an_open_question_is_closed() -> None:
     ends = fold_events([*step("write"), PermissionAsked("c0")]).closing_events()
     assert [type(end) for end in ends if isinstance(end, CallEnded | TurnEnded)] == [CallEnded, TurnEnded]

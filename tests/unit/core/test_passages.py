@@ -1,4 +1,4 @@
-"""How a record's events read as text."""
+"""Rendering a record's events as text passages."""
 
 from hermes_acp.core.events import (
     CallEnded,
@@ -48,16 +48,16 @@ PASSAGES = [
 ]
 
 
-def test_everybody_who_spoke_has_a_place_and_what_was_undone_has_none() -> None:
+def test_every_speaker_has_a_position_and_undone_text_has_none() -> None:
     assert passages_of(EVENTS) == PASSAGES
 
 
-def test_what_is_half_said_is_given_as_it_stands() -> None:
+def test_unfinished_text_is_returned_as_it_is() -> None:
     half = (*EVENTS[:5], CallProposed("c9", "x", "Try x", "other"))
     assert passages_of(half) == [PASSAGES[0], Passage(2, "agent", "I look."), Passage(3, "tool", "Try x")]
 
 
-def test_a_reader_continues_from_every_place_that_was_settled() -> None:
+def test_reading_can_resume_at_every_settled_position() -> None:
     settled = 0
     for cut in range(len(EVENTS) + 1):
         first = PassageReader()
@@ -74,7 +74,7 @@ def test_a_reader_continues_from_every_place_that_was_settled() -> None:
     assert 5 < settled < len(EVENTS)
 
 
-def test_an_outcome_without_a_card_and_a_picture_without_words() -> None:
+def test_an_outcome_without_a_card_and_an_image_without_text() -> None:
     events: tuple[Event, ...] = (
         UserSaid("m", (ImagePart("image/png", ""),)),
         CallEnded("c", "odd", "failed", "There is no tool 'odd'."),

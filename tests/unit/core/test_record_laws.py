@@ -34,7 +34,7 @@ OPENED = SessionOpened("ses_1", "/project", ("/project",), 1.0)
 
 @st.composite
 def steps(draw: st.DrawFn, turn: int, step: int) -> list[Event]:
-    """One model call with its calls and their outcomes, or one that failed."""
+    """Generate one model call with its calls and their outcomes, or one that failed."""
     message = f"msg_{turn}_{step}"
     events: list[Event] = [
         TextSaid(message, text) for text in draw(st.lists(st.text(max_size=5), max_size=3))
@@ -57,7 +57,7 @@ def steps(draw: st.DrawFn, turn: int, step: int) -> list[Event]:
 
 @st.composite
 def sessions(draw: st.DrawFn) -> list[Event]:
-    """A valid session, cut off anywhere after its first event."""
+    """Generate a valid session, cut off anywhere after its first event."""
     events: list[Event] = [OPENED]
     for turn in range(draw(st.integers(0, 4))):
         mode = draw(st.sampled_from((None, *MODES)))
@@ -90,7 +90,7 @@ def closed(events: list[Event]) -> Record:
 
 
 @given(sessions())
-def test_every_call_has_exactly_one_outcome_right_behind_its_step(events: list[Event]) -> None:
+def test_every_call_has_exactly_one_outcome_directly_after_its_step(events: list[Event]) -> None:
     expected: list[str] = []
     for message in closed(events).messages:
         if isinstance(message, ToolMessage):
@@ -103,14 +103,14 @@ def test_every_call_has_exactly_one_outcome_right_behind_its_step(events: list[E
 
 
 @given(sessions())
-def test_closing_closes_all_of_it(events: list[Event]) -> None:
+def test_closing_an_open_session_closes_everything(events: list[Event]) -> None:
     record = closed(events)
     assert record.closing_events() == []
     assert record.open_turn == ""
 
 
 @given(sessions())
-def test_what_is_closed_was_shown_first(events: list[Event]) -> None:
+def test_what_is_closed_was_shown_before(events: list[Event]) -> None:
     shown = {event.call_id for event in events if isinstance(event, CallProposed)}
     for end in record_of(events).closing_events():
         if isinstance(end, CallProposed):
@@ -120,15 +120,17 @@ def test_what_is_closed_was_shown_first(events: list[Event]) -> None:
 
 
 @given(sessions())
-def test_a_record_read_back_is_the_record_that_was_lived(events: list[Event]) -> None:
+def test_a_record_read_back_equals_the_live_state(events: list[Event]) -> None:
     written = [msgspec.json.encode(event) for event in events]
     read = [msgspec.json.decode(line, type=Event) for line in written]
-    lived, found = ({**vars(closed(each)), "sent": None} for each in (events, read))  # derived from the rest
+    lived, found = (
+        {**vars(closed(each)), "sent": None} for each in (events, read)
+    )  # Derived from the other fields.
     assert lived == found
 
 
 @given(sessions())
-def test_a_turn_in_which_the_model_said_nothing_leaves_no_trace(events: list[Event]) -> None:
+def test_a_turn_without_model_output_leaves_no_trace(events: list[Event]) -> None:
     messages = closed(events).messages
     for number, message in enumerate(messages):
         if isinstance(message, UserMessage):
@@ -152,7 +154,7 @@ def test_a_later_grant_replaces_the_earlier_one_for_the_same_subject() -> None:
     assert record.grants == (Grant("write", "/a", False), Grant("run", "/a", True))
 
 
-def test_an_interrupted_answer_is_kept_with_a_mark_and_a_retried_one_is_not() -> None:
+def test_an_interrupted_answer_is_kept_with_a_mark_and_a_retried_one_is_dropped() -> None:
     start: list[Event] = [TurnStarted("t"), UserSaid("u", (TextPart("go"),)), TextSaid("m", "Half")]
     kept = record_of([*start, StepFailed("m", "cut", retried=False)])
     assert kept.messages[-1] == AssistantMessage("Half\n[The turn was interrupted here.]")
@@ -179,26 +181,26 @@ OPEN_CALL: tuple[Event, ...] = (
         ((CallStarted("c", is_repeatable=True),), "safe to make it again"),
     ],
 )
-def test_a_lost_call_is_reported_by_how_far_it_had_come(behind: tuple[Event, ...], words: str) -> None:
+def test_a_lost_call_is_reported_with_its_progress(behind: tuple[Event, ...], words: str) -> None:
     ends = record_of([*OPEN_CALL, *behind]).closing_events()
     (outcome,) = [end for end in ends if isinstance(end, CallEnded)]
     assert words in outcome.text
     assert outcome.status == "failed", "nobody stopped it"
 
 
-def test_an_outcome_that_is_there_is_kept() -> None:
+def test_an_existing_outcome_is_kept() -> None:
     events = [*OPEN_CALL, CallStarted("c"), CallEnded("c", "tool", "completed", "Done.")]
     assert [type(end) for end in record_of(events).closing_events()] == [TitleChanged, TurnEnded]
 
 
-def test_the_model_reads_the_advice_behind_the_outcome() -> None:
+def test_the_model_reads_the_advice_after_the_outcome() -> None:
     end = CallEnded("c", "tool", "failed", "The user refused this.", advice="Ask them.")
     (outcome,) = [each for each in record_of([*OPEN_CALL, end]).messages if isinstance(each, ToolMessage)]
     assert outcome.text == "The user refused this. Ask them."
 
 
 @given(sessions())
-def test_a_turn_can_be_taken_up_exactly_where_it_was_not_done(events: list[Event]) -> None:
+def test_a_suspended_turn_resumes_exactly_where_it_stopped(events: list[Event]) -> None:
     record = closed(events)
     before = list(record.messages)
     asked = [event for event in events if isinstance(event, UserSaid)]

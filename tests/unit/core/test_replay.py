@@ -1,4 +1,4 @@
-"""What of a session's history is replayed."""
+"""Replay of a session's history: which events are shown again."""
 
 from itertools import pairwise
 
@@ -19,7 +19,7 @@ from hermes_acp.core.events import (
 from hermes_acp.core.record.session_replay import PAYLOAD_CHARACTERS, replayable
 
 
-def test_how_full_the_window_is_is_shown_once_as_it_now_stands() -> None:
+def test_the_use_of_the_window_is_shown_once_with_its_current_value() -> None:
     past = [
         UsageChanged(1, 9),
         TextSaid("m1", "a"),
@@ -54,7 +54,7 @@ def words(events: list[Event]) -> list[tuple[type[Event], str, str]]:
 
 
 @given(EVENTS)
-def test_no_word_is_lost_and_none_changes_its_place(events: list[Event]) -> None:
+def test_no_text_is_lost_or_reordered(events: list[Event]) -> None:
     again = list(replayable(events))
     assert words(again) == words(events)
     kept = [event for event in events if isinstance(event, CallProposed | CallEnded)]
@@ -62,7 +62,7 @@ def test_no_word_is_lost_and_none_changes_its_place(events: list[Event]) -> None
 
 
 @given(EVENTS)
-def test_no_two_frames_of_one_message_stand_side_by_side(events: list[Event]) -> None:
+def test_adjacent_frames_of_one_message_are_joined(events: list[Event]) -> None:
     again = list(replayable(events))
     for one, next_one in pairwise(again):
         if isinstance(one, TextSaid | ThoughtSaid) and isinstance(next_one, TextSaid | ThoughtSaid):
@@ -70,7 +70,7 @@ def test_no_two_frames_of_one_message_stand_side_by_side(events: list[Event]) ->
 
 
 @given(EVENTS)
-def test_showing_again_what_was_shown_again_changes_nothing(events: list[Event]) -> None:
+def test_replaying_a_replay_changes_nothing(events: list[Event]) -> None:
     again = list(replayable(events))
     assert list(replayable(again)) == again
 
@@ -80,7 +80,7 @@ def test_ten_thousand_frames_become_one() -> None:
     assert list(replayable(frames)) == [TextSaid("m", "w " * 10_000)]
 
 
-def test_big_payloads_of_tools_are_cut_with_a_word_and_words_are_not() -> None:
+def test_large_tool_payloads_are_cut_with_a_note_but_text_is_not() -> None:
     long = "x" * (PAYLOAD_CHARACTERS + 1000)
     huge = Diff("/a", None, "y" * (5 * PAYLOAD_CHARACTERS))
     events: list[Event] = [
@@ -100,6 +100,6 @@ def test_big_payloads_of_tools_are_cut_with_a_word_and_words_are_not() -> None:
     assert "/a is too big" in ended.text
 
 
-def test_ordinary_calls_are_shown_as_they_were() -> None:
+def test_ordinary_calls_are_replayed_unchanged() -> None:
     call = CallProposed("c", "tool", "A call", "edit", {"path": "a"}, diffs=(Diff("/b", "1", "2"),))
     assert list(replayable([call])) == [call]

@@ -1,4 +1,4 @@
-"""Open reviews of edits that were made without asking, as events report them."""
+"""Open reviews of edits that were made without approval, derived from events."""
 
 from hermes_acp.core.event_types import Diff, EditsJudged
 from hermes_acp.core.events import (
@@ -43,7 +43,7 @@ def test_edits_of_one_file_are_one_review() -> None:
     assert reviews.open[0].call_ids == ("c1", "c2")
 
 
-def test_verdicts_hunk_by_hunk_end_the_review() -> None:
+def test_accepting_or_rejecting_every_hunk_ends_the_review() -> None:
     reviews = Reviews()
     reviews.apply(edit("c1", "one\ntwo\nthree", "ONE\ntwo\nTHREE"))
     judged(reviews, "accepted", 1)
@@ -55,7 +55,7 @@ def test_verdicts_hunk_by_hunk_end_the_review() -> None:
     assert reviews.untold == ()
 
 
-def test_what_was_asked_about_is_agreed_to() -> None:
+def test_an_approved_edit_needs_no_review() -> None:
     reviews = Reviews()
     reviews.apply(CallProposed("c1", "write_file", "Write", "edit", diffs=(Diff(PATH, "a", "b"),)))
     reviews.apply(PermissionAsked("c1"))
@@ -65,7 +65,7 @@ def test_what_was_asked_about_is_agreed_to() -> None:
     assert (reviews.open, reviews.waiting) == ((), ())
 
 
-def test_a_new_file_that_was_asked_about_is_agreed_to() -> None:
+def test_an_approved_new_file_needs_no_review() -> None:
     reviews = Reviews()
     reviews.apply(PermissionAsked("c1"))
     reviews.apply(edit("c1", None, "fresh\n"))
@@ -74,7 +74,7 @@ def test_a_new_file_that_was_asked_about_is_agreed_to() -> None:
     assert texts(reviews) == ("fresh\n", "changed\n")
 
 
-def test_a_new_file_stays_open_when_another_edit_of_it_is_agreed_to() -> None:
+def test_a_new_file_stays_open_when_another_edit_to_it_is_approved() -> None:
     reviews = Reviews()
     reviews.apply(edit("c1", None, "fresh\n"))
     reviews.apply(PermissionAsked("c2"))
@@ -82,7 +82,7 @@ def test_a_new_file_stays_open_when_another_edit_of_it_is_agreed_to() -> None:
     assert texts(reviews) == (None, "changed\n")
 
 
-def test_an_edit_that_was_agreed_to_leaves_open_hunks_open() -> None:
+def test_an_approved_edit_leaves_open_hunks_open() -> None:
     reviews = Reviews()
     reviews.apply(edit("c1", "one\ntwo\nthree", "ONE\ntwo\nthree"))
     reviews.apply(PermissionAsked("c2"))
@@ -90,7 +90,7 @@ def test_an_edit_that_was_agreed_to_leaves_open_hunks_open() -> None:
     assert texts(reviews) == ("one\ntwo\nTHREE", "ONE\ntwo\nTHREE")
 
 
-def test_what_somebody_else_changed_between_two_edits_is_agreed_to() -> None:
+def test_changes_by_others_between_two_edits_count_as_accepted() -> None:
     reviews = Reviews()
     reviews.apply(edit("c1", "one\ntwo\nthree", "ONE\ntwo\nthree"))
     reviews.apply(edit("c2", "ONE\ntwo\nthree\nmine", "ONE\nTWO\nthree\nmine"))
@@ -108,27 +108,27 @@ def test_new_and_deleted_files_are_one_hunk() -> None:
     assert reviews.open == ()
 
 
-def test_a_part_of_a_big_file_goes_into_what_is_known() -> None:
+def test_a_part_of_a_large_file_is_merged_into_the_known_text() -> None:
     reviews = Reviews()
     reviews.apply(edit("c1", "a\nb\nc\nd", "A\nb\nc\nd"))
     reviews.apply(edit("c2", "c\nd", "c\nD"))
     assert texts(reviews) == ("a\nb\nc\nd", "A\nb\nc\nD")
 
 
-def test_an_edit_that_is_undone_by_another_is_not_an_edit() -> None:
+def test_an_edit_undone_by_another_needs_no_review() -> None:
     reviews = Reviews()
     reviews.apply(edit("c1", "a", "b"))
     reviews.apply(edit("c2", "b", "a"))
     assert reviews.open == ()
 
 
-def test_a_failed_call_changed_nothing_to_judge() -> None:
+def test_a_failed_call_leaves_nothing_to_review() -> None:
     reviews = Reviews()
     reviews.apply(CallEnded("c1", "write_file", "failed", "", diffs=(Diff(PATH, "a", "b"),)))
     assert reviews.open == ()
 
 
-def test_so_much_is_held_and_the_oldest_goes() -> None:
+def test_the_number_of_reviews_is_limited_and_the_oldest_is_dropped() -> None:
     reviews = Reviews()
     for number in range(250):
         reviews.apply(edit(f"c{number}", "a", "b", path=f"/p/{number}"))
@@ -136,7 +136,7 @@ def test_so_much_is_held_and_the_oldest_goes() -> None:
     assert reviews.find("/p/0") is None
 
 
-def test_what_a_model_never_answered_to_is_reported_again() -> None:
+def test_a_result_that_no_model_answered_is_reported_again() -> None:
     record = Record()
     record.apply(edit("c1", "a", "b"))
     judged(record.reviews, "rejected")
@@ -147,7 +147,7 @@ def test_what_a_model_never_answered_to_is_reported_again() -> None:
     assert len(record.reviews.untold) == 1
 
 
-def test_an_edit_of_which_keys_were_masked_is_not_reviewed_as_its_texts_are_not_those_of_the_file() -> None:
+def test_an_edit_with_masked_keys_is_not_reviewed_because_its_texts_differ_from_the_file() -> None:
     reviews = Reviews()
     reviews.apply(edit("c1", "one", "two"))
     masked = Diff(PATH, "key = [secret: x]", "KEY = [secret: x]", is_masked=True)

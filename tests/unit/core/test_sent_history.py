@@ -1,4 +1,4 @@
-"""A history as it is sent to a model: the model's own IDs, each message converted once."""
+"""The history as it is sent to a model: with the model's own IDs, and each message converted once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hermes_acp.core.record.sent_history import SentHistory
 from hermes_acp.core.token_estimates import estimate_tokens
 
 
-def test_a_model_is_shown_its_own_ids_and_ours_where_it_gave_one_twice() -> None:
+def test_a_model_sees_its_own_ids_or_ours_if_it_repeated_one() -> None:
     calls = (ToolCall("call_a", "t", "{}", "signed", "x"), ToolCall("call_b", "t", "{}", vendor_id="x"))
     history = (
         AssistantMessage("", (), calls),
@@ -34,7 +34,7 @@ def growing() -> list[Message]:
     ]
 
 
-def test_what_was_sent_before_is_the_same_objects_again() -> None:
+def test_messages_sent_before_are_the_same_objects() -> None:
     sent, history = SentHistory(), growing()
     before = sent.messages(history)
     history.append(AssistantMessage("Done"))
@@ -44,7 +44,7 @@ def test_what_was_sent_before_is_the_same_objects_again() -> None:
     assert sent.tokens(history) == estimate_tokens(history)
 
 
-def test_a_history_that_was_cut_or_changed_is_sent_as_it_is_now() -> None:
+def test_a_shortened_or_changed_history_is_sent_as_it_is_now() -> None:
     sent, history = SentHistory(), growing()
     sent.messages(history)
     for changed in (history[:1], [*history[:2], ToolMessage("call_a", "t", "shorter")], [], history):
@@ -52,7 +52,7 @@ def test_a_history_that_was_cut_or_changed_is_sent_as_it_is_now() -> None:
         assert sent.tokens(changed) == estimate_tokens(changed)
 
 
-def test_a_call_through_another_tool_is_sent_as_the_model_wrote_it() -> None:
+def test_a_call_made_through_another_tool_is_sent_as_the_model_wrote_it() -> None:
     call = ToolCall("call_1", "mcp__s__add", '{"n":1}', vendor_id="v1", via="call_tool")
     history = [AssistantMessage(tool_calls=(call,)), ToolMessage("call_1", "mcp__s__add", "1")]
     asked, answered = SentHistory().messages(history)

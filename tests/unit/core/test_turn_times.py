@@ -1,4 +1,4 @@
-"""How the time of a turn was spent."""
+"""Division of a turn's time between the model, tools and the user."""
 
 from collections.abc import Iterable
 
@@ -36,7 +36,7 @@ def ended(call_id: str) -> CallEnded:
     return CallEnded(call_id, "execute", "completed", "")
 
 
-def test_model_tools_and_person_are_distinguished() -> None:
+def test_model_tool_and_user_time_are_distinguished() -> None:
     (times,) = times_of(
         [
             (100.0, TurnStarted("t")),
@@ -58,7 +58,7 @@ def test_model_tools_and_person_are_distinguished() -> None:
     )
 
 
-def test_calls_at_one_time_count_once_and_work_comes_before_a_question() -> None:
+def test_concurrent_calls_count_once_and_work_takes_precedence_over_a_question() -> None:
     (times,) = times_of(
         [
             (0.0, TurnStarted("t")),
@@ -76,7 +76,7 @@ def test_calls_at_one_time_count_once_and_work_comes_before_a_question() -> None
     assert times.first_token_s is None
 
 
-def test_a_call_waits_while_a_call_within_it_is_asked_about_and_so_does_a_question() -> None:
+def test_a_call_waits_while_its_inner_call_is_asked_about() -> None:
     (times,) = times_of(
         [
             (0.0, TurnStarted("t")),
@@ -92,7 +92,7 @@ def test_a_call_waits_while_a_call_within_it_is_asked_about_and_so_does_a_questi
     assert (times.tools_s, times.waiting_s) == (3.0, 17.0)
 
 
-def test_records_without_times_and_unfinished_turns_have_none() -> None:
+def test_records_without_times_and_unfinished_turns_have_no_times() -> None:
     assert times_of([(None, TurnStarted("t")), (None, END)]) == []
     assert times_of([(1.0, TurnStarted("t")), (None, Noticed("info", "x")), (2.0, END)]) == []
     cut_off = [(1.0, TurnStarted("t")), (5.0, TurnStarted("u")), (4.0, TextSaid("a", "x")), (7.0, END)]

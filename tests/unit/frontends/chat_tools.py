@@ -30,7 +30,7 @@ class AnsweredScreen:
     can_ask = True
 
     def __init__(self, *answers: str | Gesture, rewrite: Callable[[str], str | None] | None = None) -> None:
-        """`rewrite` is the result of the person's editor; without it there is none."""
+        """Store the answers. `rewrite` is the result of the user's editor; without it, there is no editor."""
         self._rewrite = rewrite
         self._answers = list(answers)
         self.written = ""

@@ -1,4 +1,4 @@
-"""What `--allow` permits, in the notation of other agents."""
+"""The entries of `--allow`, in the notation of other agents."""
 
 import pytest
 
@@ -14,18 +14,18 @@ def rules(*entries: str, folders: tuple[str, ...] = ("/work",)) -> list[Rule]:
 
 
 @pytest.mark.parametrize("entry", ["bash(pytest *)", "Bash(pytest:*)", "shell(pytest)", "terminal( pytest )"])
-def test_a_command_is_its_first_words(entry: str) -> None:
+def test_a_command_entry_allows_its_first_words(entry: str) -> None:
     (rule,) = rules(entry)
     assert (rule.decision, rule.command, rule.source) == ("allow", ("pytest",), f"--allow {entry}")
 
 
-def test_edits_are_in_the_folders_of_the_run() -> None:
+def test_edits_are_allowed_in_the_folders_of_the_run() -> None:
     first, second = rules("edit", folders=("/work", "/odd [x]"))
     assert (first.path, first.access, second.path) == ("/work/**", "write", "/odd [[]x]/**")
     assert [rule.path for rule in rules("Edit(docs/**)")] == ["docs/**"]
 
 
-def test_a_list_is_split_outside_of_parentheses() -> None:
+def test_a_list_is_split_outside_parentheses() -> None:
     first, second, third = rules("Bash(npm run test:*),edit,WebFetch(domain:docs.python.org)")
     assert (first.command, second.access) == (("npm", "run", "test"), "write")
     assert (third.tool, third.host) == ("web_fetch", "docs.python.org")
@@ -47,7 +47,7 @@ def test_a_list_is_split_outside_of_parentheses() -> None:
         ("", "cannot be understood"),
     ],
 )
-def test_what_cannot_be_allowed_is_said(entry: str, said: str) -> None:
+def test_invalid_entries_are_reported(entry: str, said: str) -> None:
     with pytest.raises(BadRequest, match=said.replace("(", r"\(")):
         rules(entry)
 
@@ -62,7 +62,7 @@ def run(command: str) -> Runs:
     return Runs(command, "/work", roots=("/work",), confined=True)
 
 
-def test_an_allowed_command_is_confined_and_no_other_is_allowed() -> None:
+def test_an_allowed_command_is_sandboxed_and_no_other_is_allowed() -> None:
     allowed = rules("bash(env *)", "edit")
     assert decision(allowed, run("env -u A make")) == ("ask", "usual")
     assert decision(rules("bash(make test)"), run("make test")) == ("allow", "must")

@@ -45,11 +45,11 @@ LINES: dict[CardEvent, str] = {
 
 
 @pytest.mark.parametrize(("event", "line"), LINES.items())
-def test_a_change_is_named_in_words(event: CardEvent, line: str) -> None:
+def test_a_change_is_described_in_words(event: CardEvent, line: str) -> None:
     entry = LogEntry(1, 0.0, Actor("person", "anna"), event)
     assert history_line(entry).endswith(f"  anna  {line}")
 
 
-def test_every_change_of_a_card_has_its_words() -> None:
+def test_every_kind_of_change_has_a_description() -> None:
     without = {kind.__name__ for kind in get_args(CardEvent)} - {type(event).__name__ for event in LINES}
     assert without == {"BoardChanged", "UnknownEntry"}

@@ -1,4 +1,4 @@
-"""The chat's history of what was typed."""
+"""The chat's history of typed input."""
 
 import random
 from pathlib import Path
@@ -9,7 +9,7 @@ from tests.unit.telemetry import secret_samples as samples
 TOKEN = dict(samples.tokens(random.Random(71)))["github token"]
 
 
-def test_keys_that_were_typed_are_masked_in_the_history_of_a_folder(tmp_path: Path) -> None:
+def test_typed_keys_are_masked_in_the_history_of_a_folder(tmp_path: Path) -> None:
     PromptHistory(tmp_path, "/w").store_string(f"use {TOKEN}, please")
     kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert TOKEN.encode() not in kept

@@ -1,4 +1,4 @@
-"""The chat's questions to a person, and the effect of the answers."""
+"""The chat's questions to the user, and the effect of the answers."""
 
 from pathlib import Path
 
@@ -65,7 +65,9 @@ async def test_an_answer_is_one_of_the_agents_options(
 
 
 @pytest.mark.parametrize("is_warning", [True, False])
-async def test_a_question_says_why_it_is_asked_and_warns_of_what_cannot_be_undone(is_warning: bool) -> None:
+async def test_a_question_says_why_it_is_asked_and_warns_about_what_cannot_be_undone(
+    is_warning: bool,
+) -> None:
     reported = {"approvalText": "rm -rf build", "reason": "Asked because it deletes files: build."}
     call = v1.ToolCallUpdate(
         tool_call_id="c", title="Clean", meta={"hermes": {**reported, "isWarning": is_warning}}
@@ -84,7 +86,7 @@ async def test_the_choices_stay_below_a_diff_that_is_shown_in_full() -> None:
     assert screen.written.rindex("1 Allow once") > screen.written.rindex("+ eighteen")
 
 
-async def test_a_hunk_that_is_left_out_is_reported() -> None:
+async def test_a_rejected_hunk_is_reported() -> None:
     answer, _ = await judge("h", "y", "n")
     assert answer.permission is not None
     assert answer.permission.edits == {f"{CWD}/a": BEFORE.replace("2\n", "two\n", 1)}
@@ -99,7 +101,7 @@ async def test_a_hunk_that_is_left_out_is_reported() -> None:
         ("", BEFORE.replace("2\n", "", 1)),
     ],
 )
-async def test_a_hunk_may_be_written_by_the_person(written: str, text: str) -> None:
+async def test_a_hunk_may_be_edited_by_the_user(written: str, text: str) -> None:
     seen: list[str] = []
     screen = AnsweredScreen("h", "e", "y", rewrite=lambda given: seen.append(given) or written)
     answer = await ApprovalPrompt(screen, layout(), request(), CWD, accepts_partial_edits=True).put()
@@ -109,7 +111,7 @@ async def test_a_hunk_may_be_written_by_the_person(written: str, text: str) -> N
 
 
 @pytest.mark.parametrize("written", ["2\n", None])
-async def test_a_hunk_written_back_to_what_it_was_is_left_out(written: str | None) -> None:
+async def test_a_hunk_edited_back_to_its_old_text_is_omitted(written: str | None) -> None:
     screen = AnsweredScreen("h", "e", "y", rewrite=lambda _: written)
     answer = await ApprovalPrompt(screen, layout(), request(), CWD, accepts_partial_edits=True).put()
     assert answer.permission is not None
@@ -118,12 +120,12 @@ async def test_a_hunk_written_back_to_what_it_was_is_left_out(written: str | Non
 
 
 @pytest.mark.parametrize(("gesture", "stops"), [(INTERRUPTED, True), (LEFT, False)])
-async def test_no_answer_is_no_permission(gesture: Gesture, stops: bool) -> None:
+async def test_no_answer_is_not_an_approval(gesture: Gesture, stops: bool) -> None:
     answer, _ = await judge(gesture)
     assert answer == ApprovalAnswer(None, stops_turn=stops)
 
 
-async def test_an_agent_without_the_extension_is_offered_nothing_of_it() -> None:
+async def test_an_agent_without_the_extension_is_not_offered_its_options() -> None:
     _, screen = await judge("y", accepts_partial_edits=False)
     assert "hunk by hunk" not in screen.written
     assert "say why" not in screen.written
@@ -134,7 +136,7 @@ def form(**properties: v1.ElicitationPropertySchema) -> v1.CreateElicitationRequ
     return v1.CreateElicitationRequestForm(message="Tell me", requested_schema=schema, session_id="s")
 
 
-async def test_a_form_is_filled_in_until_it_fits() -> None:
+async def test_a_form_is_repeated_until_it_is_valid() -> None:
     screen = AnsweredScreen("", "blue", "2", "x", "7", "maybe", "yes", "")
     answer = await FormPrompter(screen, layout()).put(
         form(
@@ -155,7 +157,7 @@ async def test_a_form_is_filled_in_until_it_fits() -> None:
         (("9", "red", "but light"), {"choice": "red", "answer": "but light"}),
     ],
 )
-async def test_a_question_with_choices_takes_own_words_at_once(
+async def test_a_question_with_choices_also_accepts_free_text(
     answers: tuple[str, ...], content: dict[str, v1.ElicitationContentValue]
 ) -> None:
     screen = AnsweredScreen(*answers)
@@ -166,14 +168,14 @@ async def test_a_question_with_choices_takes_own_words_at_once(
     assert "or your own words" in screen.asked[0][0]
 
 
-async def test_a_form_that_is_closed_is_dismissed() -> None:
+async def test_a_closed_form_is_dismissed() -> None:
     answer = await FormPrompter(AnsweredScreen(INTERRUPTED), layout()).put(
         form(name=v1.StringPropertySchema())
     )
     assert answer == v1.CreateElicitationResponseCancel()
 
 
-async def test_a_secret_is_read_unseen() -> None:
+async def test_a_secret_is_read_without_echo() -> None:
     screen = AnsweredScreen("hunter2")
     await FormPrompter(screen, layout()).put(form(key=v1.StringPropertySchema(title="API key")))
     assert [is_hidden for _, is_hidden in screen.asked] == [True]
@@ -186,7 +188,7 @@ async def test_a_secret_is_read_unseen() -> None:
     ("key", "answer"),
     [("y", v1.CreateElicitationResponseAccept()), ("n", v1.CreateElicitationResponseDecline())],
 )
-async def test_an_address_is_shown_and_opened_by_the_person(
+async def test_an_address_is_shown_and_opened_only_by_the_user(
     key: str, answer: v1.CreateElicitationResponse
 ) -> None:
     screen = AnsweredScreen(key)
@@ -203,7 +205,7 @@ def test_the_closest_file_is_offered_first() -> None:
     assert matching(paths, "", 2) == ["docs/", "app.py"]
 
 
-def test_files_that_are_there_are_attached(tmp_path: Path) -> None:
+def test_existing_files_are_attached(tmp_path: Path) -> None:
     (tmp_path / "c.txt").write_text("see")
     (tmp_path / "shot.png").write_bytes(b"\x89PNG")
     (tmp_path / "big.log").write_text("x" * (MAX_TEXT_BYTES + 1))

@@ -1,4 +1,4 @@
-"""What the chat draws: blocks, cards, diffs, and no terminal control sequences."""
+"""Rendering of the chat: blocks, cards, diffs, and no terminal control sequences."""
 
 import pytest
 from hypothesis import given
@@ -29,7 +29,7 @@ def call(status: v1.ToolCallStatus, text: str = "", kind: v1.ToolKind = "execute
 
 
 @given(st.integers(1, 7))
-def test_blocks_are_the_same_however_they_come(step: int) -> None:
+def test_blocks_are_the_same_however_the_text_is_split(step: int) -> None:
     flow = MarkdownStream()
     found = [
         block
@@ -43,39 +43,39 @@ def test_blocks_are_the_same_however_they_come(step: int) -> None:
 @given(
     st.lists(st.sampled_from(["a", "`", "```", "~~~", "\n", "\n\n", "# ", "- ", "  ", "1. "]), max_size=40)
 )
-def test_no_word_is_lost_or_said_twice(pieces: list[str]) -> None:
+def test_no_text_is_lost_or_repeated(pieces: list[str]) -> None:
     flow = MarkdownStream()
     found = [block for piece in pieces for block in flow.feed(piece)] + flow.finish()
     assert "".join("".join(found).split()) == "".join("".join(pieces).split())
 
 
-def test_a_block_that_is_not_over_stays_in_the_tail() -> None:
+def test_an_unfinished_block_stays_in_the_tail() -> None:
     flow = MarkdownStream()
     assert flow.feed("One\n\n```\nx\n\n") == ["One"]
     assert flow.tail == "```\nx\n\n"
 
 
-def test_plain_lines_are_given_as_they_were_written() -> None:
+def test_plain_lines_are_returned_as_written() -> None:
     lines = LineStream()
     assert lines.feed("a\n\nb\nc") == ["a\n\nb"]
     assert lines.finish() == ["c"]
 
 
 @given(st.text())
-def test_nothing_that_is_shown_steers(text: str) -> None:
+def test_displayed_text_cannot_control_the_terminal(text: str) -> None:
     for shown in (sanitize(text), sanitize_line(text), output_text(text)):
         assert not any((ord(c) < 32 and c not in "\n\t") or 0x7F <= ord(c) < 0xA0 for c in shown)
         assert not set(shown) & set("\u202e\u2066\u2028")
 
 
 @given(st.text(st.sampled_from("ab \n`*#>-[]()<&;x1\x1b\x07\x9b\u202e")))
-def test_no_markdown_gets_a_code_through(text: str) -> None:
+def test_markdown_cannot_smuggle_control_codes(text: str) -> None:
     written = renderer().render(renderer().markdown(text))
     assert "\x1b" not in written
     assert "\x9b" not in written
 
 
-def test_an_entity_does_not_become_what_it_names() -> None:
+def test_an_entity_is_not_decoded_into_a_control_character() -> None:
     written = renderer().render(renderer().markdown("a &#27;[31m b &#x202e; c [x](javascript:1) &#155;"))
     assert not set(written) & {"\x1b", "\u202e", "\x9b"}
 
@@ -91,17 +91,17 @@ def test_an_entity_does_not_become_what_it_names() -> None:
         ("a\tb", "a   b"),
     ],
 )
-def test_output_is_what_a_person_would_have_seen(raw: str, shown: str) -> None:
+def test_output_is_rendered_as_a_terminal_would_show_it(raw: str, shown: str) -> None:
     assert output_text(raw) == shown
 
 
-def test_wide_signs_take_their_two_columns() -> None:
+def test_wide_characters_take_two_columns() -> None:
     lines = renderer(columns=20).render(renderer(columns=20).markdown("日本語 " * 9)).splitlines()
     assert all(len(line) <= 11 for line in lines)
     assert "".join(lines).replace(" ", "") == "日本語" * 9
 
 
-def test_words_are_drawn_and_source_is_kept_on_plain_paper() -> None:
+def test_text_is_rendered_and_the_source_is_kept_without_colours() -> None:
     presenter = session_renderer(layout())
     assert presenter.take(said("**a")) == ""
     assert presenter.live(5, 60) != ""
@@ -111,7 +111,7 @@ def test_words_are_drawn_and_source_is_kept_on_plain_paper() -> None:
     assert plain.take(said("**ab**\n\nc")) + plain.end_turn() == "**ab**\n\nc\n"
 
 
-def test_a_thought_is_folded_and_kept() -> None:
+def test_a_thought_is_collapsed_and_kept() -> None:
     presenter = session_renderer(layout())
     presenter.take(v1.AgentThoughtChunk(content=v1.TextContent(text="a\nb\nc\nd")))
     assert "∴ d" in presenter.live(5, 60)
@@ -120,7 +120,7 @@ def test_a_thought_is_folded_and_kept() -> None:
     assert presenter.last_thought == "a\nb\nc\nd"
 
 
-def test_a_card_is_alive_and_then_stays_with_the_end_of_its_output() -> None:
+def test_a_card_is_updated_while_it_runs_and_then_shows_the_end_of_its_output() -> None:
     presenter = session_renderer(layout())
     assert presenter.take(call("in_progress", "line 1\nline 2")) == ""
     assert "│ line 2" in presenter.live(5, 60)
@@ -129,24 +129,24 @@ def test_a_card_is_alive_and_then_stays_with_the_end_of_its_output() -> None:
     assert presenter.live(5, 60) == ""
 
 
-def test_a_call_nobody_closed_is_closed_with_the_turn() -> None:
+def test_a_call_left_open_is_closed_with_the_turn() -> None:
     presenter = session_renderer(layout())
     presenter.take(call("in_progress"))
     assert presenter.end_turn() == "✗ Run it  execute\n"
 
 
-def test_what_only_looks_something_up_is_one_line() -> None:
+def test_a_lookup_is_one_line() -> None:
     assert session_renderer(layout()).take(call("completed", "much\ntext", "read")) == "✓ Run it  read\n"
 
 
-def test_lines_after_an_insertion_are_numbered_on() -> None:
+def test_line_numbers_continue_after_an_insertion() -> None:
     diff = v1.Diff(path=f"{CWD}/a", old_text="1\n2\n3\n", new_text="1\nnew\n2\n3\n")
     lines = ["    1   1", "    2 + new", "    3   2", "    4   3"]
     assert render_diff(diff, CWD).plain.splitlines()[1:] == lines
     assert render_hunk(diff, hunks_of(diff)[0]).plain.splitlines() == lines
 
 
-def test_a_diff_is_drawn_by_hunks() -> None:
+def test_a_diff_is_drawn_as_hunks() -> None:
     before = "\n".join(str(n) for n in range(1, 31))
     after = before.replace("\n3\n", "\nthree\n").replace("\n25\n", "\n25\nmore\n")
     text = render_diff(v1.Diff(path=f"{CWD}/a.py", old_text=before, new_text=after), CWD).plain
@@ -157,13 +157,13 @@ def test_a_diff_is_drawn_by_hunks() -> None:
     assert "15" not in text
 
 
-def test_no_line_is_drawn_behind_the_last_line_end() -> None:
+def test_no_line_is_drawn_after_the_last_line_end() -> None:
     diff = v1.Diff(path=f"{CWD}/a.py", old_text="one\ntwo\n", new_text="ONE\ntwo\n")
     assert render_diff(diff, CWD).plain.splitlines()[-1] == "    2   two"
     assert render_hunk(diff, hunks_of(diff)[0]).plain.splitlines()[-1] == "    2   two"
 
 
-def test_a_new_file_and_a_long_one_say_so() -> None:
+def test_new_and_long_files_are_marked_as_such() -> None:
     text = render_diff(v1.Diff(path="/elsewhere/b", new_text="x\n" * 99), CWD, most=10).plain
     assert text.startswith("/elsewhere/b (new)  +99 -0")
     assert "more lines" in text.splitlines()[-1]
@@ -180,11 +180,13 @@ def test_a_new_file_and_a_long_one_say_so() -> None:
         ({"TERM": "xterm-256color"}, False, PLAIN),
     ],
 )
-def test_what_a_terminal_can_show(variables: dict[str, str], is_terminal: bool, style: TerminalStyle) -> None:
+def test_the_terminals_capabilities_are_detected(
+    variables: dict[str, str], is_terminal: bool, style: TerminalStyle
+) -> None:
     assert terminal_style_of(variables, is_terminal=is_terminal) == style
 
 
-def test_the_status_line_says_what_there_is() -> None:
+def test_the_status_line_shows_available_values() -> None:
     session_status = SessionStatus()
     model = v1.SessionConfigOptionSelect(id="model", name="Model", current_value="big", options=[])
     session_status.take(v1.ConfigOptionUpdate(config_options=[model]))
@@ -194,7 +196,7 @@ def test_the_status_line_says_what_there_is() -> None:
     assert len(session_status.line(20)) == 19
 
 
-def test_what_was_seen_is_not_shown_again() -> None:
+def test_already_shown_text_is_not_shown_again() -> None:
     seen = ShownUpdates()
     for update in (said("Half"), call("completed")):
         seen.note(update)
@@ -213,7 +215,7 @@ def test_a_long_line_is_shown_in_part() -> None:
     assert "18,000 more characters" in shown.replace("\n", " ")
 
 
-def test_the_rest_of_a_long_line_is_below_its_words() -> None:
+def test_the_remainder_of_a_long_line_is_below_its_words() -> None:
     words = " ".join(f"word{number:02}" for number in range(20))
     shown = renderer(columns=40).render(Text(f"· {words}\n  │ {words}\n  short"))
     remark, output = shown.split("  │ ", 1)

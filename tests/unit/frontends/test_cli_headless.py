@@ -21,7 +21,7 @@ def read(lines: list[str]) -> list[dict[str, Any]]:
 
 
 def test_drafts_of_edits_are_not_in_the_stream() -> None:
-    """They are not recorded, and only editors draw them."""
+    """They are not recorded, and only editors show them."""
     lines: list[str] = []
     writer = reporter(lines)
     writer.show(EditDrafted("call_1", "/project/a.txt", "text"))
@@ -29,7 +29,7 @@ def test_drafts_of_edits_are_not_in_the_stream() -> None:
     assert [each["type"] for each in read(lines)] == ["text_said"]
 
 
-def test_the_result_has_the_cost_of_this_run_and_not_of_those_before() -> None:
+def test_the_result_has_the_cost_of_this_run_only() -> None:
     lines: list[str] = []
     writer = reporter(lines, "json")
     writer.show(UsageChanged(18, 20_000, 0.75))
@@ -57,7 +57,7 @@ def test_the_result_says_how_the_turn_spent_its_time() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_question_about_trust_is_no_refused_call() -> None:
+async def test_a_question_about_trust_is_not_a_refused_call() -> None:
     gate, scope = UnattendedGate(), PermissionScope()
     trust = CallProposed("t", "trust_workspace", "Trust it?", "execute", within=TRUST_CARD_PARENT)
     assert await gate.ask(trust, permission_scope=scope) == "unavailable"

@@ -1,4 +1,4 @@
-"""Lists of the command line, for scripts."""
+"""Lists that the command line prints for scripts."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-def test_skills_are_listed_as_json_wherever_the_flag_stands(
+def test_skills_are_listed_as_json_wherever_the_flag_is(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = tmp_path / "place"
@@ -41,7 +41,7 @@ def test_skills_are_listed_as_json_wherever_the_flag_stands(
     assert version["cause"]["why"] == "first"
 
 
-def test_own_tools_are_listed_as_json(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_custom_tools_are_listed_as_json(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "tools").mkdir(parents=True)
     (home / "tools" / "hi.py").write_text(TOOL)
     (home / "tools" / "bad.py").write_text("TOOL = 1\n")

@@ -1,4 +1,4 @@
-"""hermes-acp logs and hermes-acp usage, as a person and a script see them."""
+"""The output of `hermes-acp logs` and `hermes-acp usage`, for people and for scripts."""
 
 import json
 import os
@@ -56,7 +56,7 @@ def run(home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def turn(at: float, model: str = "large", cost_usd: float = 0.5) -> list[tuple[Event, float]]:
-    """One turn: a failed request, an answered one, a call that was asked about, a summary."""
+    """Return one turn: a failed request, an answered one, a call that was asked about, a summary."""
     used = Usage(1000, 50, 800)
     return [
         (TurnStarted("t1"), at),
@@ -117,7 +117,7 @@ def test_an_entry_has_exactly_the_time_of_its_event() -> None:
         assert [entry.at for entry in entries_of_record("ses_1", events, str)] == [began, at]
 
 
-def test_only_the_records_that_can_matter_are_read(home: Path, run: Run) -> None:
+def test_only_the_records_that_can_match_are_read(home: Path, run: Run) -> None:
     at = time.time() - 40 * DAY_S
     old = write_timed(home, "ses_old", turn(at))
     write_timed(home, "ses_new", turn(at + 39 * DAY_S))
@@ -152,7 +152,7 @@ def test_changes_of_memory_skills_tools_and_settings_are_reported(home: Path, ru
     assert (home / "logs" / "changes.jsonl").stat().st_mode & 0o777 == 0o600
 
 
-def test_damaged_and_huge_logs_are_no_obstacle(home: Path, run: Run) -> None:
+def test_damaged_and_huge_logs_are_handled(home: Path, run: Run) -> None:
     log = StructuredLog(home, RealClock())
     log.note("model_call_failed", session="ses_a", decision="retry")
     with log.path.open("ab") as file:
@@ -170,7 +170,7 @@ def test_damaged_and_huge_logs_are_no_obstacle(home: Path, run: Run) -> None:
     assert len(run("logs", "--limit", "1000000")[1].splitlines()) > 400
 
 
-def test_usage_is_summed_by_whatever_is_asked(home: Path, run: Run) -> None:
+def test_usage_is_summed_by_each_requested_group(home: Path, run: Run) -> None:
     now = time.time()
     write_timed(home, "ses_a", turn(now - 2 * DAY_S), cwd="/one")
     write_timed(home, "ses_b", turn(now - 1, "tiny", 0.25), cwd="/two")
@@ -214,13 +214,13 @@ def test_usage_is_summed_by_whatever_is_asked(home: Path, run: Run) -> None:
     assert sums("--by", "workspace", "--since", "yesterday") == {"/two": (3, 1200, 800, 60, 0.375)}
 
 
-def test_the_cost_of_a_model_without_a_price_is_unknown_and_not_nothing(home: Path, run: Run) -> None:
+def test_the_cost_of_a_model_without_a_price_is_unknown_and_not_zero(home: Path, run: Run) -> None:
     write_timed(home, "ses_a", turn(time.time() - 5, cost_usd=0.0))
     (workspace,) = json.loads(run("usage", "--json", "--by", "workspace")[1])["usage"]
     assert (workspace["requests"], workspace["cost_usd"]) == (3, None)
 
 
-def test_a_damaged_index_of_usage_is_built_again(home: Path, run: Run) -> None:
+def test_a_damaged_usage_index_is_rebuilt(home: Path, run: Run) -> None:
     write_timed(home, "ses_a", turn(time.time() - 5))
     first = run("usage", "--by", "model")[1]
     (home / "usage.db").write_bytes(b"no database" * 1000)

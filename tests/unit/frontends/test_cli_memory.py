@@ -1,4 +1,4 @@
-"""hermes-acp memory: notes managed by a person."""
+"""`hermes-acp memory`: notes managed from the command line."""
 
 import json
 import shlex
@@ -81,7 +81,7 @@ def test_the_same_rules_hold_as_for_the_agent(run: Run) -> None:
         assert (code, said in err, key in err) == (2, True, False), err
 
 
-def test_a_passage_of_several_stores_needs_the_store(run: Run) -> None:
+def test_a_passage_in_several_stores_needs_the_store(run: Run) -> None:
     run("add", "kettle here")
     run("add", "--store", "memory", "kettle everywhere")
     code, _, err = run("forget", "kettle")
@@ -108,13 +108,13 @@ def test_an_export_replaces_a_file_only_on_request(run: Run, tmp_path: Path) -> 
     assert run("export", "-o", "/dev/null")[0] == 0
 
 
-def test_a_note_that_is_known_is_not_a_failure(run: Run) -> None:
+def test_a_known_note_is_not_a_failure(run: Run) -> None:
     assert run("add", "Tests run with make")[0] == 0
     code, out, err = run("add", "Tests  run with make")
     assert (code, out, err) == (0, "This note already exists. Nothing was changed.\n", "")
 
 
-def test_a_note_that_may_contradict_another_says_so_and_how_to_remove_that(run: Run) -> None:
+def test_a_note_that_may_contradict_another_is_reported_with_how_to_remove_it(run: Run) -> None:
     earlier, later = "Tests run with make", "Tests run with make fast"
     assert run("add", earlier)[2] == ""
     assert run("add", "--store", "user", "Called Kim.")[2] == ""
@@ -124,7 +124,7 @@ def test_a_note_that_may_contradict_another_says_so_and_how_to_remove_that(run: 
     assert "Kim" not in err
     command = shlex.split(err.rpartition("hermes-acp memory ")[2])
     assert command[:4] == ["forget", earlier, "--store", "workspace"]
-    assert run(*command)[0] == 0  # although the later note contains the earlier one
+    assert run(*command)[0] == 0  # Although the later note contains the earlier one.
     assert [each["text"] for each in json.loads(run("search", "make", "--json")[1])] == [later]
     reported = run("edit", "--store", "user", "Called Kim", "Runs tests with just.")[2]
     assert f"(for this folder): {later}\n" in reported

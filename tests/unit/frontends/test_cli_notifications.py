@@ -1,4 +1,4 @@
-"""hermes-acp notifications, and what doctor says about targets; nothing here needs Apprise."""
+"""`hermes-acp notifications`, and what doctor says about targets; nothing here needs Apprise."""
 
 import json
 import os
@@ -22,7 +22,7 @@ exit $(cat "$0.code" 2>/dev/null || echo 0)
 
 @pytest.fixture
 def desktop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Replace the desktop's own program with one that logs its arguments."""
+    """Replace the desktop's notification program with one that logs its arguments."""
     program = tmp_path / "bin" / "notify-send"
     program.parent.mkdir()
     program.write_text(PROGRAM)
@@ -70,7 +70,7 @@ def test_a_test_is_shown_on_the_desktop_listed_and_can_be_repeated(run: Run, des
 
 
 @pytest.mark.skipif(os.uname().sysname != "Linux", reason="the desktop of Linux")
-def test_markup_is_shown_as_text_and_nothing_is_an_option(run: Run, desktop: Path) -> None:
+def test_markup_is_shown_as_text_and_never_as_an_option(run: Run, desktop: Path) -> None:
     SERVICE.send(
         Destination(Path()), OutgoingMessage("--urgency=critical", "<b>bold</b> & <a href='x'>"), 30.0
     )
@@ -87,7 +87,7 @@ def test_an_unknown_notification_is_not_retried(run: Run) -> None:
     assert (code, "There is no notification '99'." in err) == (2, True)
 
 
-def test_without_targets_it_says_how_to_add_one(run: Run) -> None:
+def test_without_targets_the_output_says_how_to_add_one(run: Run) -> None:
     code, out, _ = run()
     assert (code, "config.yaml" in out) == (0, True)
     code, _, err = run("test")

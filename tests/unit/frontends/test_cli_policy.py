@@ -1,4 +1,4 @@
-"""hermes-acp policy, as a person and a script see it; docs/policy.md names every field."""
+"""The output of `hermes-acp policy`, for people and for scripts; docs/policy.md names every field."""
 
 import argparse
 import json
@@ -42,7 +42,7 @@ def answered(line: str, tmp_path: Path) -> dict[str, Any]:
     )
 
 
-def test_the_name_of_a_file_that_is_not_text_is_answered_too(tmp_path: Path) -> None:
+def test_a_file_name_that_is_not_text_is_answered_too(tmp_path: Path) -> None:
     (tmp_path / "a\udce9.txt").touch()
     answer = answered('{"id": 1, "cmd": "cat *.txt > /elsewhere"}', tmp_path)
     assert any("\\udce9" in path for effect in answer["effects"] for path in effect["reads"])
@@ -60,7 +60,7 @@ BAD_LINES = (
 
 
 @pytest.mark.parametrize("line", BAD_LINES)
-def test_a_bad_line_is_answered_and_not_allowed(tmp_path: Path, line: str) -> None:
+def test_an_invalid_line_is_answered_and_not_allowed(tmp_path: Path, line: str) -> None:
     answer = answered(line, tmp_path)
     assert (answer["decision"], answer["effects"]) == ("ask", [])
     assert answer["why"]
@@ -87,7 +87,7 @@ def test_lines_are_answered_in_order(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert answers[2]["effects"][0]["program"] == "rm"
 
 
-def test_explain_shows_steps_paths_and_what_always_means(run: Run, tmp_path: Path) -> None:
+def test_explain_shows_steps_paths_and_the_scope_of_always(run: Run, tmp_path: Path) -> None:
     code, out, _ = run("policy", "explain", "npm test > out.txt; curl https://x.example")
     assert code == 0
     assert out.startswith("ask: You are asked before it runs.")

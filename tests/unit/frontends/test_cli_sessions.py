@@ -1,4 +1,4 @@
-"""hermes-acp sessions and hermes-acp doctor, as a person and a script see them."""
+"""The output of `hermes-acp sessions` and `hermes-acp doctor`, for people and for scripts."""
 
 import json
 import re
@@ -174,7 +174,7 @@ def test_a_record_without_times_is_shown_without_times(run: Run, home: Path) -> 
 
 
 @pytest.mark.parametrize("arguments", [("show", "ses_none"), ("show", "../x"), ("search", "***")])
-def test_what_cannot_be_meant_is_exit_code_2(run: Run, arguments: tuple[str, ...]) -> None:
+def test_invalid_arguments_are_exit_code_2(run: Run, arguments: tuple[str, ...]) -> None:
     code, out, err = run("sessions", *arguments)
     assert (code, out) == (2, "")
     assert err.startswith("hermes-acp: There is no")
@@ -187,7 +187,7 @@ def test_a_damaged_index_is_reported_beside_the_list(run: Run, home: Path) -> No
     assert "index.db.damaged-1" in err
 
 
-def test_doctor_finds_and_mends(run: Run, home: Path) -> None:
+def test_doctor_finds_and_repairs(run: Run, home: Path) -> None:
     assert run("doctor")[0] == 0
     (home / "search.db").write_bytes(b"no database " * 500)
     code, out, _ = run("doctor")
@@ -211,7 +211,7 @@ def test_a_session_is_renamed_archived_and_shown_again(run: Run) -> None:
     assert run("sessions", "rename", "ses_0", " ")[0] == 2
 
 
-def test_a_session_is_deleted_only_with_a_yes(run: Run, home: Path) -> None:
+def test_a_session_is_deleted_only_after_confirmation(run: Run, home: Path) -> None:
     code, _, err = run("sessions", "delete", "ses_0")
     assert (code, "Add --yes." in err) == (2, True)
     code, out, _ = run("sessions", "delete", "ses_0", "--yes")
@@ -220,7 +220,7 @@ def test_a_session_is_deleted_only_with_a_yes(run: Run, home: Path) -> None:
     assert "ses_0" not in run("sessions", "list", "--archived")[1]
     assert "ses_0" not in run("sessions", "search", "kettle")[1]
     assert run("sessions", "delete", "ses_0", "--yes")[0] == 2
-    code, _, err = run("sessions", "delete", "ses", "--yes")  # only one is left with this prefix
+    code, _, err = run("sessions", "delete", "ses", "--yes")  # Only one session with this prefix is left.
     assert (code, "'ses' is only the beginning" in err) == (2, True)
     assert (home / "sessions" / "ses_1.jsonl").exists()
 
@@ -236,7 +236,7 @@ def test_an_open_session_is_neither_deleted_nor_renamed(run: Run, home: Path) ->
     assert (home / "sessions" / "ses_0.jsonl").exists()
 
 
-def test_the_beginning_of_an_id_is_enough_if_it_is_the_only_one(run: Run, home: Path) -> None:
+def test_a_unique_prefix_of_an_id_is_enough(run: Run, home: Path) -> None:
     transcript = SessionStore(home).create("other_1")
     transcript.append(SessionOpened("other_1", "/", ("/",), 1.0))
     transcript.close()

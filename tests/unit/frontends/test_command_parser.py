@@ -41,7 +41,7 @@ from hermes_acp.frontends.lsp.lsp_command import lsp_command
         ("run --timeout -1 go", "--timeout must be a positive number, not -1."),
     ],
 )
-def test_the_mistake_and_what_was_meant_are_named(
+def test_the_mistake_and_the_closest_match_are_named(
     typed: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_command(typed.split()) == 2
@@ -50,13 +50,13 @@ def test_the_mistake_and_what_was_meant_are_named(
     assert len(err.splitlines()) == 1
 
 
-def test_what_a_missing_argument_may_be_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_values_of_a_missing_argument_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert gateway_command(["setup"]) == 2
     reported = capsys.readouterr().err
     assert "`hermes-acp gateway setup` needs a PLATFORM: discord, email," in reported
 
 
-def test_a_prompt_without_a_command_is_told_where_it_goes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_prompt_without_a_command_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["fix the failing test"]) == 2
     assert 'To run it as a prompt: hermes-acp run "…"' in capsys.readouterr().err
 

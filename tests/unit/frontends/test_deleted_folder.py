@@ -19,7 +19,7 @@ if sys.platform == "win32":
 
 @pytest.fixture
 def deleted_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
-    """Use a deleted working directory for one test."""
+    """Make a deleted folder the working directory of one test."""
     monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("HERMES_MODEL", "scripted")
@@ -48,6 +48,6 @@ def test_one_sentence_says_that_the_folder_was_deleted(
     assert err.startswith("hermes-acp: The current folder was deleted.")
 
 
-def test_another_file_that_is_missing_is_another_error(tmp_path: Path) -> None:
+def test_another_missing_file_is_another_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), explain_deleted_folder():
         (tmp_path / "none").read_text()

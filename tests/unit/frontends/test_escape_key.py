@@ -1,4 +1,4 @@
-"""The Escape key and Alt with another key, distinguished as a terminal sends them."""
+"""The Escape key and Alt with another key are distinguished, as a terminal sends them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _insert_line(event: KeyPressEvent) -> None:
 
 @pytest.fixture
 def keyboard() -> Generator[tuple[int, TerminalInput]]:
-    """Open a pseudo terminal; yield the side that types, and the keys as the chat reads them."""
+    """Open a pseudo terminal; yield its controlling side and the keys as the chat reads them."""
     master, slave = pty.openpty()
     with open(slave, encoding="utf-8") as stdin:
         terminal_input = TerminalInput(stdin)
@@ -71,7 +71,7 @@ def keyboard() -> Generator[tuple[int, TerminalInput]]:
 
 @pytest.mark.parametrize("word", ["/status", "yes", "hello", "fine"])
 @pytest.mark.parametrize("is_flushed", [True, False])
-async def test_what_is_typed_after_escape_stays_whole(
+async def test_text_typed_after_escape_stays_together(
     keyboard: tuple[int, TerminalInput], word: str, is_flushed: bool
 ) -> None:
     master, terminal_input = keyboard
@@ -80,14 +80,14 @@ async def test_what_is_typed_after_escape_stays_whole(
     line.take(terminal_input.read_keys())
     if is_flushed:
         line.take(terminal_input.flush_keys())
-        assert line.stops == 1, "the key after it is not waited for"
+        assert line.stops == 1, "the input line does not wait for the next key"
     for character in word:
         os.write(master, character.encode())
         line.take(terminal_input.read_keys())
     assert (line.text, line.stops) == (word, 1)
 
 
-async def test_alt_and_a_key_sent_in_one_piece_are_one_key(keyboard: tuple[int, TerminalInput]) -> None:
+async def test_alt_and_a_key_sent_together_are_one_key(keyboard: tuple[int, TerminalInput]) -> None:
     master, terminal_input = keyboard
     line = Line(terminal_input)
     os.write(master, f"a{ALT_ENTER}b".encode())
@@ -96,7 +96,7 @@ async def test_alt_and_a_key_sent_in_one_piece_are_one_key(keyboard: tuple[int, 
     assert (line.text, line.stops) == ("a\nb", 0)
 
 
-async def test_the_code_of_a_key_that_comes_in_two_pieces_is_one_key(
+async def test_a_key_sequence_that_arrives_in_two_parts_is_one_key(
     keyboard: tuple[int, TerminalInput],
 ) -> None:
     master, terminal_input = keyboard

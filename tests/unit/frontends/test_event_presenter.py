@@ -1,4 +1,4 @@
-"""A prompt sent while a turn runs: first a row that moves, then a line that stays."""
+"""A prompt sent while a turn runs: first a temporary row, then a permanent line."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -27,7 +27,7 @@ ROWS, COLUMNS = 10, 60
 
 
 class NoLaunch(AgentLauncher):
-    """Starts nothing."""
+    """Launches nothing."""
 
     def __init__(self) -> None:
         pass
@@ -97,7 +97,7 @@ def recorded(message_id: str) -> UpdateReceived:
     )
 
 
-async def test_what_steers_is_a_row_until_the_turn_reads_it() -> None:
+async def test_a_steering_message_is_a_row_until_the_turn_reads_it() -> None:
     async with stage() as on:
         await on.tell(UpdateReceived(STEERING))
         on.prompts.add("one")
@@ -116,7 +116,7 @@ async def test_what_steers_is_a_row_until_the_turn_reads_it() -> None:
         )
 
 
-async def test_what_waits_is_a_row_until_its_turn_comes() -> None:
+async def test_a_queued_prompt_is_a_row_until_its_turn_starts() -> None:
     async with stage() as on:
         for prompt in ("one", "two", "three"):
             on.prompts.add(prompt)
@@ -130,7 +130,7 @@ async def test_what_waits_is_a_row_until_its_turn_comes() -> None:
         assert "❯ three  (queued)" in on.rows
 
 
-async def test_a_long_queue_is_counted_instead_of_shown_whole() -> None:
+async def test_a_long_queue_is_counted_instead_of_listed() -> None:
     async with stage() as on:
         for number in range(45):
             on.prompts.add(f"prompt {number}")
@@ -181,7 +181,7 @@ async def test_a_turn_of_another_client_keeps_its_cards_open_until_it_ends() -> 
         assert not on.presenter.is_busy
 
 
-async def test_who_answered_elsewhere_is_named_and_that_edit_was_asked_about() -> None:
+async def test_an_answer_given_elsewhere_names_who_gave_it_and_counts_for_its_edit() -> None:
     async with stage() as on:
         await on.tell(UpdateReceived(v1.ToolCall(tool_call_id="c1", title="Write a", status="pending")))
         answered = v1.SessionUpdateToolCallUpdate(

@@ -30,7 +30,7 @@ def test_an_error_has_the_same_exit_code_in_the_chat(error: type[HermesError]) -
     assert exit_code_of(error.code) == error.exit_code
 
 
-def test_no_frontend_has_codes_of_its_own() -> None:
+def test_no_frontend_defines_its_own_codes() -> None:
     literal = re.compile(r"\b(?:75|124|130)\b(?![\w ]*\w)|exit_code = \d")
     found = [
         f"{path}:{number}"
@@ -43,7 +43,7 @@ def test_no_frontend_has_codes_of_its_own() -> None:
     assert found == []
 
 
-def test_what_is_in_use_is_no_wrong_usage() -> None:
+def test_an_unavailable_resource_is_not_wrong_usage() -> None:
     assert (Busy.exit_code, exit_code_of("busy"), exit_code_of("something else")) == (75, 75, 1)
     report = failure_report(Busy("The session is open."))
     assert (report.reason, report.exit_code, report.error_code) == ("busy", 75, "busy")

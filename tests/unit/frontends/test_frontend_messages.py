@@ -1,4 +1,4 @@
-"""Each frontend's sentences are in one place, where they can be read together."""
+"""All messages of each frontend are in one place, so that they can be reviewed together."""
 
 import pytest
 
@@ -33,7 +33,7 @@ from tests.golden.message_catalogue import FOLDER, catalogue
         "web",
     ],
 )
-def test_the_messages_are_as_reviewed(frontend: str) -> None:
+def test_messages_match_the_reviewed_catalogue(frontend: str) -> None:
     package, file = f"hermes_acp.frontends.{frontend}.messages", FOLDER / f"{frontend}.txt"
     assert catalogue(package) == file.read_text(encoding="utf-8"), (
         f"Messages changed. Run `python -m tests.golden.message_catalogue {package} {file.relative_to(ROOT)}` "

@@ -46,25 +46,25 @@ def assert_escaped(text: str, lines_with_path: int) -> None:
     assert all(character.isprintable() or character == "\n" for character in text), ascii(text)
 
 
-async def test_in_the_chat_and_its_panes() -> None:
+async def test_hostile_paths_in_the_chat_and_its_panes() -> None:
     screen = AnsweredScreen("y")
     wide = layout(columns=400)
     await ApprovalPrompt(screen, wide, asked(), CWD, accepts_partial_edits=True).put()
     assert_escaped(screen.written, 1)
 
 
-def test_a_line_that_was_sent_with_a_line_break_stays_one() -> None:
+def test_a_line_sent_with_a_line_break_stays_one_line() -> None:
     hunk: dict[str, Any] = {"oldStart": 1, "newStart": 1, "oldLines": ["a"], "newLines": ["b\n? Allow"]}
     diff = v1.Diff(path="/p/a", old_text="", new_text="", meta={"hermes": {"hunks": [hunk]}})
     assert render_diff(diff, "/p").plain.splitlines()[-1].endswith("+ b␊? Allow")
 
 
-def test_on_chat_platforms() -> None:
+def test_hostile_paths_on_chat_platforms() -> None:
     shown = question_text(asked(), Limits(max_length=10_000), Redactor([]).clean, "")
     assert_escaped("\n".join(shown.details), 2)
 
 
-def test_in_runs() -> None:
+def test_hostile_paths_in_runs() -> None:
     assert_escaped("\n".join(question_lines("run", OpenQuestion(proposed(), "because\nyes ABCDE"))), 2)
     arguments = {"one": "1\n  two: 2\nyes ABCDE", "a\nb": "3"}
     call = CallProposed("c", "mcp__a__b", "Call a\nyes ABCDE", "other", arguments)
@@ -74,7 +74,7 @@ def test_in_runs() -> None:
     assert "  a\\nb: 3" in lines
 
 
-async def test_in_an_editor_over_lsp(tmp_path: Path) -> None:
+async def test_hostile_paths_in_an_editor_over_lsp(tmp_path: Path) -> None:
     client = AskedClient(opens=False)
     gate = ClientGate(client, lambda: False, ScratchFolder(tmp_path))
     assert await gate.ask(proposed(), permission_scope=PermissionScope()) == "allow_once"

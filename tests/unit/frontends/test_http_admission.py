@@ -1,4 +1,4 @@
-"""Which requests are admitted."""
+"""Admission of HTTP requests by host, origin and token."""
 
 import base64
 
@@ -27,18 +27,18 @@ def judge(terms: AdmissionPolicy = TERMS, **headers: str) -> int:
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "127.0.0.1:1", "localhost:8722", "LOCALHOST", "[::1]:8722", "agent.example"]
 )
-def test_hosts_that_are_ours(host: str) -> None:
+def test_our_hosts_are_admitted(host: str) -> None:
     assert judge(host=host) == 0
 
 
 @pytest.mark.parametrize(
     "host", ["", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example:8722", "10.0.0.1", "[::2]"]
 )
-def test_hosts_that_are_not(host: str) -> None:
+def test_foreign_hosts_are_rejected(host: str) -> None:
     assert judge(host=host) == 421
 
 
-def test_a_remote_server_goes_by_any_address_but_not_by_any_name() -> None:
+def test_a_remote_server_accepts_any_address_but_not_any_name() -> None:
     remote = AdmissionPolicy(TOKEN, takes_any_address=True)
     assert judge(remote, host="10.0.0.1:8722") == 0
     assert judge(remote, host="[fe80::1]:8722") == 0
@@ -52,7 +52,7 @@ def test_origins() -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8722", "localhost:8722", "[::1]:8722", "agent.example"])
-def test_the_page_of_this_very_address_is_admitted_and_no_page_beside_it(host: str) -> None:
+def test_only_the_page_of_this_very_address_is_admitted(host: str) -> None:
     for scheme in ("http", "https"):
         assert judge(host=host, origin=f"{scheme}://{host}") == 0
     for origin in (
@@ -84,7 +84,7 @@ def test_tokens(line: str, status: int) -> None:
     assert judge(authorization=line) == status
 
 
-def test_a_browser_s_socket_carries_the_token_among_its_subprotocols() -> None:
+def test_a_browsers_socket_carries_the_token_among_its_subprotocols() -> None:
     def offer(token: str) -> str:
         return "acp, base64url.bearer." + base64.urlsafe_b64encode(token.encode()).decode().rstrip("=")
 
@@ -118,7 +118,7 @@ def test_addresses_to_listen_on() -> None:
             read_address(bad, allow_remote=False)
 
 
-def test_tokens_and_origins_that_cannot_be_meant() -> None:
+def test_invalid_tokens_and_origins_are_rejected() -> None:
     assert check_token("") == ""
     assert check_token(TOKEN) == TOKEN
     for bad in ("short", "with a space in it", "ümlaut-0123456789", "control\n0123456789"):

@@ -1,4 +1,4 @@
-"""An outbox: nothing is lost or repeated without being requested, and its size is limited."""
+"""The outbox: nothing is lost or repeated without being requested, and its size is limited."""
 
 import anyio
 import pytest
@@ -36,7 +36,7 @@ async def test_messages_are_numbered_from_one() -> None:
     assert await read(outbox.open(None)) == [(1, b"a"), (2, b"b")]
 
 
-async def test_a_reading_that_did_not_confirm_leaves_everything_to_the_next() -> None:
+async def test_unconfirmed_messages_are_delivered_to_the_next_reader() -> None:
     outbox = outbox_with(b"a", b"b")
     first = outbox.open(None)
     assert len(await first.take()) == 2
@@ -44,14 +44,14 @@ async def test_a_reading_that_did_not_confirm_leaves_everything_to_the_next() ->
     assert await read(outbox.open(None)) == [(1, b"a"), (2, b"b")]
 
 
-async def test_a_reader_comes_back_behind_what_it_has() -> None:
+async def test_a_reader_resumes_after_its_last_message() -> None:
     outbox = outbox_with(b"a", b"b", b"c")
     await read(outbox.open(None))
     outbox.put(b"d")
     assert await read(outbox.open(1)) == [(2, b"b"), (3, b"c"), (4, b"d")]
 
 
-async def test_what_is_not_kept_is_said_to_be_gone() -> None:
+async def test_messages_no_longer_kept_are_reported_as_gone() -> None:
     outbox = outbox_with(b"a" * 6, b"b" * 6, kept_bytes=10)
     await read(outbox.open(None))
     with pytest.raises(MessagesExpired):
@@ -59,7 +59,7 @@ async def test_what_is_not_kept_is_said_to_be_gone() -> None:
     assert await read(outbox.open(1)) == [(2, b"b" * 6)]
 
 
-async def test_a_place_ahead_is_refused() -> None:
+async def test_a_position_that_is_ahead_is_rejected() -> None:
     outbox = outbox_with(b"a")
     with pytest.raises(NeverSent):
         outbox.open(1)
@@ -69,7 +69,7 @@ async def test_a_place_ahead_is_refused() -> None:
         outbox.open(2)
 
 
-async def test_a_new_reading_ends_the_one_before() -> None:
+async def test_a_new_reader_ends_the_previous_one() -> None:
     outbox = outbox_with()
     first = outbox.open(None)
     ended = anyio.Event()
@@ -89,7 +89,7 @@ async def test_a_new_reading_ends_the_one_before() -> None:
         assert await read(second) == [(1, b"a")]
 
 
-async def test_the_end_comes_behind_what_is_left() -> None:
+async def test_the_end_comes_after_the_remaining_messages() -> None:
     outbox = outbox_with(b"a")
     outbox.finish()
     reader = outbox.open(None)
@@ -97,7 +97,7 @@ async def test_the_end_comes_behind_what_is_left() -> None:
     assert await read(reader) == []
 
 
-async def test_room_is_waited_for_until_the_client_reads() -> None:
+async def test_sending_waits_for_room_until_the_client_reads() -> None:
     account = BufferAccount(3, 1000)
     outbox = Outbox(account)
     outbox.put(b"abc")
@@ -109,7 +109,7 @@ async def test_room_is_waited_for_until_the_client_reads() -> None:
         await account.wait_for_room()
 
 
-async def test_settled_waits_for_a_reader_but_not_for_its_absence() -> None:
+async def test_settled_waits_for_an_active_reader_only() -> None:
     outbox = outbox_with(b"a")
     with anyio.fail_after(60):
         await outbox.settled()
@@ -126,7 +126,7 @@ async def test_settled_waits_for_a_reader_but_not_for_its_absence() -> None:
     frames=st.lists(st.binary(min_size=1, max_size=40), min_size=1, max_size=30),
     losses=st.lists(st.integers(0, 30), max_size=10),
 )
-def test_however_often_the_stream_is_lost_the_reader_has_everything_once(
+def test_however_often_the_stream_is_lost_the_reader_gets_every_message_once(
     frames: list[bytes], losses: list[int]
 ) -> None:
     async def converse() -> None:

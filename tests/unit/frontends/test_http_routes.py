@@ -1,4 +1,4 @@
-"""Every message reaches its stream."""
+"""Every message is routed to its stream."""
 
 import msgspec
 import pytest
@@ -45,7 +45,7 @@ def test_replies_by_method(method: str, route: StreamRoute) -> None:
     assert routes.find(encode_error(1, -1, "no")) == route
 
 
-def test_what_the_agent_says_unasked() -> None:
+def test_messages_that_the_agent_starts() -> None:
     routes = Routes()
     assert routes.find(encode_notification("session/update", {"sessionId": "s"})) == StreamRoute("s")
     assert routes.find(encode_request(1, "session/request_permission", {"sessionId": "s"})) == StreamRoute(

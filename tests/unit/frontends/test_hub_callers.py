@@ -1,4 +1,4 @@
-"""Who is admitted to a hub, and until when: what ends a credential also ends its connections."""
+"""Admission to a hub: what ends a credential also ends its connections."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def stage(tmp_path: Path) -> Stage:
     return Stage(tmp_path)
 
 
-async def test_signing_out_ends_what_is_open(stage: Stage) -> None:
+async def test_signing_out_ends_open_connections(stage: Stage) -> None:
     secret, caller = await stage.signed_in()
     other = (await stage.signed_in())[1]
     assert await stage.authenticator.is_valid(caller)
@@ -78,7 +78,7 @@ async def test_revoking_everything_ends_web_sessions(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("secret", ["", "hermes_web_", "hermes_web_" + "A" * 43, "hermes_pat_", "a.b.c"])
-async def test_nothing_else_lets_anybody_in(stage: Stage, secret: str) -> None:
+async def test_nothing_else_admits_anybody(stage: Stage, secret: str) -> None:
     await stage.signed_in()
     with pytest.raises(Refusal):
         await stage.authenticator.caller_of(secret)

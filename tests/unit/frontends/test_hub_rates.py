@@ -1,4 +1,4 @@
-"""The limits of a hub: to whom requests are attributed."""
+"""The rate limits of a hub: which user or address a request counts for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hermes_acp.users.hub_settings import RateSettings
 
 
 def test_addresses_of_one_network_share_a_limit() -> None:
-    """Whoever has an IPv6 address has 2^64 of them."""
+    """One IPv6 subscriber has 2^64 addresses."""
     rates = HubRates(RateSettings(sign_ins_per_minute=5), lambda: 0.0)
     for number in range(5):
         rates.count_sign_in(f"2001:db8:1:2::{number:x}")
@@ -41,7 +41,7 @@ def test_an_address_is_the_same_however_it_is_written() -> None:
         ("127.0.0.1", "192.0.2.1, not-an-address", "127.0.0.1"),
     ],
 )
-def test_only_a_trusted_proxy_says_where_a_request_comes_from(
+def test_only_a_trusted_proxy_can_state_where_a_request_comes_from(
     peer: str, forwarded: str, expected: str
 ) -> None:
     address = public_address("https://agents.example", "127.0.0.1", ["127.0.0.1"])

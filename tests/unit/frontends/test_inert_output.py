@@ -1,4 +1,4 @@
-"""Output on a card is shown and has no effect on the terminal."""
+"""Control characters in a card's output are shown without affecting the terminal."""
 
 import pytest
 
@@ -18,6 +18,6 @@ from hermes_acp.frontends.acp.translation.output_markdown import fenced, inert
         ("naïve — 👩\u200d💻 שלום", "naïve — 👩\u200d💻 שלום"),
     ],
 )
-def test_what_acts_is_shown_as_a_sign_and_colours_are_left_out(output: str, shown: str) -> None:
+def test_control_characters_are_shown_as_symbols_and_colours_are_omitted(output: str, shown: str) -> None:
     assert inert(output) == shown
     assert shown in fenced(f"{output}\nsecond line")

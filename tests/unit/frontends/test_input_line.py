@@ -1,4 +1,4 @@
-"""The input line keeps text that is put back while a read ends."""
+"""The input line keeps text that is returned to it while a read ends."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _no_keys() -> PersonActions:
     raise AssertionError("no key is pressed")
 
 
-async def test_text_that_comes_back_while_a_line_is_sent_is_in_the_next_line(line: InputLine) -> None:
+async def test_text_returned_while_a_line_is_sent_is_in_the_next_line(line: InputLine) -> None:
     def send() -> None:
         line.session.default_buffer.text = "sent"
         line.session.app.exit(result="sent")
@@ -53,7 +53,7 @@ async def test_text_that_comes_back_while_a_line_is_sent_is_in_the_next_line(lin
     assert line.take_draft().text == "unread"
 
 
-async def test_text_that_comes_back_while_a_read_is_cancelled_stands_before_the_typed_text(
+async def test_text_returned_while_a_read_is_cancelled_precedes_the_typed_text(
     line: InputLine,
 ) -> None:
     def call_away() -> None:

@@ -1,4 +1,4 @@
-"""One member of a settings file with comments is set, and everything else stays unchanged."""
+"""Setting one member in a settings file with comments leaves everything else unchanged."""
 
 import json
 from typing import Any
@@ -39,7 +39,7 @@ def test_a_member_is_added_where_it_belongs_and_comments_stay() -> None:
     assert with_member(edited, ("agent_servers", "Hermes"), ENTRY) == edited
 
 
-def test_a_member_behind_a_comment_gets_its_comma_before_it() -> None:
+def test_a_member_after_a_comment_gets_its_comma_before_it() -> None:
     edited = with_member(ZED, ("new",), 1)
     assert edited == ZED.replace("true // for good\n", 'true, // for good\n  "new": 1\n')
 
@@ -79,12 +79,12 @@ def test_each_layout_is_kept(text: str, after: str) -> None:
         ("[" * 200, 1),
     ],
 )
-def test_a_text_that_is_not_json_is_refused_with_its_line(text: str, line: int) -> None:
+def test_text_that_is_not_json_is_rejected_with_its_line(text: str, line: int) -> None:
     with pytest.raises(ValueError, match=f"line {line} is not valid JSON"):
         with_member(text, ("a",), 1)
 
 
-def test_a_member_cannot_be_put_into_something_else() -> None:
+def test_a_member_cannot_be_added_to_something_else() -> None:
     with pytest.raises(ValueError, match="something else is there"):
         with_member('{"a": [1]}', ("a", "b"), 1)
 
@@ -99,7 +99,7 @@ CONTENT = st.recursive(
 @given(
     st.dictionaries(st.text(max_size=5), CONTENT, max_size=4), CONTENT, st.sampled_from([None, 2, 4, "\t"])
 )
-def test_any_document_holds_what_was_set_and_all_it_had(
+def test_any_document_contains_the_new_value_and_all_it_had(
     content: dict[str, Any], value: object, indent: int | str | None
 ) -> None:
     edited = with_member(json.dumps(content, indent=indent), ("x y",), value)

@@ -1,4 +1,4 @@
-"""What `hermes-acp lsp` asks in the editor: the whole text of what runs, and why."""
+"""Questions of `hermes-acp lsp` in the editor: the whole text of what runs, and the reason."""
 
 from pathlib import Path
 
@@ -69,7 +69,7 @@ async def test_a_change_is_in_the_question(tmp_path: Path) -> None:
     assert "-gone" in question
 
 
-async def test_a_warning_looks_like_one_and_says_why(tmp_path: Path) -> None:
+async def test_a_warning_is_shown_as_a_warning_with_its_reason(tmp_path: Path) -> None:
     effects = (CallEffect("deletes", ("build",)), CallEffect("runs", ("make clean",)))
     call = CallProposed("c", "terminal", "Run x", "execute", {"command": "x"}, why="make", effects=effects)
     client = await asked(tmp_path, call)

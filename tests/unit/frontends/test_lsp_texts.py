@@ -1,4 +1,4 @@
-"""Positions, differing parts and changed documents: counted as the protocol does, whatever is in the text."""
+"""Text positions, differences and changed documents, counted as the protocol does for any text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ URI = "file:///project/a.py"
 @pytest.mark.parametrize(
     ("encoding", "column"), [("utf-8", 6), ("utf-16", 3), ("utf-32", 2), ("no such encoding", 3)]
 )
-def test_columns_are_counted_in_the_units_that_were_agreed_on(encoding: str, column: int) -> None:
+def test_columns_are_counted_in_the_agreed_units(encoding: str, column: int) -> None:
     text = "x = 1\né😀b\n"
     positions = Positions(text, encoding)
     assert positions.place(text.index("b")) == (1, column)
@@ -36,7 +36,7 @@ def test_a_form_feed_and_a_line_separator_end_no_line() -> None:
 
 
 @given(TEXTS, st.sampled_from(["utf-8", "utf-16", "utf-32"]))
-def test_a_place_leads_back_to_its_offset(text: str, encoding: str) -> None:
+def test_a_position_converts_back_to_its_offset(text: str, encoding: str) -> None:
     positions = Positions(text, encoding)
     for offset in range(len(text) + 1):
         if text[offset - 1 : offset + 1] != "\r\n":
@@ -44,7 +44,7 @@ def test_a_place_leads_back_to_its_offset(text: str, encoding: str) -> None:
 
 
 @given(TEXTS, TEXTS)
-def test_parts_that_differ_make_one_text_of_the_other(before: str, after: str) -> None:
+def test_differing_parts_turn_one_text_into_the_other(before: str, after: str) -> None:
     positions, text = Positions(before), before
     hunks = hunks_of(before, after)
     for hunk in reversed(hunks):
@@ -62,7 +62,7 @@ def test_parts_that_differ_make_one_text_of_the_other(before: str, after: str) -
         max_size=4,
     ),
 )
-def test_places_of_a_changed_text_are_those_of_that_text(
+def test_positions_in_a_changed_text_refer_to_that_text(
     text: str, changes: list[tuple[int, int, str]]
 ) -> None:
     positions = Positions(text)
@@ -96,7 +96,7 @@ def part(first: tuple[int, int], last: tuple[int, int], text: str) -> types.Text
     return types.TextDocumentContentChangePartial(range=types.Range(start=start, end=end), text=text)
 
 
-def test_a_document_follows_its_changes_in_their_order() -> None:
+def test_changes_to_a_document_are_applied_in_order() -> None:
     documents, seen = OpenDocuments(), list[str]()
     documents.watch(seen.append)
     documents.take(types.TextDocumentItem(uri=URI, language_id="python", version=1, text="a\x0cb\nc😀d\n"))
@@ -111,7 +111,7 @@ def test_a_document_follows_its_changes_in_their_order() -> None:
     assert seen == [URI] * 3
 
 
-def test_changes_of_an_unknown_document_are_passed_over() -> None:
+def test_changes_to_an_unknown_document_are_ignored() -> None:
     documents = OpenDocuments()
     documents.change(change(part((0, 0), (0, 0), "x")))
     assert list(documents) == []
@@ -120,11 +120,11 @@ def test_changes_of_an_unknown_document_are_passed_over() -> None:
 @pytest.mark.parametrize(
     "uri", ["untitled:Untitled-1", "file://server/share/a.py", "file:relative", "file:///a%00b"]
 )
-def test_what_is_no_file_of_this_machine_has_no_path(uri: str) -> None:
+def test_a_uri_that_is_no_local_file_has_no_path(uri: str) -> None:
     assert path_of(uri) == ""
 
 
-def test_a_link_is_the_file_it_leads_to(tmp_path: Path) -> None:
+def test_a_link_is_resolved_to_its_target(tmp_path: Path) -> None:
     target = (tmp_path / "a b.py").resolve()
     target.write_text("")
     (tmp_path / "link.py").symlink_to(target)

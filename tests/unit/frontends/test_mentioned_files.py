@@ -1,4 +1,4 @@
-"""The files offered after an @: near ones first, no hidden or generated ones, folders with a slash."""
+"""The files offered after an @: nearest first, no hidden or generated ones, folders with a slash."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Which words after an @ are reported as missing files."""
+"""Detection of missing files among the words after an @."""
 
 from pathlib import Path
 
@@ -34,7 +34,7 @@ def project(tmp_path: Path) -> str:
         ("compare @README.md with @READNE.md", "READNE.md"),
     ],
 )
-def test_a_mention_of_no_file_is_found(prompt: str, name: str, project: str) -> None:
+def test_a_mention_of_a_missing_file_is_found(prompt: str, name: str, project: str) -> None:
     assert missing_mention(prompt, project) == name
 
 
@@ -55,5 +55,5 @@ def test_a_mention_of_no_file_is_found(prompt: str, name: str, project: str) -> 
         "@ alone",
     ],
 )
-def test_what_can_be_something_else_is_no_missing_file(prompt: str, project: str) -> None:
+def test_a_word_that_can_be_something_else_is_not_a_missing_file(prompt: str, project: str) -> None:
     assert missing_mention(prompt, project) == ""

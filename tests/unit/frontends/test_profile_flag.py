@@ -19,7 +19,7 @@ from hermes_acp.frontends.command_line.profile_flag import take_profile
         (["--profile", "work", "lsp", "--profile", "work"], ["lsp"]),
     ],
 )
-def test_it_is_taken_before_and_after_the_command(
+def test_the_flag_is_accepted_before_and_after_the_command(
     words: list[str], rest: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HERMES_PROFILE", "other")
@@ -27,7 +27,7 @@ def test_it_is_taken_before_and_after_the_command(
     assert os.environ["HERMES_PROFILE"] == "work"
 
 
-def test_what_follows_two_dashes_is_no_flag(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_argument_after_two_dashes_is_not_a_flag(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HERMES_PROFILE", "other")
     assert take_profile(["run", "--", "--profile", "work"]) == ["run", "--", "--profile", "work"]
     assert os.environ["HERMES_PROFILE"] == "other"

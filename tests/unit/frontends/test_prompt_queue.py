@@ -1,4 +1,4 @@
-"""A prompt either waits, and can be withdrawn, or was sent."""
+"""A prompt either waits and can be withdrawn, or was sent."""
 
 import anyio
 import pytest
@@ -8,7 +8,7 @@ from hermes_acp.frontends.chat.prompt_queue import PromptQueue
 pytestmark = pytest.mark.anyio
 
 
-async def test_the_next_prompt_is_sent_when_the_one_before_has_ended() -> None:
+async def test_the_next_prompt_is_sent_when_the_previous_one_has_ended() -> None:
     prompts, sent = PromptQueue(), list[str]()
 
     async def send() -> None:
@@ -28,7 +28,7 @@ async def test_the_next_prompt_is_sent_when_the_one_before_has_ended() -> None:
     assert not prompts.is_busy
 
 
-async def test_stopping_returns_what_waits_and_keeps_what_was_sent() -> None:
+async def test_stopping_returns_queued_prompts_and_keeps_sent_ones() -> None:
     prompts = PromptQueue()
     for prompt in ("one", "two", "three"):
         prompts.add(prompt)

@@ -1,4 +1,4 @@
-"""Cards of the chat: a rejected call did not fail, and the person's thinking time is not the call's."""
+"""Cards of the chat: a rejected call did not fail, and the user's thinking time does not count for the call."""
 
 from hermes_acp.frontends.chat.rendering.tool_call_cards import ToolCallCard
 from hermes_protocol import v1

@@ -1,4 +1,4 @@
-"""How the end of a past turn is reported to clients that ask for it."""
+"""Reports about the end of a past turn, for clients that request it."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def reported(end: TurnEnded) -> object:
 @pytest.mark.parametrize(
     ("reason", "wanted"), [("done", "end_turn"), ("cancelled", "cancelled"), ("model_trouble", "failed")]
 )
-def test_an_end_is_reported_as_the_answer_was(reason: ExitReason, wanted: str) -> None:
+def test_an_end_is_reported_like_the_original_answer(reason: ExitReason, wanted: str) -> None:
     assert reported(TurnEnded("t", reason, "So it is.")) == {
         "turnId": "t",
         "reason": wanted,
@@ -29,11 +29,11 @@ def test_an_end_is_reported_as_the_answer_was(reason: ExitReason, wanted: str) -
     }
 
 
-def test_a_turn_whose_process_ended_is_known_by_that() -> None:
+def test_a_turn_whose_process_ended_is_reported_as_such() -> None:
     said = reported(TurnEnded("t", "cancelled", "Gone.", CUT_OFF))
     assert said == {"turnId": "t", "reason": "cancelled", "text": "Gone.", "isCutOff": True}
 
 
 @pytest.mark.parametrize("view", [UpdateView(), UpdateView(is_replay=True), UpdateView(takes_turn_ends=True)])
-def test_it_is_told_to_nobody_else(view: UpdateView) -> None:
+def test_other_clients_get_no_report(view: UpdateView) -> None:
     assert to_updates(TurnEnded("t", "done"), view) == ()

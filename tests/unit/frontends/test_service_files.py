@@ -1,4 +1,4 @@
-"""The files that make the resident process a service: units of systemd, property lists of launchd."""
+"""Files that run the resident process as a service: systemd units and launchd property lists."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def settings(text: str) -> list[str]:
     return [line for line in text.splitlines() if line and line[0] not in "#["]
 
 
-def test_a_service_of_ones_own() -> None:
+def test_a_user_service() -> None:
     lines = settings(unit_text(OWN))
     assert {"Type=notify", "WatchdogSec=60", "TimeoutStopSec=35", "WantedBy=default.target"} <= {*lines}
     assert {"ExecStart=/bin/true daemon run", "Environment=PATH=/usr/bin:/bin", "PrivateUsers=yes"} <= {
@@ -37,7 +37,7 @@ def test_a_service_of_ones_own() -> None:
     ]
 
 
-def test_a_service_of_ones_own_without_namespaces() -> None:
+def test_a_user_service_without_namespaces() -> None:
     """Each of these settings would keep the service from starting where no user namespace can be created."""
     lines = settings(unit_text(structs.replace(OWN, has_namespaces=False)))
     needy = ("Private", "Protect", "Capability", "Ambient", "Bind", "ReadWrite")
@@ -45,7 +45,7 @@ def test_a_service_of_ones_own_without_namespaces() -> None:
     assert "NoNewPrivileges=yes" in lines
 
 
-def test_a_service_of_the_machine() -> None:
+def test_a_system_service() -> None:
     plan = structs.replace(OF_MACHINE, writable=("/srv/repos", "/home/shared"), readable=("/root/tools",))
     lines = {*settings(unit_text(plan))}
     assert {"User=ann", "EnvironmentFile=/etc/hermes-acp/x.env", "WantedBy=multi-user.target"} <= lines
@@ -58,7 +58,7 @@ def test_a_service_of_the_machine() -> None:
     } <= lines
 
 
-def test_names_tell_users_and_profiles_apart() -> None:
+def test_names_distinguish_users_and_profiles() -> None:
     names = [
         structs.replace(plan, profile=profile).name
         for plan in (OWN, OF_MACHINE)
@@ -71,7 +71,7 @@ def test_names_tell_users_and_profiles_apart() -> None:
     )
 
 
-def test_odd_words_stay_one_word_each() -> None:
+def test_unusual_words_stay_one_word_each() -> None:
     words = ("/opt/my tools/50%/$x", "--listen", "$HOME", 'say "\\"')
     assert command_line(words) == r'"/opt/my tools/50%%/$x" --listen "$$HOME" "say \"\\\""'
 

@@ -1,4 +1,4 @@
-"""An unusable settings file is repaired by removing what is wrong, but never a rule."""
+"""An unusable settings file is repaired by removing invalid entries, but never a rule."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def environment(home: Path, text: str) -> Environment:
         ("budget: {max_steps: many, max_tokens: 5}\n", "budget:\n  max_tokens: 5\n"),
     ],
 )
-def test_what_is_wrong_is_removed_and_a_copy_kept(text: str, mended: str, tmp_path: Path) -> None:
+def test_invalid_entries_are_removed_and_a_copy_is_kept(text: str, mended: str, tmp_path: Path) -> None:
     place = environment(tmp_path, text)
     (broken,) = find_broken(place)
     copy = mend(broken)
@@ -42,7 +42,7 @@ def test_what_is_wrong_is_removed_and_a_copy_kept(text: str, mended: str, tmp_pa
         "just words\n",
     ],
 )
-def test_what_protects_or_cannot_be_read_is_never_removed_alone(text: str, tmp_path: Path) -> None:
+def test_protective_or_unreadable_settings_are_never_removed_unasked(text: str, tmp_path: Path) -> None:
     (broken,) = find_broken(environment(tmp_path, text))
     assert broken.mended is None
     assert (
@@ -53,7 +53,7 @@ def test_what_protects_or_cannot_be_read_is_never_removed_alone(text: str, tmp_p
     assert not (tmp_path / "config.yaml").exists()
 
 
-def test_secrets_that_are_no_text_are_set_aside(tmp_path: Path) -> None:
+def test_secrets_that_are_not_text_are_set_aside(tmp_path: Path) -> None:
     (tmp_path / ".env").write_bytes(b"\xff\xfe")
     (broken,) = find_broken(environment(tmp_path, ""))
     assert broken.path.name == ".env"

@@ -1,10 +1,10 @@
-"""One encoding of an event serves all clients that see the same."""
+"""One encoding of an event serves all clients that see the same content."""
 
 from hermes_acp.core.events import TextSaid
 from hermes_acp.frontends.acp.connection.shared_frames import SharedFrames
 
 
-def test_frames_are_shared_by_those_that_are_shown_the_same() -> None:
+def test_clients_that_see_the_same_content_share_frames() -> None:
     frames, event = SharedFrames(), TextSaid("m1", "hello")
     assert frames.find(event, "plain") is None
     kept = frames.keep(event, "plain", [b"{}\n"])

@@ -1,4 +1,4 @@
-"""The files of the web page: found by name, with headers that confine them, and nothing else from the disk."""
+"""The files of the web page: found by name, sent with restrictive headers; no other file on disk is served."""
 
 import gzip
 import re
@@ -24,7 +24,7 @@ def built(tmp_path: Path) -> PageFiles:
     return PageFiles(folder)
 
 
-async def test_each_document_has_a_nonce_of_its_own_that_its_policy_names(built: PageFiles) -> None:
+async def test_each_document_has_its_own_nonce_named_in_its_policy(built: PageFiles) -> None:
     nonces: set[str] = set()
     for _ in range(2):
         file = await built.find("/")
@@ -35,7 +35,7 @@ async def test_each_document_has_a_nonce_of_its_own_that_its_policy_names(built:
     assert len(nonces) == 2
 
 
-async def test_a_compressed_file_is_sent_as_the_client_takes_it(built: PageFiles) -> None:
+async def test_a_compressed_file_is_sent_in_an_encoding_that_the_client_accepts(built: PageFiles) -> None:
     packed = await built.find(f"/{SCRIPT}", takes_gzip=True)
     plain = await built.find(f"/{SCRIPT}")
     assert packed

@@ -41,7 +41,7 @@ def test_there_is_a_plan_for_each_editor_with_a_folder() -> None:
 
 
 @pytest.mark.parametrize("editor", sorted(PLANS))
-def test_a_second_time_nothing_changes(editor: str, tmp_path: Path) -> None:
+def test_writing_a_second_time_changes_nothing(editor: str, tmp_path: Path) -> None:
     paths = write(tmp_path, editor)
     assert all(COMMAND in path.read_text() for path in paths if path.name not in ("icon.svg", "init.el"))
     assert not any(change.is_needed for change in plan_changes(editor, machine(tmp_path)))
@@ -57,7 +57,7 @@ def test_the_entry_is_the_documented_one(editor: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("editor", JSON)
-def test_of_an_entry_that_is_there_only_the_command_changes(editor: str, tmp_path: Path) -> None:
+def test_only_the_command_of_an_existing_entry_changes(editor: str, tmp_path: Path) -> None:
     _, names = JSON[editor]
     (path,) = write(tmp_path, editor)
     mine = {"command": "old", "env": {"HERMES_HOME": "/x"}}
@@ -68,7 +68,7 @@ def test_of_an_entry_that_is_there_only_the_command_changes(editor: str, tmp_pat
 
 
 @pytest.mark.parametrize("editor", JSON)
-def test_a_file_that_cannot_be_read_is_never_changed(editor: str, tmp_path: Path) -> None:
+def test_an_unreadable_file_is_never_changed(editor: str, tmp_path: Path) -> None:
     (path,) = write(tmp_path, editor)
     for content in (b"{ 'no': json }", b"\xff\xfe"):
         path.write_bytes(content)
@@ -88,11 +88,11 @@ def test_a_file_that_cannot_be_read_is_never_changed(editor: str, tmp_path: Path
         ("toad.sh", "toad/start.sh"),
     ],
 )
-def test_the_templates_are_the_files_of_the_editors(template: str, client: str) -> None:
+def test_the_templates_are_the_files_in_editor_clients(template: str, client: str) -> None:
     assert (TEMPLATES / template).read_text() == (CLIENTS / client).read_text()
 
 
-def test_emacs_init_files_keep_what_they_hold(tmp_path: Path) -> None:
+def test_emacs_init_files_keep_their_content(tmp_path: Path) -> None:
     (tmp_path / ".emacs").write_text(";; mine")
     write(tmp_path, "emacs")
     text = (tmp_path / ".emacs").read_text()
@@ -101,6 +101,6 @@ def test_emacs_init_files_keep_what_they_hold(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("editor", ["marimo", "toad"])
-def test_scripts_are_shell(editor: str, tmp_path: Path) -> None:
+def test_the_scripts_are_valid_shell(editor: str, tmp_path: Path) -> None:
     (path,) = write(tmp_path, editor)
     subprocess.run(["sh", "-n", str(path)], check=True, timeout=20)

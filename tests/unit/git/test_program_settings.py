@@ -1,4 +1,4 @@
-"""What makes git start programs: one table, one allow list, and a git that gets none of it by accident."""
+"""Git settings that start programs: one table, one allow list, and a git process that gets none of them by accident."""
 
 import os
 import subprocess
@@ -26,12 +26,12 @@ def output_of(place: Path, variables: dict[str, str], *arguments: str) -> str:
 
 
 @pytest.mark.parametrize("name", [name for name, _ in STOPPED if name not in HARMLESS_AND_STOPPED])
-def test_what_is_stopped_is_never_on_the_allow_list(name: str) -> None:
+def test_blocked_settings_are_never_on_the_allow_list(name: str) -> None:
     assert unsafe_setting(settings_text([(name, "x")]))
     assert not shapes_output_only(f"{name}=x")
 
 
-def test_git_reads_the_settings_as_they_were_meant(tmp_path: Path) -> None:
+def test_git_reads_the_settings_as_intended(tmp_path: Path) -> None:
     config = tmp_path / "config"
     config.write_text(settings_text(STOPPED))
     expected = {f"{name.lower()}={value}" for name, value in STOPPED}
@@ -56,7 +56,7 @@ def test_git_reads_the_settings_as_they_were_meant(tmp_path: Path) -> None:
         ("[core]\n\tattributesFile = ../x\n", "core.attributesfile"),
     ],
 )
-def test_the_allow_list_holds_what_only_shapes_output(text: str, found: str) -> None:
+def test_the_allow_list_contains_only_output_settings(text: str, found: str) -> None:
     assert unsafe_setting(text) == found
 
 
@@ -64,11 +64,11 @@ def test_the_allow_list_holds_what_only_shapes_output(text: str, found: str) -> 
     ("setting", "is_harmless"),
     [("core.pager=cat", True), ("Core.QuotePath=off", True), ("core.pager=CAT", False), ("color.", False)],
 )
-def test_settings_of_a_command_line_are_held_to_the_same_list(setting: str, is_harmless: bool) -> None:
+def test_command_line_settings_are_checked_against_the_same_list(setting: str, is_harmless: bool) -> None:
     assert shapes_output_only(setting) is is_harmless
 
 
-def test_variables_that_steer_git_are_not_passed_on(tmp_path: Path) -> None:
+def test_variables_that_control_git_are_not_passed_on(tmp_path: Path) -> None:
     trace, elsewhere = tmp_path / "trace", tmp_path / "elsewhere"
     variables = {
         "PATH": os.defpath, "GIT_TRACE_SETUP": str(trace), "GIT_TRACE2_EVENT": str(trace), "GIT_DIR": str(elsewhere),

@@ -1,4 +1,4 @@
-"""States of work trees, stored and transferred with real git, also if the repository tries to run programs."""
+"""States of work trees, stored and transferred with real git, even if the repository tries to run programs."""
 
 import os
 import subprocess
@@ -50,7 +50,7 @@ def stored(project: Path, state: Snapshot) -> StoredFolder:
     return StoredFolder(str(project), "one", state, 0.0)
 
 
-def test_a_state_has_what_is_not_committed_and_leaves_the_index_as_it_was(project: Path) -> None:
+def test_a_state_includes_uncommitted_changes_and_leaves_the_index_unchanged(project: Path) -> None:
     (project / "new folder").mkdir()
     (project / "new folder" / "ä.txt").write_text("new\n")
     (project / "gone.txt").unlink()
@@ -67,7 +67,7 @@ def test_a_state_has_what_is_not_committed_and_leaves_the_index_as_it_was(projec
     assert (state.head, state.branch) == (git(project, "rev-parse", "HEAD").strip(), "main")
 
 
-def test_a_change_of_the_same_second_and_size_is_stored(project: Path) -> None:
+def test_a_change_within_the_same_second_and_of_the_same_size_is_stored(project: Path) -> None:
     """Git notices such a change only because the index is not newer than the file."""
     git(project, "config", "core.trustctime", "false")
     file, second = project / "kept.txt", 1_700_000_000
@@ -83,7 +83,7 @@ def test_a_change_of_the_same_second_and_size_is_stored(project: Path) -> None:
     assert git(project, "show", f"{state.commit}:kept.txt") == "more\n"
 
 
-def test_files_with_keys_stay_and_committed_ones_keep_their_committed_content(
+def test_files_with_keys_are_excluded_and_committed_ones_keep_their_committed_content(
     project: Path, tmp_path: Path
 ) -> None:
     (project / ".env").write_text("A=b\n")
@@ -103,7 +103,7 @@ def test_a_state_is_sent_once(project: Path, tmp_path: Path) -> None:
     assert one.store(str(project))
 
 
-def test_a_new_repository_without_a_commit_moves_too(tmp_path: Path) -> None:
+def test_a_new_repository_without_a_commit_is_transferred_too(tmp_path: Path) -> None:
     git(tmp_path, "init", "--quiet", "--bare", "store.git")
     folder = tmp_path / "fresh"
     folder.mkdir()
@@ -117,7 +117,7 @@ def test_a_new_repository_without_a_commit_moves_too(tmp_path: Path) -> None:
     assert git(folder, "status", "--porcelain", "--branch") == "## No commits yet on trunk\n?? first.txt\n"
 
 
-def test_a_copy_with_other_commits_is_refused_and_one_that_only_lags_behind_is_not(
+def test_a_copy_with_other_commits_is_rejected_and_one_that_only_lags_behind_is_not(
     project: Path, tmp_path: Path
 ) -> None:
     clone = tmp_path / "clone"
@@ -157,7 +157,7 @@ def test_commits_of_the_same_files_are_not_dropped(project: Path, tmp_path: Path
     assert git(project, "log", "-1", "--format=%s") == "Mine\n"
 
 
-def test_changes_in_a_copy_of_ours_are_kept_under_a_reference(project: Path, tmp_path: Path) -> None:
+def test_local_changes_in_a_copy_are_kept_under_a_reference(project: Path, tmp_path: Path) -> None:
     one, two = copies(tmp_path, "one"), copies(tmp_path, "two")
     state = one.store(str(project))
     assert state
@@ -177,7 +177,7 @@ def test_changes_in_a_copy_of_ours_are_kept_under_a_reference(project: Path, tmp
     assert git(project, "show", f"{kept}:kept.txt") == "of two\n"
 
 
-def test_something_else_in_its_place_is_left_alone(project: Path, tmp_path: Path) -> None:
+def test_an_unrelated_folder_in_its_place_is_left_alone(project: Path, tmp_path: Path) -> None:
     state = copies(tmp_path, "one").store(str(project))
     assert state
     project.rename(tmp_path / "away")
@@ -189,7 +189,9 @@ def test_something_else_in_its_place_is_left_alone(project: Path, tmp_path: Path
     assert not [name for name in os.listdir(tmp_path) if ".hermes-acp-" in name]
 
 
-def test_a_repository_starts_no_program_and_leads_to_no_other_address(project: Path, tmp_path: Path) -> None:
+def test_a_repository_starts_no_program_and_connects_to_no_other_address(
+    project: Path, tmp_path: Path
+) -> None:
     proof = tmp_path / "proof"
     program = tmp_path / "program"
     program.write_text(f"#!/bin/sh\ntouch {proof}\ncat\n")
@@ -219,6 +221,6 @@ def test_a_repository_starts_no_program_and_leads_to_no_other_address(project: P
 
 
 @pytest.mark.parametrize("address", ["ext::sh -c true", "--upload-pack=x", "store", "", "git://host/x"])
-def test_what_is_no_address_of_a_repository_is_refused(tmp_path: Path, address: str) -> None:
+def test_an_invalid_repository_address_is_rejected(tmp_path: Path, address: str) -> None:
     with pytest.raises(ConfigError, match="is not the address of a git repository"):
         ObjectExchange(find_program(VARIABLES), tmp_path, address)

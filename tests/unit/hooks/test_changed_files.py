@@ -17,7 +17,7 @@ def written(path: Path, text: str, *diffs: Diff) -> Result:
     return Result("Done.", diffs=diffs or (Diff(str(path), None, text),), seen=seen)
 
 
-async def test_a_changed_file_ends_the_diff(tmp_path: Path) -> None:
+async def test_the_diff_ends_with_the_changed_file(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_text("x=1\n")
     result = written(path, "x=1\n")
@@ -29,7 +29,7 @@ async def test_a_changed_file_ends_the_diff(tmp_path: Path) -> None:
     assert now.seen == result.seen
 
 
-async def test_what_is_not_on_the_disk_is_left_alone(tmp_path: Path) -> None:
+async def test_a_file_not_on_the_disk_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_text("saved\n")
     draft = written(path, "not saved yet\n")
@@ -39,7 +39,7 @@ async def test_what_is_not_on_the_disk_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", None])
-async def test_what_is_not_text_any_more_or_gone_keeps_its_diff(
+async def test_a_file_that_is_gone_or_no_longer_text_keeps_its_diff(
     tmp_path: Path, content: bytes | None
 ) -> None:
     path = tmp_path / "a"

@@ -1,4 +1,4 @@
-"""Hooks written for Claude Code and Codex: which are understood, what they read, and what their answers mean."""
+"""Hooks written for Claude Code and Codex: which are supported, what input they get, and what their output means."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ def written(event: str, command: str = "true", **more: object) -> dict[str, obje
     return {event: [{**matcher, "hooks": [{"type": "command", "command": command, **more}]}]}
 
 
-def test_a_hook_becomes_one_of_ours() -> None:
+def test_a_hook_is_converted_to_ours() -> None:
     hooks = written("PreToolUse", matcher="Bash|Edit|mcp__github__.*", timeout=5)
     (found,) = foreign_hooks("claude", hooks)
     assert (found.name, found.fault) == ("claude-PreToolUse-1", "")
@@ -38,7 +38,7 @@ def test_a_hook_becomes_one_of_ours() -> None:
         (written("PreToolUse", command=""), ""),
     ],
 )
-def test_what_has_no_counterpart_is_not_used_in_part(hooks: dict[str, object], fault: str) -> None:
+def test_unsupported_hooks_are_not_used_in_part(hooks: dict[str, object], fault: str) -> None:
     assert [each.fault for each in foreign_hooks("codex", hooks)] == [fault]
 
 
@@ -63,11 +63,11 @@ def test_hooks_of_codex_match_every_tool_that_edits(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("hooks", [None, [], {"PreToolUse": "x"}, {"PreToolUse": [{"hooks": [1]}]}])
-def test_anything_else_is_no_hook(hooks: object) -> None:
+def test_other_values_are_not_hooks(hooks: object) -> None:
     assert list(foreign_hooks("claude", hooks)) == []
 
 
-def test_a_projects_files_are_read_and_need_trust_in_the_scripts_they_name(tmp_path: Path) -> None:
+def test_a_projects_hooks_need_trust_in_the_scripts_they_name(tmp_path: Path) -> None:
     script = tmp_path / ".claude" / "check.sh"
     script.parent.mkdir()
     script.write_text("exit 0\n")
@@ -97,7 +97,7 @@ def test_a_projects_files_are_read_and_need_trust_in_the_scripts_they_name(tmp_p
     ]
 
 
-def test_a_call_is_reported_in_their_words() -> None:
+def test_a_call_is_reported_in_their_format() -> None:
     hook = Hook("h", HookSettings(event="after_tool", command="true", format="claude"))
     facts = example_facts("after_tool", CallSubject("write_file", "edit", ("/w/a.py",)))
     reported = json.loads(encode_request(hook, "ses_1", "/w", facts))
@@ -128,7 +128,7 @@ ADDED = {"hookSpecificOutput": {"additionalContext": "a note"}}
         ("turn_end", {"decision": "block", "reason": "go on"}, HookAnswer()),
     ],
 )
-def test_an_answer_means_the_same_here(
+def test_an_answer_has_the_same_meaning_here(
     event: HookEvent, output: dict[str, object], expected: HookAnswer
 ) -> None:
     assert answer_of(event, PipedResult(json.dumps(output), "", 0), 1.0, "claude") == expected

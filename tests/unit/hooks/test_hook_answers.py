@@ -1,4 +1,4 @@
-"""What the end of a hook's command means for each event."""
+"""Meaning of the exit code and output of a hook's command for each event."""
 
 import pytest
 
@@ -8,20 +8,20 @@ from hermes_acp.workspaces.local_commands import PipedResult
 
 
 @pytest.mark.parametrize("event", EVENTS)
-def test_silence_is_nothing(event: HookEvent) -> None:
+def test_no_output_has_no_effect(event: HookEvent) -> None:
     assert answer_of(event, PipedResult("\n", "a log line", 0), 1.0) == HookAnswer()
 
 
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("output", ["a note", '{"context": "a note"}'])
-def test_words_are_for_the_model_where_it_reads_them(event: HookEvent, output: str) -> None:
+def test_output_is_for_the_model_in_events_where_it_reads_it(event: HookEvent, output: str) -> None:
     expected = HookAnswer(context="a note") if event in CONTEXT_EVENTS else HookAnswer()
     assert answer_of(event, PipedResult(output, "", 0), 1.0) == expected
 
 
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("ended", [PipedResult("", "no", 2), PipedResult('{"refuse": "no"}', "", 0)])
-def test_a_refusal_counts_where_there_is_something_to_refuse(event: HookEvent, ended: PipedResult) -> None:
+def test_a_refusal_counts_only_in_events_that_can_be_refused(event: HookEvent, ended: PipedResult) -> None:
     answer = answer_of(event, ended, 1.0)
     if event in REFUSING_EVENTS:
         assert answer == HookAnswer(refusal="no")
@@ -41,11 +41,11 @@ def test_a_refusal_counts_where_there_is_something_to_refuse(event: HookEvent, e
         ('{"a":' * 5000, "starts like JSON"),
     ],
 )
-def test_json_that_is_none_of_ours_is_a_failure(output: str, why: str) -> None:
+def test_invalid_json_is_a_failure(output: str, why: str) -> None:
     assert why in answer_of("before_tool", PipedResult(output, "", 0), 1.0).failure
 
 
-def test_a_failure_says_how_it_ended() -> None:
+def test_a_failure_says_how_the_command_ended() -> None:
     assert answer_of("prompt", PipedResult("", "oops\n", 1), 1.0).failure == "exit code 1: oops"
     assert answer_of("prompt", PipedResult("", "", None), 1.0).failure == "it was killed"
     assert "2.5 s" in answer_of("prompt", PipedResult("x", "", None, timed_out=True), 2.5).failure

@@ -1,4 +1,4 @@
-"""Which calls a hook applies to, and which settings are invalid."""
+"""Definitions of hooks: the calls they apply to, and which definitions are invalid."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def hook(**settings: Any) -> Hook:
         ({"tools": ["edit"], "paths": ["*.py"]}, "read_file", "read", ("/work/a.py",), False),
     ],
 )
-def test_calls(
+def test_hooks_apply_to_matching_calls(
     settings: dict[str, Any], tool: str, kind: ToolKind, paths: tuple[str, ...], applies: bool
 ) -> None:
     assert hook(**settings).applies_to(CallSubject(tool, kind, paths), ROOTS) is applies
@@ -53,6 +53,6 @@ def test_calls(
         {"async": True},
     ],
 )
-def test_what_is_no_hook(wrong: dict[str, Any]) -> None:
+def test_invalid_hooks_are_rejected(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         hook(**wrong)

@@ -1,4 +1,4 @@
-"""Orders whose fragments are apart in a text: joined by labels, strings, cells, comments; honest fragments stay."""
+"""Instructions split into fragments (labels, strings, cells, comments) are joined; harmless fragments are not."""
 
 import pytest
 
@@ -43,24 +43,24 @@ HONEST = {
 
 
 @pytest.mark.parametrize("text", SPLIT.values(), ids=SPLIT.keys())
-def test_fragments_of_an_order_are_joined(text: str) -> None:
+def test_fragments_of_an_instruction_are_joined(text: str) -> None:
     found = [finding for finding in scan(text).findings if finding.severity == "block"]
     assert "pieces-to-join" in {finding.rule for finding in found}
 
 
 @pytest.mark.parametrize("text", HONEST.values(), ids=HONEST.keys())
-def test_honest_fragments_are_no_order(text: str) -> None:
+def test_harmless_fragments_are_not_an_attack(text: str) -> None:
     assert "pieces-to-join" not in {finding.rule for finding in scan(text).findings}
 
 
 @pytest.mark.parametrize(
     "text", ["a = 'x'\n" * 9000, "[a] " * 20_000, "| 1 | a |\n" * 9000, "<!-- a -->" * 8000, "'" * 90_000]
 )
-def test_many_fragments_that_name_no_deed_are_not_checked(text: str) -> None:
+def test_many_fragments_without_a_harmful_action_are_not_checked(text: str) -> None:
     assert list(joined_fragments(text)) == []
 
 
-def test_headings_that_are_numbered_alike_are_no_pieces() -> None:
+def test_numbered_headings_are_not_fragments() -> None:
     text = (
         "### Option A: Remove the Secret\n\n### Option B: Bypass Protection\n\n### Option C: Request Rights\n"
     )

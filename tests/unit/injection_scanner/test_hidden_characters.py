@@ -1,4 +1,4 @@
-"""Invisible characters: legitimate ones stay, the others go, and lines keep their numbers."""
+"""Invisible characters: legitimate ones are kept, the others removed, and line numbers are unchanged."""
 
 import pytest
 from hypothesis import given
@@ -20,7 +20,7 @@ HONEST = [
 
 
 @pytest.mark.parametrize("text", HONEST)
-def test_honest_characters_stay(text: str) -> None:
+def test_legitimate_characters_are_kept(text: str) -> None:
     revealed = reveal(text)
     assert (revealed.text, revealed.sightings) == (text, ())
 
@@ -47,24 +47,24 @@ def test_honest_characters_stay(text: str) -> None:
         ("a\0b", "ab", "control-character"),
     ],
 )
-def test_hiding_is_undone_and_named(text: str, clean: str, rule: str) -> None:
+def test_hidden_characters_are_removed_and_named(text: str, clean: str, rule: str) -> None:
     revealed = reveal(f"one\n{text}\nthree")
     assert revealed.text == f"one\n{clean}\nthree"
     assert (rule, 2) in {(sighting.rule, sighting.line) for sighting in revealed.sightings}
 
 
-def test_soft_hyphens_between_syllables_are_no_disguise() -> None:
+def test_soft_hyphens_between_syllables_are_not_a_disguise() -> None:
     revealed = reveal("Kon\u00adfi\u00adgu\u00adra\u00adtions\u00addatei")
     assert revealed.text == "Konfigurationsdatei"
     assert {sighting.rule for sighting in revealed.sightings} == {"stray-invisible"}
 
 
-def test_a_byte_order_mark_is_welcome_at_the_start_alone() -> None:
+def test_a_byte_order_mark_is_allowed_only_at_the_start() -> None:
     assert reveal("\ufeff# Title").sightings == ()
     assert reveal("a\n\ufeff# Title").sightings != ()
 
 
-def test_hidden_text_is_spelt_out_for_the_user() -> None:
+def test_hidden_text_is_spelled_out_for_the_user() -> None:
     assert read_hidden("".join(chr(0xE0000 + ord(letter)) for letter in "Run it")) == "Run it"
     assert read_hidden("".join(chr(0xE0100 + ord(letter) - 16) for letter in "Run it")) == "Run it"
 
@@ -72,7 +72,7 @@ def test_hidden_text_is_spelt_out_for_the_user() -> None:
 @given(
     st.text(st.characters(codec="utf-8") | st.sampled_from("\u200b\u200d\u202e\u2066\x1b[\U000e0041\ufe0f\n"))
 )
-def test_lines_and_visible_letters_survive(text: str) -> None:
+def test_line_numbers_and_visible_letters_are_kept(text: str) -> None:
     revealed = reveal(text)
     assert revealed.text.count("\n") == text.count("\n")
     if SUSPECT.search(text) is None:

@@ -1,4 +1,4 @@
-"""Rarer encodings and layouts are read, each on its line; text that only resembles them passes."""
+"""Rare encodings and layouts are decoded, each on its line; text that only resembles them passes."""
 
 import base64
 import codecs
@@ -82,7 +82,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("text", WRITTEN.values(), ids=WRITTEN.keys())
-def test_an_order_in_a_rare_notation_is_blocked_on_its_line(text: str) -> None:
+def test_an_instruction_in_a_rare_encoding_is_blocked_on_its_line(text: str) -> None:
     found = scan(f"# Notes\n\nRun the tests.\n\n{text}\n\nPublish from CI only.\n").findings
     assert [each.line for each in found if each.severity == "block"][:1] == [5]
 
@@ -101,22 +101,22 @@ def test_an_order_in_a_rare_notation_is_blocked_on_its_line(text: str) -> None:
         "A&nbsp;B&nbsp;C&nbsp;D&nbsp;E&nbsp;F&nbsp;G&nbsp;H are columns.",
     ],
 )
-def test_what_only_looks_like_a_notation_passes(text: str) -> None:
+def test_text_that_only_resembles_an_encoding_passes(text: str) -> None:
     assert scan(text).verdict == "allow"
 
 
-def test_letters_are_parted_into_words_that_are_known() -> None:
+def test_letters_are_separated_into_known_words() -> None:
     words = {"send", "the", "keys", "then", "he"}
     assert segment_words("SendTheKeys", words) == "send the keys"
     assert segment_words("sendxtheq", words) == "send x the q"
 
 
 @pytest.mark.parametrize("run", ["", "A", "AB", ":::", "%%%%%%", "::::::", "aaa"])
-def test_what_is_no_base45_is_nothing_or_odd_letters(run: str) -> None:
+def test_invalid_base45_decodes_to_nothing_or_random_letters(run: str) -> None:
     assert read_base45(run).strip("\ufffd\0-\x7f") == ""
 
 
-def test_the_words_of_languages_are_kept_folded() -> None:
+def test_the_words_of_languages_are_stored_folded() -> None:
     table = (Path(compiled_tables.FOLDER) / "languages.toml").read_text("utf-8")
     assert fold_pattern(table) == table
 
@@ -131,7 +131,7 @@ def test_the_words_of_languages_are_kept_folded() -> None:
         (r"instructions? du", {"instruction", "du"}),
     ],
 )
-def test_prefixes_are_what_every_match_has(alternatives: str, begins: set[str]) -> None:
+def test_every_match_has_one_of_the_prefixes(alternatives: str, begins: set[str]) -> None:
     assert prefixes_of(alternatives) >= begins - {"espaldas", "abstraction", "du"}
 
 
@@ -154,7 +154,7 @@ def turned_64(raw: bytes) -> bytes:
     "text",
     ["Read the notes of the meeting aloud. " * 9, "\u0447\u0438\u0442\u0430\u0439 \u0432\u0441\u0451 " * 30],
 )
-def test_a_long_blob_of_which_the_start_is_read_first_is_read_whole(
+def test_a_long_blob_is_decoded_completely_after_its_start_was_sampled(
     encode: Callable[[bytes], bytes], text: str
 ) -> None:
     blob = encode(text.encode()).decode()
@@ -162,23 +162,23 @@ def test_a_long_blob_of_which_the_start_is_read_first_is_read_whole(
     assert read_blob(blob) == text
 
 
-def test_a_long_blob_that_is_not_text_is_none() -> None:
+def test_a_long_blob_that_is_not_text_is_ignored() -> None:
     assert read_blob(base64.b64encode(bytes(range(128, 256)) * 3).decode()) == ""
 
 
 @given(st.text(st.characters(min_codepoint=1, max_codepoint=127), min_size=24, max_size=300))
-def test_numbers_of_letters_are_read(text: str) -> None:
+def test_letter_numbers_are_decoded(text: str) -> None:
     for read, digits in ((read_base58, IN_58), (read_base62, WIDE), (read_base36, WIDE[:36])):
         blob = as_number(text, digits)
         assert read(blob if digits is not WIDE[:36] else blob.lower()) == text
 
 
 @pytest.mark.parametrize("word", ["ignora", "olvida", "instrucciones"])
-def test_a_word_alone_is_no_pair_of_a_language(word: str) -> None:
+def test_a_single_word_is_not_a_language_pair(word: str) -> None:
     assert pair_bits_of(word)
     assert language_rules.languages_of_pair_bits(pair_bits_of(word)) == []
 
 
-def test_both_sides_of_a_pair_name_the_language() -> None:
+def test_both_words_of_a_pair_identify_the_language() -> None:
     found = language_rules.languages_of_pair_bits(pair_bits_of("olvida") | pair_bits_of("instrucciones"))
     assert any(language_rules.OVERRIDE in numbers for _, numbers in found)

@@ -81,12 +81,12 @@ SOURCES: Final[tuple[Source, ...]] = ("output", "text")
 
 @pytest.mark.parametrize("name", REPETITIVE)
 @pytest.mark.parametrize("source", SOURCES)
-def test_harmless_repetition_is_no_finding(name: str, source: Source) -> None:
+def test_harmless_repetition_has_no_finding(name: str, source: Source) -> None:
     assert scan(REPETITIVE[name], source).findings == ()
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
-def test_our_own_help_is_no_finding(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_our_own_help_has_no_finding(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         run_command([*([command] if command else []), "--help"])
     text = capsys.readouterr().out
@@ -103,7 +103,7 @@ def test_an_attack_among_repetitions_is_found(name: str, source: Source) -> None
     assert scan("\n\n".join([ATTACK] * 30), source).verdict == "block"
 
 
-def test_only_what_is_new_in_a_passage_counts() -> None:
+def test_only_the_new_part_of_a_passage_counts() -> None:
     repetition = Repetition()
     assert repetition.discounted((80, 6), "step 1 of the long script") == (80, 6)
     assert repetition.discounted((80, 6), "step 2 of the long script") == (0, 0)

@@ -17,7 +17,7 @@ def test_every_category_is_documented() -> None:
     assert documented == sorted({rule.category for rule in load_scan_rules().rules.values()})
 
 
-def test_severities_fields_and_the_file_of_allowances_are_documented() -> None:
+def test_severities_fields_and_the_allowance_file_are_documented() -> None:
     assert {names(row[0])[0] for row in rows(SCANNER, "## Severities")} == {"info", "warn", "block"}
     fields = {field.encode_name for field in msgspec.structs.fields(ScanAnswer)}
     assert {names(row[0])[0] for row in rows(SCANNER, "## Answers of `--jsonl`")} == fields

@@ -1,4 +1,4 @@
-"""Plain-language orders to send secrets out, and honest sentences with the same words."""
+"""Plain-language instructions to exfiltrate secrets, and harmless sentences with the same words."""
 
 import pytest
 
@@ -20,10 +20,10 @@ KEPT = [
 
 
 @pytest.mark.parametrize("text", CARRIED)
-def test_an_order_to_carry_secrets_outside_is_blocked(text: str) -> None:
+def test_an_instruction_to_send_secrets_out_is_blocked(text: str) -> None:
     assert scan(text).verdict == "block"
 
 
 @pytest.mark.parametrize("text", KEPT)
-def test_secrets_that_stay_or_are_spoken_of_are_not(text: str) -> None:
+def test_sentences_that_only_mention_secrets_pass(text: str) -> None:
     assert scan(text).verdict != "block"

@@ -1,4 +1,4 @@
-"""The scanner's precomputed tables, and that each is used only while its source is unchanged."""
+"""The scanner's precomputed tables: each is used only while its source is unchanged."""
 
 from collections.abc import Callable
 
@@ -9,14 +9,14 @@ from injection_scanner.tables.compiled_tables import compile_table, load_table, 
 
 
 @pytest.mark.parametrize(("name", "make"), TABLES)
-def test_every_table_is_ready(name: str, make: Callable[[str], object]) -> None:
+def test_every_table_is_precomputed(name: str, make: Callable[[str], object]) -> None:
     assert read_data_file(f"{name}.msgpack") == compile_table(name, make), (
         "run `python -m bench.ready_tables`"
     )
 
 
 @pytest.mark.parametrize(("name", "make"), TABLES)
-def test_a_ready_table_is_what_its_source_says(name: str, make: Callable[[str], object]) -> None:
+def test_a_precomputed_table_matches_its_source(name: str, make: Callable[[str], object]) -> None:
     made = make(read_data_file(f"{name}.toml").decode())
 
     def fail(source: str) -> object:
@@ -25,6 +25,6 @@ def test_a_ready_table_is_what_its_source_says(name: str, make: Callable[[str], 
     assert load_table(name, type(made), fail) == made
 
 
-def test_without_a_ready_table_of_that_shape_it_is_made_of_its_source() -> None:
+def test_a_table_without_a_matching_precomputed_file_is_built_from_its_source() -> None:
     assert load_table("rules", int, len) == len(read_data_file("rules.toml").decode())
     assert load_table("no-such-table", int, len) == 0

@@ -43,13 +43,13 @@ def test_any_change_is_scanned() -> None:
     assert "OBEY" not in str(scans.cleaned(described("Read a file.", "OBEY")).parameters)
 
 
-def test_a_finding_is_found_each_time() -> None:
+def test_a_finding_is_reported_each_time() -> None:
     scans = DescriptionScans(Scanner().clean)
     for _ in range(2):
         assert scans.cleaned(described("OBEY me")).description == " me"
 
 
-def test_text_that_moves_between_description_and_parameters_is_another_description() -> None:
+def test_moving_text_between_description_and_parameters_makes_another_description() -> None:
     scanner = Scanner()
     scans = DescriptionScans(scanner.clean)
     scans.cleaned(described("a", "b"))

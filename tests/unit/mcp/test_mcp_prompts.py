@@ -1,4 +1,4 @@
-"""Text after a prompt's name, as its arguments; names of prompts; delays between attempts."""
+"""Prompts of MCP servers: text after a name becomes arguments; names; delays between connection attempts."""
 
 import pytest
 
@@ -49,10 +49,10 @@ def test_names_can_be_typed_and_are_unique() -> None:
         ("a /b", ("", "")),
     ],
 )
-def test_a_command_is_split_from_its_words(prompt: str, split: tuple[str, str]) -> None:
+def test_a_command_is_separated_from_its_arguments(prompt: str, split: tuple[str, str]) -> None:
     assert split_command(prompt) == split
 
 
-def test_a_server_is_tried_again_after_waits_that_double_and_then_no_more() -> None:
+def test_a_server_is_retried_with_doubling_delays_a_limited_number_of_times() -> None:
     timeouts = ServerTimeouts()
     assert [timeouts.wait_s(failures) for failures in range(1, 8)] == [1, 2, 4, 8, 16, None, None]

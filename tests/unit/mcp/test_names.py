@@ -1,4 +1,4 @@
-"""The names of a server and its tools."""
+"""The names that MCP servers and their tools get."""
 
 import re
 from itertools import permutations
@@ -20,7 +20,7 @@ def test_a_plain_name_is_kept() -> None:
     }  # fmt: skip
 
 
-def test_a_changed_name_gives_way_to_the_own_one_whatever_the_order() -> None:
+def test_a_changed_name_yields_to_an_original_one_in_any_order() -> None:
     tools = ["a.b", "a/b", "a_b"]
     first = tool_names("s", tools)
     assert first["a_b"] == "mcp__s__a_b"
@@ -33,7 +33,7 @@ def test_servers_never_share_a_slug() -> None:
 
 
 @given(st.lists(st.text(max_size=90), max_size=8), st.lists(st.text(max_size=40), min_size=1, max_size=4))
-def test_names_fit_every_vendor_and_are_unique(tools: list[str], servers: list[str]) -> None:
+def test_names_are_valid_for_every_vendor_and_unique(tools: list[str], servers: list[str]) -> None:
     names = [name for slug in slugs(*servers) for name in tool_names(slug, tools).values()]
     assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) for name in names)
     assert len(set(names)) == len(names) == len(set(tools)) * len(servers)

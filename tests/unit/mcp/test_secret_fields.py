@@ -1,4 +1,4 @@
-"""What counts as asking for a secret, and what does not."""
+"""Detection of form fields that ask for a secret."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from hermes_acp.core.secret_fields import is_secret_field
      "token", "github_token", "private key", "client_secret", "Passphrase", "PIN", "One-time code", "cvc",
      "Card number", "seed phrase", "Passwort", "Contraseña", "пароль", "密码", "パスワード", "credentials"],
 )  # fmt: skip
-def test_secrets_are_known_by_their_names(words: str) -> None:
+def test_secrets_are_recognised_by_their_names(words: str) -> None:
     assert is_secret_field(words)
 
 
@@ -22,5 +22,5 @@ def test_secrets_are_known_by_their_names(words: str) -> None:
      "exit code",
      "shipping address", "size", "a public key", "cardinality", "discard"],
 )  # fmt: skip
-def test_ordinary_fields_are_none(words: str) -> None:
+def test_ordinary_fields_are_not_secrets(words: str) -> None:
     assert not is_secret_field(words)

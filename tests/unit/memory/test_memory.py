@@ -1,4 +1,4 @@
-"""Notes for later sessions: which can be written, found again and removed."""
+"""Notes for later sessions: which of them can be written, found and removed."""
 
 from datetime import datetime
 from pathlib import Path
@@ -34,7 +34,7 @@ def add(text: str) -> MemoryChange:
     return MemoryChange("memory", "add", text)
 
 
-def test_entries_are_added_replaced_and_removed_by_a_part_of_them() -> None:
+def test_entries_are_added_replaced_and_removed_by_a_part_of_their_text() -> None:
     entries = apply_note_change((), add("The tests run with `make fast`."))
     entries = apply_note_change(entries, add("Tabs, never spaces."))
     entries = apply_note_change(entries, MemoryChange("memory", "replace", "Spaces, never tabs.", "Tabs"))
@@ -57,7 +57,7 @@ def test_entries_are_added_replaced_and_removed_by_a_part_of_them() -> None:
         (MemoryChange("memory", "remove"), "No note was specified"),
     ],
 )
-def test_what_cannot_be_noted_is_reported(change: MemoryChange, words: str) -> None:
+def test_an_invalid_note_is_reported(change: MemoryChange, words: str) -> None:
     with pytest.raises(BadRequest, match=words):
         apply_note_change(("alpha one", "alpha two"), change)
 
@@ -75,13 +75,13 @@ def test_a_full_store_can_still_be_emptied() -> None:
         max_size=6,
     )
 )
-def test_what_is_written_is_read_again(texts: list[str]) -> None:
+def test_written_notes_can_be_read(texts: list[str]) -> None:
     entries = tuple(text.strip() for text in texts if text.strip())
     assert tuple(e.strip() for e in SEPARATOR.split(notes_text(entries)) if e.strip()) == entries
     assert size_of(entries) <= len(notes_text(entries))
 
 
-def test_a_file_people_edited_is_taken_as_it_is(tmp_path: Path) -> None:
+def test_a_file_edited_by_hand_is_read_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "MEMORY.md"
     path.write_bytes("one\r\n§\r\n\r\ntwo\nlines\n§\n".encode())
     assert read_entries(path) == ("one", "two\nlines")
@@ -90,7 +90,7 @@ def test_a_file_people_edited_is_taken_as_it_is(tmp_path: Path) -> None:
         read_entries(path)
 
 
-def test_nothing_of_what_people_wrote_is_lost(tmp_path: Path) -> None:
+def test_no_text_written_by_hand_is_lost(tmp_path: Path) -> None:
     memory = MemoryStore(tmp_path)
     path = memory.path_of("memory", "/")
     path.parent.mkdir()
@@ -104,7 +104,7 @@ def test_nothing_of_what_people_wrote_is_lost(tmp_path: Path) -> None:
     assert memory.state("memory", "/").entries == ("caf\ufffd",)
 
 
-def test_a_link_that_people_put_there_stays(tmp_path: Path) -> None:
+def test_a_link_created_by_the_user_stays(tmp_path: Path) -> None:
     memory, kept = MemoryStore(tmp_path), tmp_path / "dotfiles.md"
     path = memory.path_of("user", "/")
     path.parent.mkdir()
@@ -116,7 +116,7 @@ def test_a_link_that_people_put_there_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.anyio
-async def test_what_was_approved_is_done_to_the_note_that_was_seen_alone(tmp_path: Path) -> None:
+async def test_an_approved_change_applies_only_to_the_note_that_was_shown(tmp_path: Path) -> None:
     memory = MemoryStore(tmp_path)
     path = memory.path_of("memory", "/")
     for note in ("Alpha is one.", "Beta is two."):
@@ -133,7 +133,7 @@ async def test_what_was_approved_is_done_to_the_note_that_was_seen_alone(tmp_pat
     assert state.diff.old_text == "Alpha is one, said Kim.\n§\nBeta is two.\n§\nDelta.\n"
 
 
-def test_workspaces_have_notes_of_their_own_outside_the_repository(tmp_path: Path) -> None:
+def test_workspaces_have_their_own_notes_outside_the_repository(tmp_path: Path) -> None:
     memory, one, two = MemoryStore(tmp_path / "home"), tmp_path / "one", tmp_path / "two"
     for repository in (one, two):
         (repository / ".git").mkdir(parents=True)
@@ -151,7 +151,7 @@ OLD_AFTER_S = 180 * 86_400.0
 DAY_S = 86_400.0
 
 
-def test_an_old_note_is_shown_with_its_date_until_it_is_written_again(tmp_path: Path) -> None:
+def test_an_old_note_is_shown_with_its_date_until_it_is_rewritten(tmp_path: Path) -> None:
     memory, old = MemoryStore(tmp_path), EventContext("ses_1", "turn_1", 1_700_000_000.0)
     memory.change_now("/", add("Prefers short answers."), old)
     memory.change_now("/", add("Tests run with make."), old)
@@ -174,7 +174,7 @@ def test_an_old_note_is_shown_with_its_date_until_it_is_written_again(tmp_path: 
     assert "- Prefers short answers.\n" in take_snapshot(memory, "/", now=old.at + 2 * OLD_AFTER_S).text
 
 
-def test_a_snapshot_is_fenced_sized_and_scanned(tmp_path: Path) -> None:
+def test_a_snapshot_is_fenced_limited_and_scanned(tmp_path: Path) -> None:
     memory = MemoryStore(tmp_path)
     assert take_snapshot(memory, "/").text == ""
     memory.change_now("/", add("Prefers short answers."), NOW)
@@ -189,7 +189,7 @@ def test_a_snapshot_is_fenced_sized_and_scanned(tmp_path: Path) -> None:
     assert str(path) in shown.notices[0]
 
 
-def test_the_notice_of_a_note_left_out_names_its_line_its_rule_and_how_to_let_it_pass(tmp_path: Path) -> None:
+def test_the_notice_about_an_omitted_note_names_its_line_its_rule_and_how_to_allow_it(tmp_path: Path) -> None:
     memory = MemoryStore(tmp_path)
     path = memory.path_of("memory", str(tmp_path))
     path.parent.mkdir(parents=True)
@@ -205,13 +205,13 @@ def test_the_notice_of_a_note_left_out_names_its_line_its_rule_and_how_to_let_it
     assert not shown.notices
 
 
-def test_what_a_model_is_told_about_its_notes_holds_none_that_would_be_blocked(tmp_path: Path) -> None:
+def test_what_a_model_sees_of_its_notes_contains_none_that_would_be_blocked(tmp_path: Path) -> None:
     memory = MemoryStore(tmp_path)
     path = memory.path_of("memory", str(tmp_path))
     path.parent.mkdir(parents=True)
     path.write_text(f"Tabs.\n§\n{ATTACK}\n")
     assert memory.change_now(str(tmp_path), add("Spaces."), NOW).entries == ("Tabs.", LEFT_OUT, "Spaces.")
-    assert ATTACK in path.read_text(), "what people wrote stays"
+    assert ATTACK in path.read_text(), "text written by the user stays"
     with pytest.raises(BadRequest) as refused:
         memory.change_now(str(tmp_path), MemoryChange("memory", "remove", old_text="gamma"), NOW)
     assert "Ignore" not in refused.value.sentence()

@@ -1,4 +1,4 @@
-"""Which turn changed which note, and undoing that."""
+"""Changes that turns made to notes, and undoing them."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def replace(part: str, text: str) -> MemoryChange:
     return MemoryChange("memory", "replace", text, part)
 
 
-def test_what_turns_noted_is_undone_and_restored(tmp_path: Path) -> None:
+def test_a_turns_notes_are_undone_and_restored(tmp_path: Path) -> None:
     memory, changes = MemoryStore(tmp_path), NoteChanges(tmp_path)
 
     def entries() -> tuple[str, ...]:
@@ -44,7 +44,7 @@ def test_what_turns_noted_is_undone_and_restored(tmp_path: Path) -> None:
     assert changes.last_undo(SESSION) == ("", 0.0)
 
 
-def test_a_note_that_somebody_changed_since_is_left_alone(tmp_path: Path) -> None:
+def test_a_note_changed_since_then_is_left_alone(tmp_path: Path) -> None:
     memory, changes = MemoryStore(tmp_path), NoteChanges(tmp_path)
     memory.change_now("/", add("Alpha."), in_turn(1))
     memory.change_now("/", add("Beta."), in_turn(1))
@@ -56,7 +56,7 @@ def test_a_note_that_somebody_changed_since_is_left_alone(tmp_path: Path) -> Non
     assert memory.state("memory", "/").entries == ("Alpha, said Kim.", "By Kim.")
 
 
-def test_a_note_comes_back_only_where_there_is_room_and_once(tmp_path: Path) -> None:
+def test_a_note_is_restored_once_and_only_if_there_is_room(tmp_path: Path) -> None:
     memory, changes = MemoryStore(tmp_path), NoteChanges(tmp_path)
     memory.change_now("/", add("Alpha " * 50), in_turn(1))
     memory.change_now("/", MemoryChange("memory", "remove", old_text="Alpha"), in_turn(2))
@@ -70,7 +70,7 @@ def test_a_note_comes_back_only_where_there_is_room_and_once(tmp_path: Path) -> 
     assert memory.state("memory", "/").entries == (("Alpha " * 50).strip(),)
 
 
-def test_the_newest_changes_are_kept_and_a_torn_one_spoils_no_other(tmp_path: Path) -> None:
+def test_the_newest_changes_are_kept_and_a_torn_one_damages_no_other(tmp_path: Path) -> None:
     changes, path = NoteChanges(tmp_path), tmp_path / "history" / "note-changes.jsonl"
     changes.add(NoteChange(in_turn(1), "memory", "/x", "", "A."))
     with path.open("ab") as stream:

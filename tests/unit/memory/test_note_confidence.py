@@ -1,4 +1,4 @@
-"""Where notes come from, and how their confidence declines until somebody confirms them."""
+"""The origin of notes, and how their confidence declines until somebody confirms them."""
 
 from pathlib import Path
 
@@ -37,13 +37,13 @@ THEN = EventContext("ses_1", "turn_1", AT)
         ("Read ops/recipients.txt.", ("Read ops/recipients.txt first.",), "said"),
     ],
 )
-def test_a_note_is_the_users_if_they_said_its_words_names_and_numbers(
+def test_a_note_counts_as_the_users_if_they_wrote_its_words_names_and_numbers(
     note: str, prompts: tuple[str, ...], source: str
 ) -> None:
     assert source_of(note, prompts) == source
 
 
-def test_a_note_may_be_replaced_by_words_of_its_own_and_of_the_user() -> None:
+def test_a_note_may_be_replaced_using_its_own_and_the_users_words() -> None:
     prompts = ("It is just now, for the tests.",)
     assert source_of("The tests run with just.", prompts, "The tests run with make.") == "said"
     assert source_of("The tests run with curl.", prompts, "The tests run with make.") == "found"
@@ -53,7 +53,7 @@ def test_a_note_may_be_replaced_by_words_of_its_own_and_of_the_user() -> None:
     assert is_said("", "", ())
 
 
-def test_no_planted_text_of_the_measured_life_is_in_the_words_of_any_of_its_prompts() -> None:
+def test_no_planted_text_of_the_benchmark_is_in_any_of_its_prompts() -> None:
     lives, data = [load(half)[0] for half in ("a", "b")], load("a")[1]
     facts = [fact for life in lives for fact in life.fact]
     said = [words for fact in facts for words in (fact.said, fact.then_said, fact.ask, fact.ask_before)]
@@ -68,7 +68,7 @@ def test_no_planted_text_of_the_measured_life_is_in_the_words_of_any_of_its_prom
 @pytest.mark.parametrize(
     ("source", "first"), [("written", 1.0), ("said", 0.9), ("approved", 0.9), ("found", 0.6)]
 )
-def test_confidence_starts_by_source_and_halves_with_time(source: NoteSource, first: float) -> None:
+def test_confidence_starts_by_source_and_halves_over_time(source: NoteSource, first: float) -> None:
     origin = NoteOrigin(THEN, source)
     assert origin.confidence(AT) == first
     assert origin.confidence(AT - DAY_S) == first
@@ -76,7 +76,7 @@ def test_confidence_starts_by_source_and_halves_with_time(source: NoteSource, fi
     assert origin.confidence(AT + 2 * HALF_LIFE_S) == pytest.approx(first / 4)
 
 
-def test_what_the_agent_found_is_doubtful_sooner_and_always_marked(tmp_path: Path) -> None:
+def test_a_note_from_tools_becomes_doubtful_sooner_and_is_always_marked(tmp_path: Path) -> None:
     memory = MemoryStore(tmp_path)
     memory.change_now("/", MemoryChange("memory", "add", "Runs on Debian.", source="found"), THEN)
     memory.change_now("/", MemoryChange("memory", "add", "Called Kim.", source="said"), THEN)
@@ -88,7 +88,7 @@ def test_what_the_agent_found_is_doubtful_sooner_and_always_marked(tmp_path: Pat
     assert older.count("noted on") == 1
 
 
-def test_a_confirmed_note_is_as_good_as_new(tmp_path: Path) -> None:
+def test_a_confirmed_note_has_the_confidence_of_a_new_one(tmp_path: Path) -> None:
     memory = MemoryStore(tmp_path)
     memory.change_now("/", MemoryChange("memory", "add", "Runs on Debian.", source="found"), THEN)
     later = EventContext("", "", AT + 400 * DAY_S)
@@ -108,7 +108,7 @@ async def defer(memory: MemoryStore, change: MemoryChange) -> PendingNote:
 
 
 @pytest.mark.anyio
-async def test_a_note_that_waited_counts_as_approved(tmp_path: Path) -> None:
+async def test_an_approved_pending_note_counts_as_confirmed(tmp_path: Path) -> None:
     memory = MemoryStore(tmp_path)
     memory.approve(await defer(memory, MemoryChange("memory", "add", "Runs on Debian.", source="found")))
     assert [each.source for each in memory.origins("memory", "/").values()] == ["approved"]

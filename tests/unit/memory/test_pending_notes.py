@@ -1,4 +1,4 @@
-"""Notes that wait for a person: stored once, limited in number, and decided by ID."""
+"""Notes that wait for the user: stored once, limited in number, and decided by ID."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def waiting(home: Path, *texts: str) -> PendingNotes:
     return pending
 
 
-def test_the_same_proposal_is_kept_once_and_a_broken_line_spoils_no_other(tmp_path: Path) -> None:
+def test_a_proposal_is_stored_once_and_a_broken_line_damages_no_other(tmp_path: Path) -> None:
     pending = waiting(tmp_path, "Likes tea.", "Likes rain.", "Likes tea.")
     assert [note.change.text for note in pending.all()] == ["Likes tea.", "Likes rain."]
     first, second = pending.path.read_bytes().splitlines()
@@ -34,7 +34,7 @@ def test_the_same_proposal_is_kept_once_and_a_broken_line_spoils_no_other(tmp_pa
     assert pending.path.stat().st_mode & 0o777 == 0o600
 
 
-def test_only_so_many_wait(tmp_path: Path) -> None:
+def test_the_number_of_pending_notes_is_limited(tmp_path: Path) -> None:
     pending = waiting(tmp_path, *(f"Fact {number}." for number in range(MAX_PENDING)))
     with pytest.raises(BadRequest, match="50 notes already wait"):
         waiting(tmp_path, "One more.")
@@ -42,7 +42,7 @@ def test_only_so_many_wait(tmp_path: Path) -> None:
     assert len(pending.all()) == MAX_PENDING
 
 
-def test_approval_makes_the_change_once_also_after_a_crash_in_between(tmp_path: Path) -> None:
+def test_approval_makes_the_change_once_even_after_a_crash(tmp_path: Path) -> None:
     memory = MemoryStore(tmp_path)
     (note,) = waiting(tmp_path, "Likes tea.").all()
     memory.change_now(note.cwd, note.change, note.moment)
@@ -51,7 +51,7 @@ def test_approval_makes_the_change_once_also_after_a_crash_in_between(tmp_path: 
     assert memory.pending.all() == ()
 
 
-def test_approval_is_for_the_note_as_it_was_when_it_was_proposed(tmp_path: Path) -> None:
+def test_approval_applies_to_the_note_as_it_was_proposed(tmp_path: Path) -> None:
     memory = MemoryStore(tmp_path)
     memory.change_now("/project", add("Likes tea."), NOW)
     change = MemoryChange("user", "remove", old_text="Likes", meant="Likes tea.")
@@ -67,7 +67,7 @@ def test_approval_is_for_the_note_as_it_was_when_it_was_proposed(tmp_path: Path)
     assert "Not in your words" not in describe_pending_note(note)
 
 
-def test_a_person_decides_by_id_or_about_all(tmp_path: Path) -> None:
+def test_a_user_decides_by_id_or_about_all(tmp_path: Path) -> None:
     first, second = waiting(tmp_path, "One.\nTwo.", "Three.").all()
     assert chosen((first, second), ("all",)) == (first, second)
     assert chosen((first, second), (second.id, second.id)) == (second,)

@@ -1,4 +1,4 @@
-"""Anthropic's messages: what is sent, and the events that are understood."""
+"""Anthropic's Messages API: the requests that are sent, and the stream events that are understood."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def ended(reason: str, **usage: Any) -> dict[str, Any]:
     return {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": usage or None}
 
 
-def test_four_cache_marks_at_most_and_in_their_places() -> None:
+def test_at_most_four_cache_marks_in_their_places() -> None:
     tools = (ToolSchema("a", "A.", {}), ToolSchema("b", "B.", {}))
     body = encoded(HI, AssistantMessage("yo"), HI, system=("one", "two", "", "three"), tools=tools)
     assert json.dumps(body).count("cache_control") == 4
@@ -74,11 +74,13 @@ def test_four_cache_marks_at_most_and_in_their_places() -> None:
     ("model", "asked", "limit"),
     [("m", None, 8192), ("claude-haiku-4-5", None, 64_000), ("claude-haiku-4-5", 9, 9)],
 )
-def test_the_output_limit_is_asked_known_or_modest(model: str, asked: int | None, limit: int) -> None:
+def test_the_output_limit_is_the_users_the_models_or_a_modest_default(
+    model: str, asked: int | None, limit: int
+) -> None:
     assert encoded(model=model, max_output_tokens=asked)["max_tokens"] == limit
 
 
-def test_results_come_first_and_neighbours_are_one_message() -> None:
+def test_results_come_first_and_adjacent_messages_are_merged() -> None:
     calls = (ToolCall("c1", "t", '{"a": 1}'), ToolCall("c:2", "t", "{bad"))
     note = UserMessage((TextPart("note"), ImagePart("image/png", "aGk="), TextPart(" \n")))
     messages = encoded(
@@ -103,7 +105,7 @@ def test_results_come_first_and_neighbours_are_one_message() -> None:
     ]
 
 
-def test_thinking_goes_back_word_for_word_and_first() -> None:
+def test_thinking_is_sent_back_verbatim_and_first() -> None:
     thoughts = (Thought("hm ", "sig"), Thought("", "redacted:xyz"), Thought("unsigned"))
     content = encoded(HI, AssistantMessage("so", thoughts), HI)["messages"][1]["content"]
     assert content == [
@@ -113,7 +115,7 @@ def test_thinking_goes_back_word_for_word_and_first() -> None:
     ]
 
 
-def test_a_message_with_nothing_is_left_out() -> None:
+def test_an_empty_message_is_omitted() -> None:
     nothing = (
         AssistantMessage("  "),
         AssistantMessage(thoughts=(Thought("hm", "sig"),)),
@@ -124,7 +126,7 @@ def test_a_message_with_nothing_is_left_out() -> None:
     ]
 
 
-def test_a_history_with_calls_has_a_tool_even_where_none_may_be_called() -> None:
+def test_a_history_with_calls_has_a_tool_even_if_none_may_be_called() -> None:
     calls = AssistantMessage("", (), (ToolCall("c1", "look", "{}"),))
     body = encoded(HI, calls, ToolMessage("c1", "look", "seen"), HI)
     assert len(body["tools"]) == 1
@@ -132,12 +134,12 @@ def test_a_history_with_calls_has_a_tool_even_where_none_may_be_called() -> None
     assert not {"tools", "tool_choice"} & encoded(HI).keys()
 
 
-def test_only_models_that_think_anyway_are_asked_to_show_it() -> None:
+def test_only_models_that_always_think_are_asked_to_show_it() -> None:
     assert encoded(model="claude-opus-5-5")["thinking"] == {"type": "adaptive", "display": "summarized"}
     assert "thinking" not in encoded(model="claude-haiku-4-5")
 
 
-def test_refused_thinking_is_left_out_step_by_step() -> None:
+def test_rejected_thinking_parameters_are_omitted_step_by_step() -> None:
     request = ModelRequest("claude-opus-5-5", (), (HI, AssistantMessage("so", (Thought("hm", "sig"),)), HI))
     refusal = EndpointRefusal(400, message="messages.1.content.0: Invalid `signature` in `thinking` block")
     body, first = encode_request(request), frozenset({"thoughts"})
@@ -154,7 +156,7 @@ def test_refused_thinking_is_left_out_step_by_step() -> None:
     )
 
 
-def test_blocks_are_put_together() -> None:
+def test_blocks_are_assembled() -> None:
     assembly, reply = assembled(
         {"type": "message_start", "message": {"usage": {"input_tokens": 5, "cache_read_input_tokens": 3}}},
         start(0, type="thinking", thinking=""),
@@ -208,17 +210,17 @@ def test_blocks_are_put_together() -> None:
         ("novelty", "stop"),
     ],
 )
-def test_every_stop_reason_has_its_meaning(said: str, meant: str) -> None:
+def test_every_stop_reason_is_mapped(said: str, meant: str) -> None:
     assert assembled(start(0, type="text", text="a"), ended(said))[1].finish == meant
 
 
-def test_overload_in_the_stream_may_be_tried_again() -> None:
+def test_overload_in_the_stream_can_be_retried() -> None:
     with pytest.raises(ModelUnavailable, match="Overloaded") as caught:
         assembled({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
     assert caught.value.retryable
 
 
-def test_without_its_end_it_is_not_whole() -> None:
+def test_a_stream_without_its_end_is_incomplete() -> None:
     assert not assembled(start(0, type="text", text="a"), ended("end_turn"))[0].is_whole()
 
 
@@ -231,7 +233,7 @@ SEARCHED = (
 SEARCH = ToolSchema("tool_search", "Search.", {"type": "object"})
 
 
-def test_a_found_tool_is_loaded_where_it_was_found_and_leaves_the_first_tools_alone() -> None:
+def test_a_found_tool_is_loaded_where_it_was_found_and_the_first_tools_are_unchanged() -> None:
     before = encoded(tools=(SEARCH,), deferred=FOUND)
     after = encoded(*SEARCHED, tools=(SEARCH,), deferred=FOUND)
     (search,) = before["tools"]
@@ -247,7 +249,7 @@ def test_a_found_tool_is_loaded_where_it_was_found_and_leaves_the_first_tools_al
     ]
 
 
-def test_a_tool_that_is_gone_is_not_referred_to() -> None:
+def test_a_removed_tool_is_not_referenced() -> None:
     body = encoded(*SEARCHED, tools=(SEARCH,), deferred=FOUND[:2])
     assert [tool["name"] for tool in body["tools"]] == ["tool_search", "mcp__s__b"]
     assert body["messages"][2]["content"][0]["content"] == [
@@ -268,7 +270,7 @@ def test_a_tool_that_is_gone_is_not_referred_to() -> None:
         ("claude-sonnet-4-5", "https://gateway.example", False),
     ],
 )
-def test_only_models_that_can_are_sent_references(model: str, base_url: str, loads: bool) -> None:
+def test_only_supporting_models_are_sent_references(model: str, base_url: str, loads: bool) -> None:
     link = EndpointClient(Endpoint(base_url), {})
     request = ModelRequest(model, (), SEARCHED, (SEARCH,), deferred=FOUND)
     assert (b"tool_reference" in PROVIDER.encode(request, link, frozenset())) is loads
@@ -277,7 +279,7 @@ def test_only_models_that_can_are_sent_references(model: str, base_url: str, loa
     assert len(body["tools"]) == 1
 
 
-def test_a_refused_reference_is_left_out() -> None:
+def test_a_rejected_reference_is_omitted() -> None:
     link = EndpointClient(Endpoint("https://api.anthropic.com"), {})
     body = PROVIDER.encode(
         ModelRequest("claude-opus-5", (), SEARCHED, (SEARCH,), deferred=FOUND), link, frozenset()

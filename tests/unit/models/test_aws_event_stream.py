@@ -1,4 +1,4 @@
-"""Amazon's frames, however they were split, and invalid frames."""
+"""Amazon's event stream frames, however they are split, and invalid frames."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ READ = [
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 11, 12, 13, 1000])
-def test_frames_are_found_however_they_were_cut(size: int) -> None:
+def test_frames_are_found_however_they_are_split(size: int) -> None:
     decoder = EventStreamDecoder()
     data = EVENT + EXCEPTION + ERROR
     events = [event for at in range(0, len(data), size) for event in decoder.feed(data[at : at + size])]
     assert events == READ
 
 
-def test_headers_of_all_kinds_are_passed_over() -> None:
+def test_headers_of_all_kinds_are_skipped() -> None:
     kinds = (
         b"\x01a\x00" + b"\x01b\x01" + b"\x01c\x02\x07" + b"\x01d\x03\x00\x01" + b"\x01e\x04\x00\x00\x00\x01"
     )
@@ -40,14 +40,14 @@ def test_headers_of_all_kinds_are_passed_over() -> None:
 
 
 @pytest.mark.parametrize("place", [3, 9, 20, len(EVENT) - 20, len(EVENT) - 1])
-def test_a_changed_byte_is_noticed(place: int) -> None:
+def test_a_changed_byte_is_detected(place: int) -> None:
     damaged = EVENT[:place] + bytes([EVENT[place] ^ 1]) + EVENT[place + 1 :]
     with pytest.raises(BadReply) as caught:
         EventStreamDecoder().feed(damaged)
     assert caught.value.retryable
 
 
-def test_a_frame_that_is_too_big_or_has_no_readable_headers_is_refused() -> None:
+def test_a_frame_that_is_too_large_or_has_unreadable_headers_is_rejected() -> None:
     with pytest.raises(BadReply, match="frame of"):
         EventStreamDecoder(max_frame_size_bytes=20).feed(EVENT)
     with pytest.raises(BadReply, match="headers"):
@@ -55,7 +55,7 @@ def test_a_frame_that_is_too_big_or_has_no_readable_headers_is_refused() -> None
 
 
 def raw_frame(headers: bytes, payload: bytes) -> bytes:
-    """Frame headers that are bytes already."""
+    """Return a frame with the given raw header bytes."""
     import struct
     from zlib import crc32
 

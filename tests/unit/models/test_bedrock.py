@@ -1,4 +1,4 @@
-"""Amazon Bedrock's Converse: what is sent, the frames and events that are understood, how requests are signed."""
+"""Amazon Bedrock's Converse API: requests, understood frames and events, and signatures."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def assembled(*events: dict[str, Any]) -> tuple[ConverseAssembly, ModelReply]:
     return assembly, assembly.reply()
 
 
-def test_cache_points_and_thinking_are_for_models_that_have_them() -> None:
+def test_cache_points_and_thinking_are_for_models_that_support_them() -> None:
     tools = (ToolSchema("t", "T.", {"type": "object"}),)
     body = encoded(model=CLAUDE, system=("a", "b"), tools=tools, effort="max")
     assert body["system"] == [{"text": "a"}, {"text": "b"}, POINT]
@@ -84,7 +84,7 @@ def test_cache_points_and_thinking_are_for_models_that_have_them() -> None:
     }
 
 
-def test_a_history_with_calls_describes_their_tools_even_where_there_are_none() -> None:
+def test_a_history_with_calls_describes_their_tools_even_if_none_are_offered() -> None:
     calls = (ToolCall("c1", "t", '{"a": 1}'), ToolCall("c 2", "t", "{bad"))
     history = (
         HI,
@@ -113,7 +113,7 @@ def test_a_history_with_calls_describes_their_tools_even_where_there_are_none() 
     ]
 
 
-def test_reasoning_goes_back_word_for_word() -> None:
+def test_reasoning_is_sent_back_verbatim() -> None:
     thoughts = (
         Thought("hm", "sig", "bedrock"),
         Thought("", "redacted:xyz", "bedrock"),
@@ -128,12 +128,12 @@ def test_reasoning_goes_back_word_for_word() -> None:
     ]
 
 
-def test_pictures_are_bytes_of_a_format() -> None:
+def test_images_are_bytes_with_a_format() -> None:
     content = encoded(UserMessage((ImagePart("image/jpg", "aGk="), TextPart(" "))))["messages"][0]["content"]
     assert content == [{"image": {"format": "jpeg", "source": {"bytes": "aGk="}}}]
 
 
-def test_what_is_refused_is_left_out() -> None:
+def test_rejected_parameters_are_omitted() -> None:
     request = ModelRequest(
         CLAUDE, ("a",), (HI, AssistantMessage("so", (Thought("h", "s", "bedrock"),)), HI), effort="low"
     )
@@ -154,7 +154,7 @@ def test_what_is_refused_is_left_out() -> None:
     assert PROVIDER.find_unsupported(EndpointRefusal(400, message="no"), body, frozenset()) is None
 
 
-def test_blocks_are_put_together() -> None:
+def test_blocks_are_assembled() -> None:
     use = {"toolUse": {"toolUseId": "c1", "name": "t"}}
     usage = {"inputTokens": 5, "outputTokens": 7, "cacheReadInputTokens": 3, "cacheWriteInputTokens": 2}
     assembly, reply = assembled(
@@ -204,11 +204,11 @@ def test_blocks_are_put_together() -> None:
         ("novelty", "stop"),
     ],
 )
-def test_every_stop_reason_has_its_meaning(said: str, meant: str) -> None:
+def test_every_stop_reason_is_mapped(said: str, meant: str) -> None:
     assert assembled(delta(0, text="a"), stopped(said))[1].finish == meant
 
 
-def test_a_call_the_vendor_could_not_read_may_be_tried_again() -> None:
+def test_a_call_the_vendor_could_not_parse_can_be_retried() -> None:
     with pytest.raises(BadReply) as caught:
         assembled(stopped("malformed_tool_use"))
     assert caught.value.retryable
@@ -228,11 +228,11 @@ def test_exceptions_in_the_stream_are_errors(kind: str, message: str, trouble: t
         begun({kind: {"message": message}})
 
 
-def test_without_its_end_it_is_not_whole() -> None:
+def test_a_stream_without_its_end_is_incomplete() -> None:
     assert not begun(delta(0, text="a")).is_whole()
 
 
-def test_models_are_listed_by_profile_first() -> None:
+def test_models_are_listed_with_profiles_first() -> None:
     assert PROVIDER.read_models(b'{"inferenceProfileSummaries": [{"inferenceProfileId": "us.m"}]}') == (
         ListedModel("us.m"),
     )
@@ -241,12 +241,12 @@ def test_models_are_listed_by_profile_first() -> None:
     )
 
 
-def test_a_name_with_a_colon_or_a_slash_stays_one_part_of_the_path() -> None:
+def test_a_name_with_a_colon_or_a_slash_is_one_path_segment() -> None:
     assert PROVIDER.chat_path("a.b-v1:0") == "/model/a.b-v1%3A0/converse-stream"
     assert "/" not in PROVIDER.chat_path("arn:aws/x").removeprefix("/model/").removesuffix("/converse-stream")
 
 
-def test_a_bearer_key_is_a_header_and_a_pair_of_keys_is_none() -> None:
+def test_a_bearer_key_is_a_header_and_a_key_pair_is_not() -> None:
     assert PROVIDER.headers("bedrock-api-key-xyz") == {"authorization": "Bearer bedrock-api-key-xyz"}
     assert PROVIDER.headers("AKIAIOSFODNN7EXAMPLE:secret") == {}
 

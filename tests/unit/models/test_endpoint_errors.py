@@ -1,4 +1,4 @@
-"""The meaning of error responses that the scripted server cannot send."""
+"""The meaning of error responses that the scripted model server cannot send."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def told_in_stream(**fields: Any) -> Any:
         ({"retry-after": "1e999"}, None),
     ],
 )
-def test_reads_the_wish_to_wait(headers: dict[str, str], seconds: float | None) -> None:
+def test_the_requested_delay_is_read(headers: dict[str, str], seconds: float | None) -> None:
     noon = 1795262400.0
     assert read_refusal(429, headers, b"", noon).retry_after_s == seconds
 
@@ -66,16 +66,16 @@ def test_reads_the_wish_to_wait(headers: dict[str, str], seconds: float | None) 
         {"error": "input is too long"},
     ],
 )
-def test_knows_a_full_window_in_many_words(body: Any) -> None:
+def test_a_full_window_is_recognised_in_many_wordings(body: Any) -> None:
     assert type(reported(400, body)) is ContextWindowExceeded
 
 
-def test_too_large_an_output_limit_is_no_full_window() -> None:
+def test_an_output_limit_that_is_too_large_is_not_a_full_window() -> None:
     message = "max_tokens is too large: 9000. This model's maximum context length is 4096 tokens."
     assert type(reported(400, {"error": {"message": message}})) is ModelRefused
 
 
-def test_without_a_key_says_that_one_is_wanted() -> None:
+def test_a_missing_key_is_reported() -> None:
     refusal = read_refusal(401, {}, b"", 0.0)
     trouble = to_error(refusal, place="h:1", model="m", endpoint=Endpoint(key_variable="X_KEY"))
     assert isinstance(trouble, ModelAuthFailed)
@@ -97,7 +97,7 @@ def test_without_a_key_says_that_one_is_wanted() -> None:
         ({}, ModelUnavailable),
     ],
 )
-def test_an_error_in_a_stream_means_what_its_status_would(
+def test_an_error_in_a_stream_means_the_same_as_its_status(
     fields: dict[str, Any], kind: type[Exception]
 ) -> None:
     assert type(told_in_stream(**fields)) is kind
@@ -106,19 +106,19 @@ def test_an_error_in_a_stream_means_what_its_status_would(
 @pytest.mark.parametrize(
     "body", [b"", b"[]", b"null", b'"x"', b'{"error": 3}', b"\xff\xfe", b'{"detail": [{"loc": 1}]}']
 )
-def test_any_body_makes_a_sentence(body: bytes) -> None:
+def test_any_body_becomes_a_message(body: bytes) -> None:
     refusal = read_refusal(500, {}, body, 0.0)
     assert "status 500" in to_error(refusal, place="h:1", model="m", endpoint=ENDPOINT).message
 
 
-def test_cleaned_words_are_one_short_line() -> None:
+def test_cleaned_text_is_one_short_line() -> None:
     assert clean("a\n\t b" + "c" * 1000, ENDPOINT) == ("a b" + "c" * 296) + "…"
 
 
 @pytest.mark.parametrize(
     "secret", ["sk-Zq9wverysecretXk42", "sk-Zq9******Xk42", "sk-other_key-1234567", "Bearer abc.def"]
 )
-def test_cleaned_words_hold_nothing_like_a_key(secret: str) -> None:
+def test_cleaned_text_contains_nothing_like_a_key(secret: str) -> None:
     assert clean(f"the key '{secret}' is wrong", ENDPOINT).replace("'", "") in (
         "the key [hidden] is wrong",
         "the key [hidden]",
@@ -132,7 +132,7 @@ def google(code: int, status: str, message: str = "no", *details: dict[str, Any]
 BILLING = "You exceeded your current quota, please check your plan and billing details."
 
 
-def test_googles_limits_that_pass_are_distinguished_from_a_quota_that_is_gone() -> None:
+def test_googles_temporary_limits_are_distinguished_from_an_exhausted_quota() -> None:
     wish = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "13.5s"}
     trouble = reported(429, google(429, "RESOURCE_EXHAUSTED", BILLING, wish))
     assert isinstance(trouble, RateLimited)
@@ -142,7 +142,7 @@ def test_googles_limits_that_pass_are_distinguished_from_a_quota_that_is_gone() 
     assert type(reported(429, google(429, "RESOURCE_EXHAUSTED", BILLING))) is RateLimited
 
 
-def test_googles_refusal_of_a_key_is_one_whatever_its_status() -> None:
+def test_googles_rejection_of_a_key_is_recognised_with_any_status() -> None:
     reason = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
     trouble = reported(400, google(400, "INVALID_ARGUMENT", "API key not valid.", reason))
     assert type(trouble) is ModelAuthFailed
@@ -155,7 +155,7 @@ def test_an_error_in_a_list_is_read_too() -> None:
     assert type(reported(500, [])) is ModelUnavailable
 
 
-def test_googles_full_window_and_amazons_are_distinguished_from_other_refusals() -> None:
+def test_googles_and_amazons_full_window_is_distinguished_from_other_errors() -> None:
     words = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."
     assert type(reported(400, google(400, "INVALID_ARGUMENT", words))) is ContextWindowExceeded
     assert type(reported(400, {"message": "Input is too long for requested model."})) is ContextWindowExceeded
@@ -163,7 +163,7 @@ def test_googles_full_window_and_amazons_are_distinguished_from_other_refusals()
     assert "Malformed" in reported(400, {"Message": "Malformed input request"}).message
 
 
-def test_amazon_names_the_kind_in_a_header() -> None:
+def test_amazon_names_the_error_kind_in_a_header() -> None:
     headers = {"x-amzn-errortype": "ThrottlingException:http://internal.amazon.com/"}
     refusal = read_refusal(429, headers, b'{"message": "Too many tokens per day, please wait."}', 0.0)
     assert refusal.kind == "ThrottlingException"
@@ -171,5 +171,5 @@ def test_amazon_names_the_kind_in_a_header() -> None:
 
 
 @pytest.mark.parametrize("key", ["AKIAIOSFODNN7EXAMPLE", "nvapi-abcdefghijk", "hf_abcdefghijk"])
-def test_keys_of_further_vendors_are_hidden(key: str) -> None:
+def test_keys_of_further_vendors_are_masked(key: str) -> None:
     assert key not in clean(f"bad key {key} here", Endpoint("http://h"))

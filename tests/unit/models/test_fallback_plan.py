@@ -1,4 +1,4 @@
-"""What follows a failed call: a wait, another key, another model, or the end."""
+"""Decisions after a failed model call: wait, use another key or model, or give up."""
 
 from __future__ import annotations
 
@@ -82,18 +82,18 @@ def met(fallback_plan: FallbackPlan, *troubles: ModelError) -> list[RetryDecisio
     return [fallback_plan.record_failure(trouble) for trouble in troubles]
 
 
-def test_a_server_error_is_tried_again_with_doubling_waits_and_then_left() -> None:
+def test_a_server_error_is_retried_with_doubling_delays_and_then_the_route_is_left() -> None:
     assert met(plan_over(ONE), DOWN, GARBLED, DOWN, DOWN) == [Retry(1.0), Retry(2.0), Retry(4.0), GiveUp()]
     assert met(plan_over(TWO), DOWN, DOWN) == [Retry(1.0), FallBack("b")]
 
 
-def test_a_refused_key_is_never_tried_again() -> None:
+def test_a_rejected_key_is_never_retried() -> None:
     assert met(plan_over(ONE), BAD_KEY) == [GiveUp()]
     assert met(plan_over(TWO), BAD_KEY) == [FallBack("b")]
     assert met(plan_over(KEYS), BAD_KEY, USED_UP, BAD_KEY) == [NextKey("K2"), FallBack("b"), GiveUp()]
 
 
-def test_a_rate_limit_takes_the_next_key_first_and_then_waits_as_long_as_it_is_told() -> None:
+def test_a_rate_limit_takes_the_next_key_first_and_then_waits_as_requested() -> None:
     assert met(plan_over(KEYS), limited(9.0), limited(5.0)) == [NextKey("K2"), Retry(5.0)]
     assert met(plan_over(ONE), limited(None)) == [Retry(1.0)]
 
@@ -108,19 +108,19 @@ def test_a_rate_limit_takes_the_next_key_first_and_then_waits_as_long_as_it_is_t
         (ONE, 301.0, GiveUp()),
     ],
 )
-def test_a_long_wait_is_a_reason_to_go_elsewhere(
+def test_a_long_delay_is_a_reason_to_use_another_route(
     legs: tuple[FallbackRoute, ...], wish_s: float, decision: RetryDecision
 ) -> None:
     assert met(plan_over(legs), limited(wish_s)) == [decision]
 
 
-def test_a_full_window_goes_nowhere_until_the_history_is_shorter() -> None:
+def test_a_full_window_changes_no_route_until_the_history_is_shorter() -> None:
     fallback_plan = plan_over(KEYS)
     assert met(fallback_plan, FULL) == [GiveUp()]
     assert fallback_plan.route_key == RouteKey("a", "K1")
 
 
-def test_refused_content_goes_to_another_model_and_does_not_come_back_in_this_turn() -> None:
+def test_declined_content_goes_to_another_model_for_the_rest_of_the_turn() -> None:
     fallback_plan = plan_over(TWO)
     assert met(fallback_plan, REFUSED) == [FallBack("b")]
     assert met(fallback_plan, GONE) == [GiveUp()]
@@ -129,12 +129,12 @@ def test_refused_content_goes_to_another_model_and_does_not_come_back_in_this_tu
     assert plan_over(TWO, cooldowns).route_key.route == "a"
 
 
-def test_silence_is_tried_again_once() -> None:
+def test_a_silent_model_is_retried_once() -> None:
     assert met(plan_over(ONE), *[SILENT] * MAX_SILENT_TRIES) == [Retry(1.0), GiveUp()]
     assert met(plan_over(TWO), *[SILENT] * MAX_SILENT_TRIES) == [Retry(1.0), FallBack("b")]
 
 
-def test_a_turn_stays_where_it_fell_back_to_and_the_next_starts_there_until_the_rest_is_over() -> None:
+def test_a_turn_stays_on_its_fallback_and_the_next_starts_there_until_the_cooldown_ends() -> None:
     watch = Stopwatch()
     cooldowns = Cooldowns(watch.read)
     fallback_plan = plan_over(TWO, cooldowns)
@@ -148,7 +148,7 @@ def test_a_turn_stays_where_it_fell_back_to_and_the_next_starts_there_until_the_
     assert plan_over(TWO, cooldowns).skipped_route is None
 
 
-def test_a_route_that_comes_back_has_one_try_and_rests_longer_each_time() -> None:
+def test_a_route_after_its_cooldown_gets_one_attempt_and_then_longer_cooldowns() -> None:
     watch = Stopwatch()
     cooldowns = Cooldowns(watch.read)
     met(plan_over(TWO, cooldowns), GONE)
@@ -163,7 +163,7 @@ def test_a_route_that_comes_back_has_one_try_and_rests_longer_each_time() -> Non
     assert met(fallback_plan, DOWN) == [Retry(1.0)]
 
 
-def test_the_last_way_is_never_closed() -> None:
+def test_the_last_route_is_never_closed() -> None:
     cooldowns = Cooldowns(Stopwatch().read)
     assert met(plan_over(ONE, cooldowns), GONE) == [GiveUp()]
     fallback_plan = plan_over(ONE, cooldowns)
@@ -171,7 +171,7 @@ def test_the_last_way_is_never_closed() -> None:
     assert met(fallback_plan, DOWN) == [Retry(1.0)]
 
 
-def test_a_full_window_continues_only_where_there_is_a_larger_one() -> None:
+def test_a_full_window_continues_only_on_a_model_with_a_larger_one() -> None:
     fallback_plan = plan_over(SIZES)
     assert fallback_plan.record_failure(FULL) == FallBack("c")
     assert fallback_plan.record_failure(FULL) == GiveUp()
@@ -180,7 +180,7 @@ def test_a_full_window_continues_only_where_there_is_a_larger_one() -> None:
     )
 
 
-def test_a_limited_key_is_passed_over_by_the_next_turn() -> None:
+def test_a_rate_limited_key_is_skipped_by_the_next_turn() -> None:
     watch = Stopwatch()
     cooldowns = Cooldowns(watch.read)
     met(plan_over(KEYS, cooldowns), limited(50.0))
@@ -200,7 +200,7 @@ legs_of_any_kind = st.lists(st.tuples(key_names, sizes), min_size=1, max_size=4)
 
 
 @given(st.integers(1, 12), st.none() | waits, rolls, st.floats(0, 1))
-def test_waits_stay_within_their_bounds_and_heed_the_endpoint(
+def test_delays_stay_within_their_limits_and_respect_the_endpoint(
     tries: int, wish_s: float | None, random_fraction: float, jitter: float
 ) -> None:
     retry_policy = RetryPolicy(first_wait_s=1.0, longest_wait_s=5.0, jitter=jitter)
@@ -213,10 +213,12 @@ def test_waits_stay_within_their_bounds_and_heed_the_endpoint(
 
 
 @given(legs_of_any_kind, st.integers(1, 5), st.lists(st.lists(troubles, max_size=90), max_size=4), rolls)
-def test_the_laws_of_a_course(
+def test_the_invariants_of_a_fallback_plan(
     legs: tuple[FallbackRoute, ...], attempts: int, steps: list[list[ModelError]], random_fraction: float
 ) -> None:
-    """Whatever goes wrong: a step ends, repeats no route, respects refusals and wishes, and stops only at the end."""
+    """Whatever fails: a step ends, repeats no route, respects refusals and requested delays, and stops only at the
+    end.
+    """
     retry_policy = RetryPolicy(attempts=attempts)
     fallback_plan = plan_over(legs, retry_policy=retry_policy, random_fraction=random_fraction)
     refused_in_turn: set[str] = set()
@@ -255,7 +257,7 @@ def test_the_laws_of_a_course(
 
 
 @given(legs_of_any_kind, st.lists(st.tuples(troubles, waits), max_size=20))
-def test_a_plan_starts_with_a_rested_route_wherever_there_is_one(
+def test_a_plan_starts_with_a_route_that_has_no_cooldown_if_there_is_one(
     legs: tuple[FallbackRoute, ...], past: list[tuple[ModelError, float]]
 ) -> None:
     watch = Stopwatch()
@@ -279,7 +281,7 @@ def test_a_plan_starts_with_a_rested_route_wherever_there_is_one(
     assert not free or route_key.key == free[0]
 
 
-def test_balanced_keys_take_turns_and_a_key_that_rests_is_passed_over() -> None:
+def test_balanced_keys_alternate_and_a_key_with_a_cooldown_is_skipped() -> None:
     cooldowns = Cooldowns(Stopwatch().read)
     balanced = (FallbackRoute("a", ("K1", "K2", "K3"), is_balanced=True),)
     began = [plan_over(balanced, cooldowns).route_key.key for _ in range(5)]

@@ -1,4 +1,4 @@
-"""Google's generateContent: what is sent, and the chunks that are understood."""
+"""Google's generateContent API: the requests that are sent, and the chunks that are understood."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def assembled(*chunks: dict[str, Any]) -> tuple[ContentAssembly, ModelReply]:
     return assembly, assembly.reply()
 
 
-def test_tools_keep_their_schema_and_the_system_its_layers() -> None:
+def test_tools_keep_their_schema_and_the_system_prompt_its_layers() -> None:
     body = encoded(
         system=("a", " ", "b"), tools=(ToolSchema("t", "T.", {"type": "object"}),), max_output_tokens=9
     )
@@ -92,7 +92,7 @@ def test_effort_is_a_level_or_a_budget(model: str, effort: Any, config: dict[str
     assert "generationConfig" not in encoded(model="gemini-2.0-flash", effort=effort)
 
 
-def test_signatures_go_back_on_the_parts_they_came_with() -> None:
+def test_signatures_are_sent_back_on_their_parts() -> None:
     calls = (ToolCall("c1", "t", '{"a": 1}', "sig-call"), ToolCall("c2", "u", "{bad"))
     said = AssistantMessage(
         "so", (Thought("hm", "sig-text", "gemini"), Thought("x", "y", "anthropic")), calls
@@ -126,7 +126,7 @@ def test_signatures_go_back_on_the_parts_they_came_with() -> None:
     ("model", "signature"),
     [("gemini-3.5-flash", "skip_thought_signature_validator"), ("gemini-2.5-pro", None)],
 )
-def test_a_call_of_another_model_is_signed_as_such(model: str, signature: str | None) -> None:
+def test_a_call_by_another_model_is_marked_as_unsigned(model: str, signature: str | None) -> None:
     said = AssistantMessage(tool_calls=(ToolCall("c", "t", "{}"), ToolCall("d", "t", "{}")))
     results = (ToolMessage("c", "t", ""), ToolMessage("d", "t", ""))
     first, second = encoded(HI, said, *results, model=model)["contents"][1]["parts"]
@@ -134,7 +134,7 @@ def test_a_call_of_another_model_is_signed_as_such(model: str, signature: str | 
     assert "thoughtSignature" not in second
 
 
-def test_what_is_refused_is_left_out() -> None:
+def test_rejected_parameters_are_omitted() -> None:
     request = ModelRequest(
         "gemini-3.5-flash", (), (HI, AssistantMessage(tool_calls=(ToolCall("c", "t", "{}", "s"),)))
     )
@@ -156,7 +156,7 @@ def test_what_is_refused_is_left_out() -> None:
     assert b'"s"' not in encode_request(request, frozenset({"thoughts"}))
 
 
-def test_parts_are_put_together() -> None:
+def test_parts_are_assembled() -> None:
     usage = {
         "promptTokenCount": 9,
         "candidatesTokenCount": 2,
@@ -181,7 +181,7 @@ def test_parts_are_put_together() -> None:
     assert (reply.finish, reply.usage) == ("tool_calls", Usage(9, 5, 4))
 
 
-def test_a_signature_behind_the_words_is_kept_too() -> None:
+def test_a_signature_after_the_text_is_kept_too() -> None:
     last = chunk({"text": "", "thoughtSignature": "sig"}, finish="STOP")
     assert assembled(chunk({"text": "a"}), last)[1].message.thoughts == (Thought("", "sig", "gemini"),)
 
@@ -196,7 +196,7 @@ def test_a_signature_behind_the_words_is_kept_too() -> None:
         ("NOVELTY", "stop"),
     ],
 )
-def test_every_finish_reason_has_its_meaning(said: str, meant: str) -> None:
+def test_every_finish_reason_is_mapped(said: str, meant: str) -> None:
     assert assembled(chunk({"text": "a"}, finish=said))[1].finish == meant
 
 
@@ -207,7 +207,7 @@ def test_a_blocked_prompt_is_a_refusal() -> None:
 
 
 @pytest.mark.parametrize("reason", ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"])
-def test_a_call_the_vendor_could_not_read_may_be_tried_again(reason: str) -> None:
+def test_a_call_the_vendor_could_not_parse_can_be_retried(reason: str) -> None:
     with pytest.raises(BadReply) as caught:
         assembled({"candidates": [{"finishReason": reason}]})
     assert caught.value.retryable
@@ -218,11 +218,11 @@ def test_an_error_in_the_stream_is_an_error() -> None:
         begun({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}})
 
 
-def test_without_a_finish_it_is_not_whole() -> None:
+def test_a_stream_without_a_finish_reason_is_incomplete() -> None:
     assert not begun(chunk({"text": "a"})).is_whole()
 
 
-def test_models_that_make_no_text_are_not_listed() -> None:
+def test_models_that_generate_no_text_are_not_listed() -> None:
     listed = {
         "models": [
             {"name": "models/gemini-3.5-flash", "supportedGenerationMethods": ["generateContent"]},

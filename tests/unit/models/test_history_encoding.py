@@ -43,7 +43,7 @@ HISTORY: tuple[Message, ...] = (
 
 
 @pytest.mark.parametrize("name", ENCODERS)
-def test_a_growing_history_is_sent_as_a_first_request_would_be(name: str) -> None:
+def test_a_growing_history_is_sent_like_a_first_request(name: str) -> None:
     encode, encoding = ENCODERS[name], HistoryEncoding()
     for model in ("claude-sonnet-5", "gemini-2.5-pro"):
         for omitted in (frozenset[str](), frozenset({"thoughts", "reasoning_content"}), frozenset[str]()):
@@ -78,7 +78,7 @@ def test_each_message_is_encoded_once() -> None:
     assert changed.added == [HISTORY[0], HISTORY[2], HISTORY[3]]
 
 
-def test_an_encoding_that_failed_half_way_is_not_used_again() -> None:
+def test_an_encoding_that_failed_halfway_is_not_reused() -> None:
     encoding = HistoryEncoding()
     encoding.of(HISTORY[:1], "variant", Said)
     with pytest.raises(ValueError, match="unreadable"):

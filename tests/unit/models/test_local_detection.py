@@ -1,4 +1,4 @@
-"""Reading a list of models from whatever answers on a port."""
+"""Reading the list of models from whatever answers on a local port."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ LIST = b'{"object": "list", "data": [{"id": "llama"}, {"id": "other"}]}'
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
 
-def test_reads_the_first_model() -> None:
+def test_the_first_model_is_read() -> None:
     assert read_first_model(HEAD + b"\r\n" + LIST) == "llama"
 
 
-def test_reads_chunks() -> None:
+def test_a_chunked_body_is_read() -> None:
     chunks = b"5\r\n" + LIST[:5] + b"\r\n%x;ext=1\r\n" % len(LIST[5:]) + LIST[5:] + b"\r\n0\r\n\r\n"
     assert read_first_model(HEAD + b"Transfer-Encoding: Chunked\r\n\r\n" + chunks) == "llama"
 
@@ -36,5 +36,5 @@ def test_reads_chunks() -> None:
         b"HTTP/1.1 404 Not Found\r\n\r\n" + LIST,
     ],
 )
-def test_anything_else_is_no_model_server(answer: bytes) -> None:
+def test_anything_else_is_not_a_model_server(answer: bytes) -> None:
     assert read_first_model(answer) is None

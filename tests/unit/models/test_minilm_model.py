@@ -1,4 +1,4 @@
-"""The English embedding model: how texts become tokens, and what its vectors mean."""
+"""The English embedding model: tokenization of texts, and similarity of vectors."""
 
 import math
 from importlib.util import find_spec
@@ -35,9 +35,7 @@ def model() -> MiniLM:
         ("tab\tzero\u200bwidth", [101, 21628, 5717, 9148, 11927, 2232, 102]),
     ],
 )
-def test_texts_become_the_tokens_of_the_published_tokenizer(
-    model: MiniLM, text: str, tokens: list[int]
-) -> None:
+def test_tokens_are_those_of_the_published_tokenizer(model: MiniLM, text: str, tokens: list[int]) -> None:
     assert model.token_ids(text) == tokens
 
 
@@ -47,7 +45,7 @@ def test_a_long_text_is_cut(model: MiniLM) -> None:
 
 
 @NEEDS_WEIGHTS
-def test_near_meanings_have_near_vectors(model: MiniLM) -> None:
+def test_similar_meanings_have_similar_vectors(model: MiniLM) -> None:
     def unit_of(text: str) -> list[float]:
         (vector,) = model.query([text])
         numbers: list[Any] = vector.tolist()
@@ -62,7 +60,7 @@ def test_near_meanings_have_near_vectors(model: MiniLM) -> None:
 
 
 @NEEDS_WEIGHTS
-async def test_the_model_answers_from_a_process_of_its_own() -> None:
+async def test_the_model_runs_in_its_own_process() -> None:
     embedder = local_embedder(ENGLISH_MODEL)
     release, ship, soup = await embedder.embed(
         ["publish the package", "release it to PyPI", "cook soup"], "query"
@@ -71,7 +69,7 @@ async def test_the_model_answers_from_a_process_of_its_own() -> None:
     assert cosine_similarity(release, ship) > cosine_similarity(release, soup) + 0.2
 
 
-def test_other_weights_are_refused(tmp_path: Path) -> None:
+def test_unknown_weights_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"other")
     with pytest.raises(ValueError, match="published weights"):
         MiniLM(tmp_path)

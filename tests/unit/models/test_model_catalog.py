@@ -1,4 +1,4 @@
-"""The built-in facts about models, by name."""
+"""Built-in facts about models, looked up by name."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from hermes_acp.models.providers import PROVIDERS
         "Claude-Haiku-4-5-latest",
     ],
 )
-def test_a_model_is_known_by_all_its_spellings(name: str) -> None:
+def test_a_model_is_found_by_all_its_spellings(name: str) -> None:
     assert model_info_of(name, "openai_compatible") == ModelInfo(200_000, 64_000, 1, 5, 0.1, sees=True)
 
 
-def test_the_longer_name_wins() -> None:
+def test_the_longer_name_takes_precedence() -> None:
     assert model_info_of("gpt-4o-mini-2024-07-18", "openai_compatible").input_usd == 0.15
     assert model_info_of("gpt-4o-2024-08-06", "openai_compatible").input_usd == 2.5
 
@@ -52,11 +52,11 @@ def test_an_unknown_model_has_a_modest_window_and_no_price() -> None:
     assert (UNKNOWN.window_tokens, UNKNOWN.input_usd) == (128_000, None)
 
 
-def test_one_vendors_leaf_knows_not_the_other_vendors_prices() -> None:
+def test_a_provider_does_not_use_another_vendors_prices() -> None:
     assert model_info_of("gpt-4o", "anthropic") == UNKNOWN
 
 
-def test_every_leaf_has_a_default_that_is_priced() -> None:
+def test_every_provider_has_a_default_with_a_price() -> None:
     # What Amazon offers, and under which name, depends on the region and the account.
     for leaf in set(PROVIDERS) - {"bedrock"}:
         model = default_model(leaf)
@@ -66,26 +66,26 @@ def test_every_leaf_has_a_default_that_is_priced() -> None:
     assert default_model("openrouter") is None
 
 
-def test_every_row_is_found_under_its_own_name() -> None:
+def test_every_row_is_found_by_its_own_name() -> None:
     assert [model_info_of(row.name, row.provider) for row in MODELS] == [row.facts for row in MODELS]
 
 
-def test_only_models_that_think_anyway_are_asked_to_show_it() -> None:
+def test_only_models_that_always_think_are_asked_to_show_it() -> None:
     assert thinks_adaptively("claude-sonnet-5-5")
     assert not thinks_adaptively("claude-haiku-4-5")
     assert not thinks_adaptively("scripted-large")
 
 
-def test_cached_tokens_are_priced_apart() -> None:
+def test_cached_tokens_are_priced_separately() -> None:
     facts = ModelInfo(1000, input_usd=2, output_usd=10, cached_usd=0.2)
     assert cost_usd(Usage(1_000_000, 100_000, 500_000), facts) == pytest.approx(1 + 0.1 + 1)
 
 
-def test_cached_tokens_without_a_price_cost_what_others_do() -> None:
+def test_cached_tokens_without_a_price_cost_as_much_as_others() -> None:
     assert cost_usd(Usage(1_000_000, 0, 500_000), ModelInfo(1, input_usd=2, output_usd=1)) == pytest.approx(2)
 
 
-def test_no_price_no_cost() -> None:
+def test_without_a_price_there_is_no_cost() -> None:
     assert cost_usd(Usage(1, 1), UNKNOWN) is None
 
 
@@ -102,7 +102,7 @@ def test_no_price_no_cost() -> None:
         ("xhigh", ("max", "none", "high"), "high"),
     ],
 )
-def test_a_level_a_model_lacks_becomes_the_nearest_below(
+def test_an_unsupported_level_becomes_the_nearest_lower_one(
     wanted: Effort | None, efforts: tuple[Effort, ...], given: str | None
 ) -> None:
     assert effort_for(wanted, efforts) == given
@@ -124,14 +124,12 @@ def test_a_level_a_model_lacks_becomes_the_nearest_below(
         ("openai/gpt-6-sol", "openrouter", "xhigh"),
     ],
 )
-def test_levels_are_those_of_the_model_and_of_its_endpoint(
-    model: str, provider: str, most: str | None
-) -> None:
+def test_levels_depend_on_the_model_and_its_endpoint(model: str, provider: str, most: str | None) -> None:
     efforts = efforts_of(model, provider)
     assert (efforts[-1] if efforts else None) == most
 
 
-def test_what_the_user_knows_better_is_right() -> None:
+def test_the_users_facts_take_precedence() -> None:
     own = {"qwen3": ModelSettings(window_tokens=40_000, input_usd=1, efforts=("low",))}
     assert model_info_of("qwen3", "vllm", own) == ModelInfo(40_000, input_usd=1)
     assert efforts_of("qwen3", "vllm", own) == ("low",)
@@ -148,11 +146,11 @@ def test_what_the_user_knows_better_is_right() -> None:
         "global.anthropic.claude-haiku-4-5",
     ],
 )
-def test_amazons_names_are_known_too(name: str) -> None:
+def test_amazons_names_are_recognised_too(name: str) -> None:
     assert model_info_of(name, "bedrock") == ModelInfo(200_000, 64_000, 1, 5, 0.1, sees=True)
 
 
-def test_a_known_model_is_asked_for_a_level_it_has_and_an_unknown_one_for_what_was_wanted() -> None:
+def test_a_known_model_gets_a_supported_level_and_an_unknown_one_the_requested_level() -> None:
     assert level_of(ModelRequest("gpt-5.4", (), (), effort="max"), "openai") == "xhigh"
     assert level_of(ModelRequest("gpt-4.1", (), (), effort="max"), "openai") is None
     assert level_of(ModelRequest("anything", (), (), effort="max"), "openai_compatible") == "max"

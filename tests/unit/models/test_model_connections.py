@@ -1,4 +1,4 @@
-"""A route uses the window that the endpoint states, unless the user set one."""
+"""A route uses the window that the endpoint reports, unless the user set one."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from tests.conversations.scripted_provider import ScriptedProvider
 
 
 class ListedProvider(ScriptedProvider):
-    """A provider whose list states windows."""
+    """A provider whose model list states windows."""
 
     own: int | None = None
 
@@ -26,7 +26,7 @@ class ListedProvider(ScriptedProvider):
 
 
 def windows(model: str, own: int | None = None, **settings: Any) -> tuple[int, int]:
-    """Return the window of the first route before and after the endpoint was asked."""
+    """Return the window of the first route before and after the endpoint was queried."""
     provider = ListedProvider()
     provider.own = own
     choice = ModelChoice(provider="openai_compatible", model=model, base_url="http://127.0.0.1:9/v1")
@@ -55,7 +55,7 @@ def windows(model: str, own: int | None = None, **settings: Any) -> tuple[int, i
         ("known", None, {"models": {"known": {"input_usd": 1}}}, (128_000, 200_000)),
     ],
 )
-def test_the_endpoints_statement_counts_unless_a_window_is_set(
+def test_the_endpoints_window_is_used_unless_one_is_set(
     model: str, own: int | None, settings: dict[str, Any], wanted: tuple[int, int]
 ) -> None:
     assert windows(model, own, **settings) == wanted

@@ -1,4 +1,4 @@
-"""Chat completions: what is sent, and the deviations that are understood."""
+"""Chat completions: the requests that are sent, and the deviations that are understood."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_plain_request_is_small() -> None:
 @pytest.mark.parametrize(
     ("host", "field"), [("api.openai.com", "max_completion_tokens"), ("h", "max_tokens")]
 )
-def test_the_output_limit_is_spelled_for_the_host(host: str, field: str) -> None:
+def test_the_output_limit_has_the_name_the_host_expects(host: str, field: str) -> None:
     assert encoded(ModelRequest("m", (), (HI,), max_output_tokens=9), host)[field] == 9
 
 
@@ -99,7 +99,7 @@ def test_tools_are_functions_and_results_have_their_role() -> None:
     ]
 
 
-def test_pictures_are_data_addresses_and_the_rest_is_text() -> None:
+def test_images_are_data_urls_and_other_content_is_text() -> None:
     parts = (
         TextPart("see"),
         ImagePart("image/png", "aGk="),
@@ -116,7 +116,7 @@ def test_pictures_are_data_addresses_and_the_rest_is_text() -> None:
     ]
 
 
-def test_an_assistant_message_with_nothing_is_left_out() -> None:
+def test_an_empty_assistant_message_is_omitted() -> None:
     history = (HI, AssistantMessage(thoughts=(Thought("hm"),)), HI)
     assert [m["role"] for m in encoded(ModelRequest("m", (), history))["messages"]] == ["user", "user"]
 
@@ -130,13 +130,13 @@ def test_an_assistant_message_with_nothing_is_left_out() -> None:
         ("[1]", '{"malformed_arguments":"[1]"}'),
     ],
 )
-def test_a_history_holds_only_lawful_arguments(arguments: str, sent: str) -> None:
+def test_a_history_contains_only_valid_arguments(arguments: str, sent: str) -> None:
     history = (HI, AssistantMessage(tool_calls=(ToolCall("c", "t", arguments),)), ToolMessage("c", "t", "no"))
     message = encoded(ModelRequest("m", (), history))["messages"][1]
     assert message["tool_calls"][0]["function"]["arguments"] == sent
 
 
-def test_reasoning_goes_back_with_its_calls_where_it_came_from() -> None:
+def test_reasoning_is_sent_back_with_its_calls_to_its_origin() -> None:
     said = AssistantMessage("", (Thought("hm"), Thought("theirs", "sig")), (ToolCall("c", "t", "{}"),))
     request = ModelRequest("m", (), (HI, said, ToolMessage("c", "t", "no")))
     assert encoded(request)["messages"][1]["reasoning_content"] == "hm"
@@ -144,7 +144,7 @@ def test_reasoning_goes_back_with_its_calls_where_it_came_from() -> None:
     assert "reasoning_content" not in encoded(request, "h", frozenset({"reasoning_content"}))["messages"][1]
 
 
-def test_a_refused_option_is_left_out_once() -> None:
+def test_a_rejected_option_is_omitted_once() -> None:
     request = ModelRequest("m", (), (HI,), (TOOL,))
     body = encode_request(request, "h", frozenset())
     refusal = EndpointRefusal(400, message="Unknown field: stream_options")
@@ -174,7 +174,7 @@ def test_deltas_of_one_read_are_one_fragment_of_each_kind() -> None:
     assert reply.message == AssistantMessage("ab", (Thought("hm"),))
 
 
-def test_calls_by_index_interleaved() -> None:
+def test_interleaved_calls_are_separated_by_index() -> None:
     assert calls_of(
         call_delta(index=0, id="a", function={"name": "f", "arguments": ""}),
         call_delta(index=1, id="b", function={"name": "g"}),
@@ -184,7 +184,7 @@ def test_calls_by_index_interleaved() -> None:
     ) == [("a", "f", '{"x": 1}'), ("b", "g", "{}")]
 
 
-def test_calls_whose_id_and_name_are_repeated_in_each_delta() -> None:
+def test_calls_whose_id_and_name_repeat_in_each_delta() -> None:
     assert calls_of(
         call_delta(index=0, id="a", function={"name": "f", "arguments": "{"}),
         call_delta(index=0, id="a", function={"name": "f", "arguments": "}"}),
@@ -202,7 +202,7 @@ def test_whole_calls_without_index() -> None:
     ) == [("a", "f", "{}"), ("b", "g", '{"x":1}')]
 
 
-def test_whole_calls_that_all_count_as_index_0() -> None:
+def test_whole_calls_that_all_have_index_0() -> None:
     assert calls_of(
         call_delta(index=0, id="a", function={"name": "f", "arguments": "{}"}),
         call_delta(index=0, id="b", function={"name": "g", "arguments": "{}"}),
@@ -217,7 +217,7 @@ def test_calls_without_index_and_id() -> None:
     ) == [("call_1", "f", "{}"), ("call_2", "g", "{}")]
 
 
-def test_ids_made_up_are_new_in_the_history() -> None:
+def test_generated_ids_are_new_in_the_history() -> None:
     past = AssistantMessage(tool_calls=(ToolCall("call_1", "f", "{}"), ToolCall("call_2", "f", "{}")))
     request = ModelRequest("m", (), (HI, past))
     assert calls_of(call_delta(index=0, id="call_2", function={"name": "f"}), request=request) == [
@@ -225,7 +225,7 @@ def test_ids_made_up_are_new_in_the_history() -> None:
     ]
 
 
-def test_a_call_of_no_tool_is_a_bad_reply() -> None:
+def test_a_call_without_a_tool_name_is_a_bad_response() -> None:
     with pytest.raises(BadReply, match="without a name"):
         assembled(call_delta(index=0, id="a", function={"arguments": "{}"}))
 
@@ -248,17 +248,17 @@ def test_the_old_function_call_is_a_call() -> None:
         ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 3}, Usage(9, 0, 3)),
     ],
 )
-def test_usage_in_its_spellings(usage: Any, meant: Usage) -> None:
+def test_usage_is_read_in_all_its_spellings(usage: Any, meant: Usage) -> None:
     assert assembled(delta("stop"), {"choices": [], "usage": usage})[1].usage == meant
 
 
-def test_a_refusal_is_shown_and_named() -> None:
+def test_a_refusal_is_shown_and_reported_as_such() -> None:
     assembly, reply = assembled(delta(refusal="I will not."), delta("stop"))
     assert assembly.drain() == [TextFragment("I will not.")]
     assert reply.finish == "refusal"
 
 
-def test_an_error_of_mere_words_is_an_error() -> None:
+def test_an_error_that_is_only_text_is_an_error() -> None:
     with pytest.raises(ModelRefused):
         assembled({"error": {"message": "no", "type": "invalid_request_error"}})
 
@@ -266,7 +266,7 @@ def test_an_error_of_mere_words_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("end", "is_whole"), [(b"[DONE]", True), (json.dumps(delta("stop")).encode(), True), (b"{}", False)]
 )
-def test_either_end_makes_it_whole(end: bytes, is_whole: bool) -> None:
+def test_either_end_mark_completes_the_answer(end: bytes, is_whole: bool) -> None:
     assembly = assembled(delta(content="a"))[0]
     assembly.take(end)
     assert assembly.is_whole() is is_whole
@@ -286,7 +286,7 @@ def test_either_end_makes_it_whole(end: bytes, is_whole: bool) -> None:
         ("copilot", "high", {"reasoning_effort": "high"}),
     ],
 )
-def test_effort_is_reported_in_the_accent_of_the_endpoint(
+def test_effort_is_sent_in_the_form_the_endpoint_expects(
     preset: str, effort: Any, fields: dict[str, Any]
 ) -> None:
     request = ModelRequest("m", (), (HI,), effort=effort)
@@ -298,7 +298,7 @@ def test_effort_is_reported_in_the_accent_of_the_endpoint(
     } == fields
 
 
-def test_an_effort_that_is_not_known_is_left_out() -> None:
+def test_an_unknown_effort_is_omitted() -> None:
     request = ModelRequest("m", (), (HI,), effort="high")
     body = encode_request(request, "h", frozenset())
     assert json.loads(body)["reasoning_effort"] == "high"
@@ -311,7 +311,7 @@ def test_an_effort_that_is_not_known_is_left_out() -> None:
     assert "reasoning_effort" not in encoded(request, omitted=frozenset({"effort"}))
 
 
-def test_reasoning_goes_back_in_the_field_of_the_endpoint() -> None:
+def test_reasoning_is_sent_back_in_the_endpoints_field() -> None:
     said = AssistantMessage("so", (Thought("hm"),), (ToolCall("c", "t", "{}"),))
     request = ModelRequest("m", (), (HI, said, ToolMessage("c", "t", "ok")))
 
@@ -324,7 +324,7 @@ def test_reasoning_goes_back_in_the_field_of_the_endpoint() -> None:
     assert set(written("")) == {"role", "content", "tool_calls"}
 
 
-def test_quirks_spell_the_output_limit_and_leave_out_options() -> None:
+def test_quirks_rename_the_output_limit_and_omit_options() -> None:
     quirks = Quirks(max_tokens="max_completion_tokens", stream_options=False)
     body = json.loads(
         encode_request(ModelRequest("m", (), (HI,), max_output_tokens=9), "h", frozenset(), quirks)
@@ -356,7 +356,7 @@ def test_mistrals_deviations() -> None:
     assert "stream_options" not in body
 
 
-def test_reasoning_may_come_in_blocks() -> None:
+def test_reasoning_may_arrive_in_blocks() -> None:
     reply = assembled(
         delta(content=[{"type": "thinking", "thinking": [{"type": "text", "text": "h"}]}]),
         delta(

@@ -1,4 +1,4 @@
-"""OpenAI's Responses: what is sent, and the events that are understood."""
+"""OpenAI's Responses API: the requests that are sent, and the events that are understood."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def completed(**response: Any) -> dict[str, Any]:
     return {"type": "response.completed", "response": response}
 
 
-def test_nothing_is_left_with_the_vendor() -> None:
+def test_nothing_is_stored_at_the_vendor() -> None:
     body = encoded(system=("a", "", "b"), tools=(ToolSchema("t", "T.", {"type": "object"}),), effort="high")
     assert body == {
         "model": "gpt-6-sol",
@@ -87,7 +87,7 @@ def test_models_that_do_not_reason_are_not_asked_to() -> None:
     assert body["max_output_tokens"] == 9
 
 
-def test_reasoning_goes_back_sealed_before_what_it_led_to() -> None:
+def test_encrypted_reasoning_is_sent_back_before_what_it_led_to() -> None:
     thoughts = (
         Thought("first", "sealed-1", "openai_responses", "rs_1"),
         Thought("", "sealed-2", "openai_responses", "rs_2", after_calls=1),
@@ -121,12 +121,12 @@ def test_reasoning_goes_back_sealed_before_what_it_led_to() -> None:
     assert without[1] == {"role": "assistant", "content": "so"}
 
 
-def test_pictures_are_data_addresses() -> None:
+def test_images_are_data_urls() -> None:
     content = encoded(UserMessage((ImagePart("image/png", "aGk="), TextPart(""))))["input"][0]["content"]
     assert content == [{"type": "input_image", "image_url": "data:image/png;base64,aGk=", "detail": "auto"}]
 
 
-def test_refused_fields_are_left_out_one_by_one() -> None:
+def test_rejected_fields_are_omitted_one_by_one() -> None:
     def unsupported(message: str, *before: str) -> str | None:
         request = ModelRequest(
             "gpt-6-sol",
@@ -147,7 +147,7 @@ def test_refused_fields_are_left_out_one_by_one() -> None:
     assert unsupported("no") is None
 
 
-def test_items_are_put_together() -> None:
+def test_items_are_assembled() -> None:
     assembly, reply = assembled(
         event("created", response={}),
         event("output_item.added", 0, item={"id": "rs_1", "type": "reasoning", "summary": []}),
@@ -197,7 +197,7 @@ def test_items_that_were_never_streamed_are_read_at_the_end() -> None:
     assert assembly.reply().usage == Usage(9, 2, 4)
 
 
-def test_a_refusal_is_shown_and_named() -> None:
+def test_a_refusal_is_shown_and_reported_as_such() -> None:
     assembly, reply = assembled(event("refusal.delta", delta="I will not."))
     assert assembly.drain() == [TextFragment("I will not.")]
     assert reply.finish == "refusal"
@@ -230,6 +230,6 @@ def test_errors_in_the_stream_are_errors(said: dict[str, Any], kind: type[Except
         begun(said)
 
 
-def test_a_call_of_no_tool_is_a_bad_reply() -> None:
+def test_a_call_without_a_tool_name_is_a_bad_response() -> None:
     with pytest.raises(BadReply, match="without a name"):
         assembled(event("function_call_arguments.delta", delta="{}"))

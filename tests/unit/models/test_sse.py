@@ -36,7 +36,7 @@ def decode(parts: list[bytes]) -> list[tuple[str, bytes]]:
 
 
 @given(STREAMS, st.data())
-def test_any_split_gives_what_the_whole_gives(stream: bytes, data: st.DataObject) -> None:
+def test_any_split_gives_the_same_events(stream: bytes, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)))))
     parts = [stream[start:end] for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True)]
     assert decode(parts) == decode([stream])
@@ -44,7 +44,7 @@ def test_any_split_gives_what_the_whole_gives(stream: bytes, data: st.DataObject
 
 
 @given(STREAMS)
-def test_agrees_with_a_plain_reading_of_the_rules(stream: bytes) -> None:
+def test_the_decoder_agrees_with_a_plain_reading_of_the_rules(stream: bytes) -> None:
     text = stream.decode().replace("\r\n", "\n").replace("\r", "\n")
     expected: list[tuple[str, bytes]] = []
     name, lines = "", list[str]()
@@ -63,15 +63,15 @@ def test_agrees_with_a_plain_reading_of_the_rules(stream: bytes) -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_an_event_is_given_with_its_blank_line(end: str) -> None:
+def test_an_event_is_emitted_at_its_blank_line(end: str) -> None:
     assert decode([f"event: ping{end}data: 1{end}data: 2{end}{end}".encode()]) == [("ping", b"1\n2")]
 
 
-def test_an_unfinished_event_is_not_given() -> None:
+def test_an_unfinished_event_is_not_emitted() -> None:
     assert decode([b"data: 1\n\ndata: 2\n"]) == [("", b"1")]
 
 
-def test_a_byte_order_mark_is_dropped_even_when_cut() -> None:
+def test_a_byte_order_mark_is_dropped_even_when_split() -> None:
     assert decode([b"\xef", b"\xbb", b"\xbfdata: 1\n\n"]) == [("", b"1")]
     assert decode([b"\xef\xbb\xbfdata: 1\n\n"]) == [("", b"1")]
 
@@ -79,11 +79,11 @@ def test_a_byte_order_mark_is_dropped_even_when_cut() -> None:
 @pytest.mark.parametrize(
     "flood", [b"x" * 100, b"data: 123456789\n", b"data\n", b"data: " + b"y" * 2000 + b"\n\n"]
 )
-def test_an_event_without_end_is_refused(flood: bytes) -> None:
+def test_an_event_without_an_end_is_rejected(flood: bytes) -> None:
     decoder = SseDecoder(max_event_size_bytes=1000)
     with pytest.raises(BadReply, match="1000 bytes"):
         all(decoder.feed(flood) or True for _ in range(1001))
 
 
-def test_many_small_events_may_together_exceed_the_bound() -> None:
+def test_many_small_events_may_together_exceed_the_limit() -> None:
     assert len(SseDecoder(max_event_size_bytes=1000).feed(b"data: 12345678\n\n" * 5000)) == 5000

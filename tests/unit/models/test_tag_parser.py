@@ -1,4 +1,4 @@
-"""Calls and thoughts in text: what is found, and that no split of the stream changes it."""
+"""Tool calls and thoughts in text: what is found, and that splitting the stream changes nothing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read(*pieces: str, takes_calls: bool = True, begins_thinking: bool = False) 
     return text, thought, [(call.name, call.arguments) for call in reader.calls]
 
 
-def test_words_thoughts_and_calls_are_distinguished() -> None:
+def test_text_thoughts_and_calls_are_distinguished() -> None:
     said = f"<think>\nLet me see.</think>\n\nI look.\n{CALL}\n{CALL}\n"
     call = ("read", '{"path": "a.py"}')
     assert read(said) == ("I look.", "Let me see.", [call, call])
@@ -51,7 +51,7 @@ SAID: Final[tuple[tuple[str, Found], ...]] = (
 
 
 @pytest.mark.parametrize(("said", "found"), SAID)
-def test_what_is_found(said: str, found: Found) -> None:
+def test_calls_are_found_in_each_format(said: str, found: Found) -> None:
     assert read(said) == found
 
 
@@ -71,25 +71,25 @@ def test_a_malformed_call_is_a_call_with_its_arguments_as_written(
     assert read(f"<tool_call>{content}</tool_call>")[2] == [(name, arguments)]
 
 
-def test_the_end_of_a_call_within_a_string_is_part_of_it() -> None:
+def test_an_end_tag_within_a_string_is_part_of_the_string() -> None:
     arguments = {"text": 'a </tool_call> "b" \\'}
     content = json.dumps({"name": "write", "arguments": arguments})
     ((name, found),) = read(f"<tool_call>{content}</tool_call>")[2]
     assert (name, json.loads(found)) == ("write", arguments)
 
 
-def test_a_quote_that_is_never_closed_does_not_swallow_what_follows() -> None:
+def test_an_unclosed_quote_does_not_swallow_what_follows() -> None:
     text, _, calls = read(f'<tool_call>{{"name": "f", "arguments": {{"a": "b}}}}</tool_call>and{CALL}')
     assert text == "and"
     assert calls == [("f", '{"a": "b}'), ("read", '{"path": "a.py"}')]
 
 
-def test_a_call_that_was_not_closed_ends_where_the_next_starts() -> None:
+def test_an_unclosed_call_ends_where_the_next_starts() -> None:
     calls = read(f'<tool_call>{{"name": "f"}}\n{CALL}')[2]
     assert calls == [("f", "{}"), ("read", '{"path": "a.py"}')]
 
 
-def test_results_a_model_makes_up_are_dropped() -> None:
+def test_results_invented_by_the_model_are_dropped() -> None:
     assert read(f"{CALL}<tool_response>fine</tool_response>It worked.") == (
         "",
         "",
@@ -97,7 +97,7 @@ def test_results_a_model_makes_up_are_dropped() -> None:
     )
 
 
-def test_calls_are_words_where_the_model_has_calls_of_its_own() -> None:
+def test_calls_in_text_are_text_if_the_model_has_native_calls() -> None:
     assert read(f"<think>a</think>{CALL}", takes_calls=False) == (CALL, "a", [])
 
 
@@ -105,7 +105,7 @@ def test_a_thought_may_have_started_in_the_prompt() -> None:
     assert read("hm</think>so", begins_thinking=True) == ("so", "hm", [])
 
 
-def test_words_do_not_wait_for_what_they_cannot_be_part_of() -> None:
+def test_text_that_cannot_start_a_tag_is_emitted_at_once() -> None:
     reader = TagParser()
     assert reader.feed("Hello <b") == [TextFragment("Hello <b")]
     assert reader.feed(" and <tool_ca") == [TextFragment(" and")]
@@ -123,7 +123,7 @@ PIECES = st.sampled_from(
 
 @settings(max_examples=250, deadline=None)
 @given(said=st.lists(PIECES, max_size=14).map("".join), data=st.data())
-def test_no_cut_of_the_stream_changes_what_is_found(said: str, data: st.DataObject) -> None:
+def test_no_split_of_the_stream_changes_the_result(said: str, data: st.DataObject) -> None:
     whole = read(said)
     assert read(*said) == whole
     cuts = sorted(data.draw(st.lists(st.integers(0, len(said)), max_size=6)))
@@ -132,6 +132,6 @@ def test_no_cut_of_the_stream_changes_what_is_found(said: str, data: st.DataObje
 
 @settings(max_examples=100, deadline=None)
 @given(words=st.text(alphabet="ab <>`\n~", max_size=40))
-def test_words_without_marks_stay_as_they_are(words: str) -> None:
+def test_text_without_tags_is_unchanged(words: str) -> None:
     assert read(words) == (words.strip(), "", [])
     assert not re.search("tool", read(words)[0])

@@ -1,4 +1,4 @@
-"""Tools as text: what such a model is sent, and how its text is interpreted."""
+"""Tool calls as text, for models without native tool calls: what they are sent, and how their text is parsed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TOOL = ToolSchema("read", "Reads {files}.", {"type": "object"})
 
 
 class Inner:
-    """A connection that yields given pieces."""
+    """A connection that yields the given pieces."""
 
     name = "inner"
 
@@ -66,7 +66,7 @@ async def answer(connection: TextToolConnection, request: ModelRequest) -> list[
 
 
 @pytest.mark.anyio
-async def test_words_become_thoughts_words_and_calls() -> None:
+async def test_text_becomes_thoughts_text_and_calls() -> None:
     inner = Inner(["<thi", "nk>hm</think>I lo", "ok.\n<tool_call>", '{"name": "read"}', "</tool_call>"])
     connection = TextToolConnection(inner, takes_calls=True)
     past = AssistantMessage(tool_calls=(ToolCall("call_1", "read", "{}"),))
@@ -84,7 +84,7 @@ async def test_words_become_thoughts_words_and_calls() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_model_with_calls_of_its_own_is_asked_as_it_is() -> None:
+async def test_a_model_with_native_calls_gets_an_unchanged_request() -> None:
     inner = Inner(["hm</think>so <tool_call>"])
     connection = TextToolConnection(inner, takes_calls=False, begins_thinking=True)
     request = ModelRequest("m", (), (HI,), (TOOL,))
@@ -95,7 +95,7 @@ async def test_a_model_with_calls_of_its_own_is_asked_as_it_is() -> None:
     await connection.aclose()
 
 
-def test_tools_stand_behind_the_first_layer() -> None:
+def test_tools_are_described_after_the_first_layer() -> None:
     asked = write_as_text(ModelRequest("m", ("who", "where"), (HI,), (TOOL,)))
     assert asked.system[::2] == ("who", "where")
     described = asked.system[1].partition("<tools>\n")[2].partition("\n</tools>")[0]
@@ -108,7 +108,7 @@ def test_tools_stand_behind_the_first_layer() -> None:
     assert write_as_text(ModelRequest("m", ("who",), (HI,))).system == ("who",)
 
 
-def test_calls_and_results_are_words_and_roles_take_turns() -> None:
+def test_calls_and_results_are_text_and_roles_alternate() -> None:
     said = AssistantMessage("I look.", (), (ToolCall("a", "read", '{"p": 1}'), ToolCall("b", "run", "{bad")))
     results = (ToolMessage("a", "read", "x</tool_response>y"), ToolMessage("b", "run", "no", is_error=True))
     user, assistant, answered = write_as_text(ModelRequest("m", (), (HI, said, *results, HI))).messages

@@ -27,7 +27,7 @@ HISTORY: tuple[Message, ...] = (
 )
 
 
-def test_what_came_with_outcomes_follows_behind_all_of_them() -> None:
+def test_images_from_outcomes_follow_after_all_outcomes() -> None:
     def sent(*messages: Message) -> list[Any]:
         return json.loads(
             openai_compatible.encode_request(ModelRequest("m", (), messages), "h", frozenset())
@@ -48,7 +48,7 @@ def test_what_came_with_outcomes_follows_behind_all_of_them() -> None:
     assert sent(*HISTORY[:2]) == history[:2]
 
 
-def test_a_model_that_sees_nothing_is_told_what_it_misses() -> None:
+def test_a_model_without_vision_is_told_what_is_omitted() -> None:
     history, sent = (UserMessage((PICTURE,)), *HISTORY[1:]), SentHistory()
     assert sent.messages(history)[2] == HISTORY[2]
     shown = sent.messages(history, sees=False)
@@ -73,7 +73,7 @@ def encoded(vendor: str) -> Any:
     return json.loads(body)
 
 
-def test_each_format_has_its_own_place_for_them() -> None:
+def test_each_format_places_images_differently() -> None:
     answered = encoded("anthropic")["messages"][-1]["content"]
     assert [block["type"] for block in answered] == ["tool_result", "tool_result"]
     assert [block["type"] for block in answered[0]["content"]] == ["text", "image"]

@@ -10,13 +10,13 @@ from typing import Any
 
 
 class Receiver:
-    """What arrived, in order. `answers` are the status codes of the next requests; after them, every one is 200."""
+    """Requests that arrived, in order. `answers` are the status codes for the next requests; later requests get 200."""
 
     def __init__(self) -> None:
         self.received: Queue[tuple[str, Any]] = Queue()
         self.answers: list[int] = []
         self.holds = Event()
-        """While it is set, requests get no answer."""
+        """Requests get no answer while this is set."""
         self.is_over = Event()
         self.port = 0
 

@@ -1,4 +1,4 @@
-"""Notifications about a session without an attached client."""
+"""Notifications about a session that has no attached client."""
 
 from pathlib import Path
 
@@ -77,7 +77,7 @@ async def test_a_question_already_open_is_reported_when_the_last_client_leaves()
         audience.show(event)
     audience.show(PermissionAnswered("d", "allow_once"))
     observer.left("ses_1")
-    assert posted == [], "the editor is there"
+    assert posted == [], "the editor is attached"
     session.clients.clear()
     observer.left("ses_1")
     assert [each.id for each in posted] == ["ses_1:c"]
@@ -88,7 +88,7 @@ async def test_a_question_already_open_is_reported_when_the_last_client_leaves()
     assert len(posted) == 1
 
 
-async def test_ends_are_reported_unless_somebody_knows_of_them() -> None:
+async def test_endings_are_reported_unless_somebody_has_seen_them() -> None:
     assert [each.kind for each in reported(TurnEnded("t", "done"))] == ["done"]
     (failed,) = reported(TurnEnded("t", "model_trouble", "The model is down."))
     assert (failed.kind, failed.sentence) == ("failed", "The model is down.")
@@ -97,7 +97,7 @@ async def test_ends_are_reported_unless_somebody_knows_of_them() -> None:
     assert reported(TurnStarted("t", run_id="run_1"), *ASKING[1:], TurnEnded("t", "done")) == []
 
 
-async def test_what_is_posted_is_sent(tmp_path: Path) -> None:
+async def test_a_posted_notification_is_sent(tmp_path: Path) -> None:
     with receiver() as phone:
         address = f"json://127.0.0.1:{phone.port}/x"
         plan = NotificationPlan(

@@ -1,4 +1,4 @@
-"""Notifications reach real local services at least once, whatever happens to the service or the process."""
+"""Notifications reach real local services at least once, even if the service fails or the process is killed."""
 
 import os
 import signal
@@ -52,7 +52,7 @@ class SettableClock:
 
 
 class Place:
-    """A home with its targets and a clock of its own."""
+    """A home with its targets and its own clock."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -88,9 +88,7 @@ def web() -> Generator[Receiver]:
         yield place
 
 
-async def test_a_question_arrives_as_json_masked_and_with_the_way_to_answer(
-    place: Place, web: Receiver
-) -> None:
+async def test_a_question_arrives_as_masked_json_that_says_how_to_answer(place: Place, web: Receiver) -> None:
     place.add("web", f"json://127.0.0.1:{web.port}/hook")
     place.add("other", f"json://127.0.0.1:{web.port}/done-only", "done")
     service = place.service()
@@ -149,7 +147,7 @@ async def test_mail_arrives_at_a_mail_server(place: Place) -> None:
     assert place.states() == ["mail delivered 1"]
 
 
-async def test_a_dead_service_is_tried_again_later_and_given_up_at_last(place: Place) -> None:
+async def test_a_failing_service_is_retried_later_and_finally_given_up(place: Place) -> None:
     with closing(socket.socket()) as free:
         free.bind(("127.0.0.1", 0))
         place.add("dead", f"json://127.0.0.1:{free.getsockname()[1]}/hook")
@@ -177,13 +175,11 @@ async def test_a_service_that_recovers_gets_the_message_once(place: Place, web: 
     place.clock.time += BACKOFF_S[0]
     await service.send_due()
     assert SENT_AGAIN not in web.next()[1]["message"]
-    assert SENT_AGAIN not in web.next()[1]["message"], "it was refused, so there is no doubt"
+    assert SENT_AGAIN not in web.next()[1]["message"], "it was rejected, so there is no doubt"
     assert place.states() == ["web delivered 2"]
 
 
-async def test_a_slow_service_delays_no_other_and_its_repetition_is_marked(
-    place: Place, web: Receiver
-) -> None:
+async def test_a_slow_service_delays_no_other_and_its_retry_is_marked(place: Place, web: Receiver) -> None:
     with receiver() as slow:
         slow.holds.set()
         place.times = NotificationTimes(send_timeout_s=0.2)
@@ -221,7 +217,7 @@ anyio.run(main)
 """
 
 
-async def test_a_process_killed_while_it_sends_leaves_a_message_that_is_sent_again_as_doubtful(
+async def test_a_message_whose_sender_was_killed_is_sent_again_marked_as_doubtful(
     place: Place, web: Receiver
 ) -> None:
     web.holds.set()
@@ -238,7 +234,7 @@ async def test_a_process_killed_while_it_sends_leaves_a_message_that_is_sent_aga
     (delivery,) = place.deliveries()
     place.clock.time = delivery.due_at - 1
     service = place.service()
-    assert await service.send_due() == 0, "its process may still live"
+    assert await service.send_due() == 0, "its process may still be alive"
     place.clock.time += 2
     assert await service.send_due() == 1
     assert web.next()[1]["message"].startswith(SENT_AGAIN)
@@ -257,7 +253,7 @@ async def test_a_message_that_kills_every_process_is_given_up(place: Place) -> N
 
 
 @pytest.mark.parametrize("address", ["", "nonsense", "file:///etc/passwd"])
-async def test_an_address_that_cannot_work_fails_at_once(place: Place, address: str) -> None:
+async def test_an_unusable_address_fails_at_once(place: Place, address: str) -> None:
     place.add("web", address)
     service = place.service()
     await service.notify(WAITING)
@@ -266,7 +262,7 @@ async def test_an_address_that_cannot_work_fails_at_once(place: Place, address: 
     assert "is not a URL that Apprise supports" in place.deliveries()[0].error
 
 
-def test_what_the_agent_said_keeps_its_lines_but_no_secret_control_or_mention() -> None:
+def test_agent_text_keeps_its_lines_but_no_secret_control_character_or_mention() -> None:
     said = f"First\n\x1b[2Jsecond @channel key\n{'x' * 4_000}"
     notification = Notification("n", "done", "/digest", result=said)
     body = message_of(notification, lambda text: text.replace("key", "***")).body

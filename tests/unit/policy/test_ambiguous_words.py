@@ -1,4 +1,4 @@
-"""Words that a shell, git or a reader may interpret differently than they look."""
+"""Words that a shell, git or another program may interpret differently than they look."""
 
 import contextlib
 from pathlib import Path
@@ -19,7 +19,7 @@ def verdict(folder: Path, command: str, search_path: tuple[str, ...] = ()) -> Ve
 
 
 @pytest.mark.parametrize("pattern", ["'[a]'*", '"[a]"*', "\\[a]*", "'[a'*", "[a'-'c]*", "'*'*", "'?'[x]*"])
-def test_a_quoted_part_of_a_pattern_is_not_taken_for_an_open_one(tmp_path: Path, pattern: str) -> None:
+def test_a_quoted_part_of_a_pattern_is_not_a_wildcard(tmp_path: Path, pattern: str) -> None:
     (tmp_path / "[a]x").symlink_to("/etc/shadow")
     (tmp_path / "b.txt").write_text("one\n")
     assert verdict(tmp_path, f"cat {pattern}").decision == "ask"
@@ -34,7 +34,7 @@ def test_quotes_beside_a_pattern_change_nothing(tmp_path: Path) -> None:
     assert verdict(tmp_path, "cat 'my-src'/*.py").decision == "ask"
 
 
-def test_the_folder_above_counts_for_shells_that_find_it_by_a_pattern(tmp_path: Path) -> None:
+def test_a_pattern_can_match_the_parent_folder_in_some_shells(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
     (tmp_path / "notes.txt").write_text("one\n")
@@ -47,7 +47,9 @@ def test_the_folder_above_counts_for_shells_that_find_it_by_a_pattern(tmp_path: 
 @pytest.mark.parametrize(
     "way", ["/proc/self/cwd", "//proc/./thread-self/cwd", "/proc/self/fd/../cwd", "src/own", "src/to-own"]
 )
-def test_what_each_process_sees_of_itself_is_not_what_the_judge_sees(tmp_path: Path, way: str) -> None:
+def test_files_that_differ_for_each_process_are_not_checked_by_the_agents_view(
+    tmp_path: Path, way: str
+) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "own").symlink_to("/proc/self/cwd")
     (tmp_path / "src" / "to-own").symlink_to("own")
@@ -72,11 +74,11 @@ def test_what_each_process_sees_of_itself_is_not_what_the_judge_sees(tmp_path: P
         ("python -m site", "python runs any code it is given"),
     ],
 )
-def test_the_reason_is_in_words_for_a_person(tmp_path: Path, command: str, why: str) -> None:
+def test_the_reason_is_in_plain_words(tmp_path: Path, command: str, why: str) -> None:
     assert verdict(tmp_path, command).why == why
 
 
-def test_a_question_names_no_file_that_is_a_word_of_another_program(tmp_path: Path) -> None:
+def test_a_question_does_not_list_another_programs_words_as_files(tmp_path: Path) -> None:
     for command in ("sudo apt-get install jq", "sed -i 's/a/b/' x", "git -c core.pager=less log"):
         assert not {f"{tmp_path}/jq would change", "its program's name is written"} & {
             *verdict(tmp_path, command).why.split("; ")

@@ -21,7 +21,7 @@ CHANGED = TrustItem("mcp_server", "notes", "digest-2", "run notes --all")
 
 
 class Events:
-    """Where events of a session go."""
+    """Collects the events of a session."""
 
     def __init__(self) -> None:
         self.seen: list[Event] = []
@@ -49,7 +49,7 @@ class WatchedSession:
 
 
 class AnsweringGate:
-    """A person who gives one answer to everything."""
+    """A user who gives one answer to everything."""
 
     def __init__(self, answer: PermissionAnswer) -> None:
         self.answer: PermissionAnswer = answer
@@ -84,14 +84,14 @@ async def test_an_answer_is_bound_to_the_content(tmp_path: Path, place: str) -> 
     assert ["notes" in call.title for call in gate.asked] == [True, True]
 
 
-async def test_an_answer_for_now_ends_with_the_process(tmp_path: Path, place: str) -> None:
+async def test_a_temporary_answer_ends_with_the_process(tmp_path: Path, place: str) -> None:
     trust = trust_of(tmp_path)
     await trust.introduce(WatchedSession(), AnsweringGate("allow_once"), place, [SERVER])
     assert trust.is_trusted(place, SERVER)
     assert not trust_of(tmp_path).is_trusted(place, SERVER)
 
 
-async def test_each_session_is_asked_once_about_what_was_refused(tmp_path: Path, place: str) -> None:
+async def test_each_session_is_asked_once_about_rejected_items(tmp_path: Path, place: str) -> None:
     trust, session, gate = trust_of(tmp_path), WatchedSession(), AnsweringGate("reject_once")
     await trust.introduce(session, gate, place, [SERVER])
     await trust.introduce(session, gate, place, [SERVER])
@@ -103,7 +103,7 @@ async def test_each_session_is_asked_once_about_what_was_refused(tmp_path: Path,
     assert len(gate.asked) == 2
 
 
-async def test_nobody_is_asked_where_the_editor_trusts_nothing(tmp_path: Path, place: str) -> None:
+async def test_nobody_is_asked_if_the_editor_trusts_nothing(tmp_path: Path, place: str) -> None:
     trust, session, gate = trust_of(tmp_path), WatchedSession(), AnsweringGate("allow_workspace")
     trust.set_editor_trust(place, is_trusted=False)
     await trust.introduce(session, gate, place, [SERVER])

@@ -1,4 +1,4 @@
-"""What a user is told that a call would do, and which calls have no permanent answer."""
+"""Descriptions of what a call would do, and calls that cannot be approved permanently."""
 
 import pytest
 
@@ -45,7 +45,7 @@ def reported(effect: Effect) -> tuple[dict[str, tuple[str, ...]], str]:
         ("mv a b", {"writes": ("b",)}, None),
     ],
 )
-def test_a_command_is_summarised_by_what_it_does(
+def test_a_command_is_summarised_by_its_effects(
     command: str, effects: dict[str, tuple[str, ...]], why: str | None
 ) -> None:
     found, reasons = reported(Runs(command, PLACE, (PLACE,), confined=True))
@@ -73,7 +73,7 @@ def test_paths_are_relative_to_the_working_directory() -> None:
         (Runs("make", PLACE, (PLACE,), confined=True), False),
     ],
 )
-def test_users_are_warned_of_what_deletes_publishes_or_reaches_others(
+def test_users_are_warned_about_deleting_publishing_and_contacting_others(
     effect: Effect, is_warning: bool
 ) -> None:
     assert is_warned_about(POLICY.summarize([effect], "", PLACE).effects) is is_warning
@@ -82,7 +82,7 @@ def test_users_are_warned_of_what_deletes_publishes_or_reaches_others(
 @pytest.mark.parametrize(
     "command", ["rm -rf build", "git push", "curl https://a.test", "make && rm a", "npm ci", "sh -c 'rm a'"]
 )
-def test_no_permanent_answer_allows_what_users_are_warned_of(command: str) -> None:
+def test_no_permanent_answer_allows_an_effect_with_a_warning(command: str) -> None:
     effect = Runs(command, PLACE, (PLACE,), confined=True)
     assert POLICY.grants_for([effect], allowed=True, place=PLACE) == ()
     assert POLICY.grants_for([effect], allowed=False, place=PLACE)
@@ -97,12 +97,12 @@ def test_connecting_to_a_host_is_allowed_for_a_session_at_most() -> None:
     assert can_be_kept((Grant("write", "/a", True),))
 
 
-def test_many_targets_are_limited() -> None:
+def test_the_list_of_targets_is_limited() -> None:
     command = "rm " + " ".join(f"f{number}" for number in range(200))
     summary = POLICY.summarize([Runs(command, PLACE, (PLACE,), confined=True)], "", PLACE)
     (deleted,) = [each for each in summary.effects if each.kind == "deletes"]
     assert deleted == CallEffect("deletes", tuple(f"f{number}" for number in range(50)))
 
 
-def test_the_reasons_that_name_an_effect_are_those_of_the_table() -> None:
+def test_reasons_that_name_an_effect_match_the_table() -> None:
     assert {DELETES.strip(), REACHES.strip()} <= load_tables().reasons.keys()

@@ -1,4 +1,4 @@
-"""What commands depend on: how a question describes it, and when a permanent answer expires."""
+"""Files that commands depend on: how a question describes them, and when a permanent answer expires."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def judge(command: str, cwd: Path) -> Verdict:
     return POLICY.judge([Runs(command, str(cwd), (str(cwd),), confined=True)], "ask", ())
 
 
-def test_a_certificate_shows_no_key_and_a_folder_of_keys_stays_shut(tmp_path: Path) -> None:
+def test_a_certificate_exposes_no_key_and_a_folder_of_keys_stays_closed(tmp_path: Path) -> None:
     assert judge("openssl x509 -in cert.pem -noout -text", tmp_path).decision == "allow"
     assert judge("openssl x509 -in ~/.ssh/cert.pem -noout -text", tmp_path).decision == "ask"
     assert judge("cat cert.pem", tmp_path).decision == "ask"
@@ -27,7 +27,7 @@ def test_reasons_are_given_once_and_in_plain_words(tmp_path: Path) -> None:
     assert judge("rm a.txt", tmp_path).why == f"rm deletes files; {tmp_path}/a.txt would be deleted"
 
 
-def test_a_document_may_be_handed_on_to_one_reader(tmp_path: Path) -> None:
+def test_a_document_may_be_passed_to_a_program_that_only_reads(tmp_path: Path) -> None:
     assert judge("cat <<EOF | wc -w\none two\nEOF", tmp_path).decision == "allow"
     assert judge("cat <<EOF | sh\nid\nEOF", tmp_path).decision == "ask"
     assert judge("cat <<EOF | wc -w\n$(id)\nEOF", tmp_path).decision == "ask"
@@ -54,7 +54,7 @@ def test_a_document_may_be_handed_on_to_one_reader(tmp_path: Path) -> None:
         ("git add", "git add -e"), ("git add", "git add .github/workflows/x.yml"), ("flake8", "flake8 --config=other"),
     ],
 )  # fmt: skip
-def test_what_was_allowed_permanently_goes_by_no_other_files_later(
+def test_what_was_allowed_permanently_does_not_use_other_files_later(
     tmp_path: Path, allowed: str, later: str
 ) -> None:
     (tmp_path / "src").mkdir()
@@ -95,7 +95,7 @@ NAMED_BY_A_SCRIPT = '{"scripts": {"test": "node tools/run.js --all"}, "main": "i
         ("bash run.sh", {"run.sh": ". ./lib\ntrue\n", "lib": "true\n"}, "lib"),
     ],
 )
-def test_a_permanent_answer_ends_when_a_file_changes_that_the_command_depends_on(
+def test_a_permanent_answer_expires_when_a_file_that_the_command_depends_on_changes(
     tmp_path: Path, command: str, files: dict[str, str], changed: str
 ) -> None:
     for name, text in {**files, "src/a.py": "one\n", "index.js": "one\n"}.items():
@@ -112,7 +112,7 @@ def test_a_permanent_answer_ends_when_a_file_changes_that_the_command_depends_on
     assert POLICY.judge([effect], "ask", grants).decision == "ask"
 
 
-def test_the_button_says_that_it_runs_in_the_sandbox(tmp_path: Path) -> None:
+def test_the_button_says_that_the_command_runs_in_the_sandbox(tmp_path: Path) -> None:
     grants = POLICY.grants_for([Runs("make test", "/project", ("/project",), confined=True)], allowed=True)
     assert (describe_grants(grants, "/project"), confinement_note(grants)) == (
         "`make test …`",

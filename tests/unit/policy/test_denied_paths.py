@@ -1,4 +1,4 @@
-"""What rules deny stays denied: in a folder that is searched, behind a link, on another machine."""
+"""Denied paths stay denied: in a folder that is searched, behind a link, on another machine."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -66,19 +66,19 @@ def project(tmp_path: Path) -> Path:
         ("rm -r ./", "deny"),
     ],
 )
-def test_a_look_at_many_files_is_checked_by_those_that_are_shut(
+def test_reading_many_files_is_checked_against_the_denied_ones(
     project: Path, text: str, decision: Decision
 ) -> None:
     assert run(project, text) == decision
     assert run(project, text, ()) == ("ask" if text.startswith(("rm", "mv")) else "allow")
 
 
-def test_no_mode_opens_what_a_rule_shuts(project: Path) -> None:
+def test_no_mode_allows_what_a_rule_denies(project: Path) -> None:
     for mode in ("accept_edits", "auto", "bypass", "plan"):
         assert run(project, "git show HEAD", mode=mode) == "deny"
 
 
-def test_what_cannot_be_looked_through_is_asked_about(project: Path) -> None:
+def test_a_folder_that_cannot_be_searched_needs_approval(project: Path) -> None:
     for number in range(secret_exposure.MAX_VISITED + 1):
         (project / "open" / f"{number}.txt").touch()
     assert run(project, "grep -r x open", (Rule("deny", path="**/*.key"),)) == "ask"
@@ -91,7 +91,9 @@ def read(policy: Policy, path: str | Path, place: str | Path, folder: str = "") 
     ).decision
 
 
-def test_a_rule_holds_where_links_lead(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_rule_applies_to_the_targets_of_links(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     alias = tmp_path_factory.mktemp("aliases") / "alias"
     alias.symlink_to(project)
     (project / "door").symlink_to(project / "open")
@@ -107,7 +109,7 @@ def test_a_rule_holds_where_links_lead(project: Path, tmp_path_factory: pytest.T
     assert read(policy, project / "secret.md", project) == "allow"
 
 
-def test_a_rule_without_a_place_holds_on_the_machine_that_has_the_files() -> None:
+def test_a_rule_without_a_location_applies_on_the_machine_with_the_files() -> None:
     policy = Policy("/home/me/.hermes", "/home/me", (), RULES)
     assert read(policy, "/srv/app/vault/a", "/home/me/app", "/srv/app") == "deny"
     assert read(policy, "/srv/app/open/a", "/home/me/app", "/srv/app") == "allow"

@@ -30,7 +30,7 @@ READ = FlowState(Exposure(untrusted=("https://example.org/",), private=("notes",
         (Invokes("fetch", "network", "never"), "ask", READ, "allow"),
     ],
 )
-def test_a_function_is_asked_about_when_it_must(
+def test_a_function_needs_approval_when_it_must(
     effect: Invokes, mode: Mode, flow: FlowState, decision: str
 ) -> None:
     assert (
@@ -45,7 +45,7 @@ def test_a_users_rule_decides_about_a_function() -> None:
     assert verdict.decision == "deny"
 
 
-def test_what_a_function_returns_is_untrusted_if_it_can_reach_anything() -> None:
+def test_the_result_of_a_function_that_reaches_anything_is_untrusted() -> None:
     policy = Policy("/home/u/.hermes")
     [source] = policy.sources_of((Invokes("fetch", "network"),), "/work")
     assert (source.label, source.name) == ("untrusted", "the result of fetch")

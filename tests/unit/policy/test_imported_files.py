@@ -1,4 +1,4 @@
-"""Files that context files import: a change of one is asked about like a change of the importer."""
+"""Files that context files import: changing one needs approval like changing the importer."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ def judged(effect: Effect, mode: Mode, *rules: Rule, grants: tuple[Grant, ...] =
 
 @pytest.mark.parametrize("mode", ["ask", "accept_edits", "auto"])
 @pytest.mark.parametrize("effect", [Writes(STYLE), Deletes(STYLE)])
-def test_a_change_is_asked_about_and_the_reason_names_the_importer(mode: Mode, effect: Effect) -> None:
+def test_a_change_needs_approval_and_the_reason_names_the_importer(mode: Mode, effect: Effect) -> None:
     verdict = policy().judge((effect,), mode, (), place=PROJECT)
     assert (verdict.decision, verdict.why) == ("ask", f"{STYLE} is part of the instructions in AGENTS.md")
 
 
-def test_bypass_asks_nothing_and_other_folders_know_nothing_of_it() -> None:
+def test_bypass_does_not_ask_and_other_folders_are_unaffected() -> None:
     assert judged(Writes(STYLE), "bypass") == "allow"
     assert policy().judge((Writes(STYLE),), "auto", (), place="/work/other").decision == "allow"
     far = policy().judge((Writes(STYLE),), "auto", (), place=PROJECT, folder="/far")
     assert far.decision == "allow", "a path on another machine is another file"
 
 
-def test_a_command_that_names_it_is_asked_about() -> None:
+def test_a_command_that_names_the_file_needs_approval() -> None:
     command = Runs(f"echo x > {STYLE}", PROJECT, roots=(PROJECT,), confined=True)
     assert judged(command, "auto") == "ask"
     assert judged(Runs("echo x > docs/other.md", PROJECT, roots=(PROJECT,), confined=True), "auto") == "allow"
 
 
-def test_no_standing_answer_and_no_wide_rule_covers_it() -> None:
+def test_no_permanent_answer_or_broad_rule_covers_it() -> None:
     assert policy().grants_for((Writes(STYLE),), allowed=True, place=PROJECT) == ()
     assert judged(Writes(STYLE), "ask", grants=(Grant("write", STYLE, True),)) == "ask"
     wide = Rule("allow", path=f"{PROJECT}/docs/**", access="write", is_users=True)
@@ -54,7 +54,7 @@ def test_no_standing_answer_and_no_wide_rule_covers_it() -> None:
     assert judged(Writes(STYLE), "auto", named) == "allow"
 
 
-def test_what_was_read_does_not_get_into_it_even_where_nothing_else_is_asked() -> None:
+def test_text_that_was_read_does_not_get_into_it_without_approval() -> None:
     flow = FlowState(Exposure().including([Source("untrusted", "a.example"), Source("private", "notes")]))
 
     def decision(path: str) -> str:

@@ -1,4 +1,4 @@
-"""What a session has read, and which calls need approval again because of it."""
+"""Information flow: a session's sources, and calls that need approval again because of them."""
 
 from typing import Final
 
@@ -58,7 +58,9 @@ def decide(
 
 @pytest.mark.parametrize("effect", [FETCH, CALL, Presses(sends_text=True), Remembers("/notes")])
 @pytest.mark.parametrize("mode", MODES)
-def test_what_leaves_or_lasts_asks_again_once_both_labels_are_held(effect: Effect, mode: Mode) -> None:
+def test_sending_or_persisting_needs_approval_again_once_both_labels_are_present(
+    effect: Effect, mode: Mode
+) -> None:
     before = "ask" if isinstance(effect, Remembers) and decide(effect, Exposure(), mode) == "ask" else "allow"
     assert decide(effect, Exposure(), mode) == before
     assert decide(effect, Exposure(private=(NOTE.name,)), mode) == before
@@ -69,8 +71,8 @@ def test_what_leaves_or_lasts_asks_again_once_both_labels_are_held(effect: Effec
 
 
 @pytest.mark.parametrize("mode", [*MODES, "bypass"])
-def test_untrusted_text_alone_keeps_notes_from_being_written_unasked(mode: Mode) -> None:
-    """A planted sentence would be in every later session, even if this one asks about nothing."""
+def test_untrusted_text_alone_keeps_notes_from_being_written_without_approval(mode: Mode) -> None:
+    """A planted sentence would be in every later session, even if this session needs approval for nothing else."""
     planted = Exposure((PAGE.name,))
     assert decide(Remembers("/notes"), planted, mode) == "ask"
     assert decide(Remembers("/notes"), Exposure(private=(NOTE.name,)), mode) == "allow"
@@ -84,28 +86,28 @@ def test_untrusted_text_alone_keeps_notes_from_being_written_unasked(mode: Mode)
 
 @pytest.mark.parametrize("effect", [Reads(f"{PLACE}/a"), Presses(), Runs("ls", PLACE)])
 @pytest.mark.parametrize("mode", MODES)
-def test_what_stays_here_asks_no_more_than_before(effect: Effect, mode: Mode) -> None:
+def test_local_effects_need_no_more_approval_than_before(effect: Effect, mode: Mode) -> None:
     assert decide(effect, BOTH, mode) == decide(effect, Exposure(), mode) == "allow"
 
 
 @pytest.mark.parametrize("mode", ["accept_edits", "auto"])
-def test_edits_of_ordinary_files_ask_no_more_than_before(mode: Mode) -> None:
+def test_edits_of_ordinary_files_need_no_more_approval_than_before(mode: Mode) -> None:
     assert decide(Writes(f"{PLACE}/a.py"), BOTH, mode) == "allow"
 
 
-def test_a_confined_command_cannot_leave() -> None:
+def test_a_sandboxed_command_cannot_send_data() -> None:
     confined = Runs("git push origin main", PLACE, confined=True)
     assert decide(confined, BOTH, "auto") == "allow"
 
 
 @pytest.mark.parametrize("command", ["rm -rf build", "git clean -fdx", "find . -name '*.pyc' -delete"])
-def test_a_confined_command_that_deletes_asks_in_a_restricted_session(command: str) -> None:
+def test_a_sandboxed_command_that_deletes_needs_approval_in_a_restricted_session(command: str) -> None:
     confined = Runs(command, PLACE, confined=True)
     assert decide(confined, Exposure(), "auto") == "allow"
     assert decide(confined, SECRET, "auto") == "ask"
 
 
-def test_a_tools_own_answers_do_not_keep_it_from_being_called_again() -> None:
+def test_a_tools_own_results_do_not_prevent_calling_it_again() -> None:
     answers = Exposure(("create_issue of the MCP server tracker",))
     assert decide(CALL, answers, "auto") == "allow"
     assert decide(Calls("tracker", "close_issue", state="s"), answers, "auto") == "ask"
@@ -113,7 +115,7 @@ def test_a_tools_own_answers_do_not_keep_it_from_being_called_again() -> None:
     assert decide(CALL, answers.including([PAGE]), "auto") == "ask"
 
 
-def test_a_standing_answer_to_push_holds_only_until_both_labels_are_held() -> None:
+def test_a_permanent_answer_for_push_applies_only_until_both_labels_are_present() -> None:
     # Such answers are no longer offered, but those of earlier versions stay valid.
     steps = Policy("/home").judge_steps(PUSH, "ask", ())[1]
     granted = (Grant("run", run_subject(PUSH), True, fingerprint_steps(steps, PUSH)),)
@@ -126,7 +128,7 @@ def test_a_standing_answer_to_push_holds_only_until_both_labels_are_held() -> No
     assert decide(PUSH, BOTH, informed=granted) == "allow"
 
 
-def test_this_machine_is_not_left() -> None:
+def test_data_stays_on_this_machine() -> None:
     local = Reaches("localhost", "http://localhost:3000/?q=1")
     rules = (Rule("allow", host="localhost", is_users=False),)
     assert decide(local, BOTH, rules=rules) == "allow"
@@ -138,12 +140,12 @@ def test_an_answer_given_after_the_latest_source_counts() -> None:
     assert decide(CALL, BOTH, informed=(Grant("call", "tracker\0create_issue", True, "another"),)) == "ask"
 
 
-def test_a_link_that_was_read_word_for_word_carries_nothing_out() -> None:
+def test_a_link_that_was_read_verbatim_sends_nothing_out() -> None:
     assert decide(FETCH, BOTH, links=(FETCH.url,)) == "allow"
     assert decide(Reaches("docs.example", FETCH.url), BOTH, links=(FETCH.url,)) == "ask"
 
 
-def test_rules_of_the_user_hold_and_those_of_a_workspace_do_not() -> None:
+def test_the_users_rules_apply_and_a_workspaces_do_not() -> None:
     for is_users, decision in ((True, "allow"), (False, "ask")):
         by_host = Rule("allow", host="docs.example", is_users=is_users)
         assert decide(FETCH, BOTH, rules=(by_host,)) == decision
@@ -151,7 +153,7 @@ def test_rules_of_the_user_hold_and_those_of_a_workspace_do_not() -> None:
         assert decide(PUSH, BOTH, rules=(by_command,)) == decision
 
 
-def test_bypass_stays_bypass_and_plan_stays_plan() -> None:
+def test_bypass_and_plan_are_unaffected() -> None:
     assert decide(CALL, BOTH, "bypass") == "allow"
     assert decide(Remembers("/notes"), BOTH, "plan") == "deny"
 
@@ -179,7 +181,7 @@ def test_effects_name_their_sources(effect: Effect, sources: set[Source]) -> Non
     assert set(Policy("/home").sources_of([effect], PLACE)) == sources
 
 
-def test_a_command_without_network_brings_in_nothing() -> None:
+def test_a_command_without_network_adds_no_source() -> None:
     run = Runs("curl https://evil.example/", PLACE)
     assert Policy("/home").sources_of([run], PLACE, has_network=False) == ()
     assert Policy("/home").sources_of([run], PLACE)
@@ -199,7 +201,7 @@ def test_a_record_keeps_exposure_and_drops_answers_older_than_a_source() -> None
     assert record.grants == STANDING
 
 
-def test_status_names_the_sources_and_bounds_the_list() -> None:
+def test_the_status_names_the_sources_and_limits_the_list() -> None:
     assert status_rows(Exposure()) == []
     many = Exposure(tuple(f"https://{number}.example/" for number in range(30)))
     ((title, listed),) = status_rows(many)

@@ -1,4 +1,4 @@
-"""What the agent keeps for later sessions, in every workspace: no workspace can exempt it from approval."""
+"""Notes and skills kept for later sessions need approval in every workspace; no workspace can exempt them."""
 
 import pytest
 
@@ -19,12 +19,12 @@ def judge(mode: Mode, *rules: Rule) -> Decision:
     ("mode", "decision"),
     [("ask", "ask"), ("accept_edits", "ask"), ("auto", "ask"), ("plan", "deny"), ("bypass", "allow")],
 )
-def test_each_mode_but_bypass_asks(mode: Mode, decision: Decision) -> None:
+def test_each_mode_except_bypass_asks(mode: Mode, decision: Decision) -> None:
     assert judge(mode) == decision
 
 
 @pytest.mark.parametrize("tool", ["tool_manage", "*"])
-def test_only_the_users_own_rule_lets_it_pass(tool: str) -> None:
+def test_only_the_users_own_rule_allows_it(tool: str) -> None:
     assert judge("ask", Rule("allow", tool=tool, source="line 1")) == "allow"
     assert judge("ask", Rule("allow", tool=tool, source="line 1", is_users=False)) == "ask"
     assert judge("ask", Rule("deny", tool=tool, source="line 1", is_users=False)) == "deny"

@@ -1,4 +1,4 @@
-"""Effects in, decisions out."""
+"""Decisions of the policy about effects, in each mode and with grants."""
 
 from pathlib import Path
 
@@ -57,7 +57,7 @@ def test_each_effect_in_each_mode(effect: Effect, decisions: tuple[Decision, ...
 @pytest.mark.parametrize(
     ("mode", "decision"), [*zip(MODES, ("ask", "ask", "deny", "ask", "allow"), strict=True)]
 )
-def test_a_write_protected_file_is_asked_about_wherever_edits_are_not(
+def test_a_protected_file_needs_approval_wherever_edits_do_not(
     tmp_path: Path, mode: Mode, decision: Decision
 ) -> None:
     path = tmp_path / "generated.py"
@@ -80,7 +80,7 @@ def test_files_of_another_machine_are_not_checked_by_this_one(tmp_path: Path) ->
     assert POLICY.judge([Writes(str(path))], "auto", (), folder="/there").decision == "allow"
 
 
-def test_without_effects_there_is_nothing_to_ask() -> None:
+def test_without_effects_no_approval_is_needed() -> None:
     assert all(POLICY.judge([], mode, ()).decision == "allow" for mode in MODES)
 
 
@@ -91,7 +91,7 @@ def test_the_strictest_effect_decides() -> None:
 
 
 @pytest.mark.parametrize("allowed", [True, False])
-def test_a_grant_holds_for_its_very_subject(allowed: bool) -> None:
+def test_a_grant_applies_to_exactly_its_subject(allowed: bool) -> None:
     grants = (
         *POLICY.grants_for([Writes(PLAIN)], allowed=allowed),
         *POLICY.grants_for([KEPT_IN], allowed=allowed),
@@ -107,7 +107,7 @@ def test_a_grant_holds_for_its_very_subject(allowed: bool) -> None:
         assert POLICY.judge([other], "ask", grants).decision == "ask"
 
 
-def test_no_grant_opens_plan_mode_or_a_protected_path() -> None:
+def test_no_grant_overrides_plan_mode_or_a_protected_path() -> None:
     grants = (
         Grant("write", PLAIN, True),
         Grant("write", GUARDED, True),
@@ -119,14 +119,14 @@ def test_no_grant_opens_plan_mode_or_a_protected_path() -> None:
     assert POLICY.grants_for([Writes(GUARDED)], allowed=True) == ()
 
 
-def test_a_permanent_refusal_beats_every_mode() -> None:
+def test_a_permanent_refusal_takes_precedence_over_every_mode() -> None:
     grants = (*POLICY.grants_for([Writes(GUARDED)], allowed=False), *POLICY.grants_for([TEST], allowed=False))
     for mode in MODES:
         assert POLICY.judge([Writes(GUARDED)], mode, grants).decision == "deny"
         assert POLICY.judge([TEST], mode, grants).decision == "deny"
 
 
-def test_reading_gives_no_standing_grant() -> None:
+def test_reading_offers_no_permanent_grant() -> None:
     assert POLICY.grants_for([Reads("/project/.env")], allowed=True) == ()
 
 
@@ -140,23 +140,23 @@ FREE = ("git/hooks/x", "AGENTS.md.txt", "vscode/tasks.json", "agents", "a.git/x"
 
 
 @pytest.mark.parametrize("name", PROTECTED)
-def test_protected(name: str) -> None:
+def test_protected_paths(name: str) -> None:
     assert is_protected(f"/project/{name}")
 
 
 @pytest.mark.parametrize("name", FREE)
-def test_not_protected(name: str) -> None:
+def test_unprotected_paths(name: str) -> None:
     assert not is_protected(f"/project/{name}")
 
 
-def test_files_that_hold_secrets() -> None:
+def test_files_that_contain_secrets() -> None:
     for name in (".env", ".ENV", ".env.local", "key.pem", "id_rsa", ".netrc"):
         assert holds_secrets(f"/project/{name}")
     for name in (".env.example", "id_rsa.pub", "env", "pem.txt"):
         assert not holds_secrets(f"/project/{name}")
 
 
-def test_a_standing_answer_is_for_one_tool_of_one_server() -> None:
+def test_a_permanent_answer_is_for_one_tool_of_one_server() -> None:
     granted = POLICY.grants_for([CALL], allowed=True)
     assert POLICY.judge([CALL], "ask", granted).decision == "allow"
     assert POLICY.judge([HINTED_CALL], "ask", granted).decision == "ask"
@@ -165,7 +165,7 @@ def test_a_standing_answer_is_for_one_tool_of_one_server() -> None:
     assert POLICY.judge([CALL], "auto", POLICY.grants_for([CALL], allowed=False)).decision == "deny"
 
 
-def test_a_standing_answer_ends_when_a_server_says_something_else_of_its_tool() -> None:
+def test_a_permanent_answer_expires_when_a_server_changes_its_tools_description() -> None:
     honest, changed = Calls("s", "t", state="server one"), Calls("s", "t", state="server two")
     granted = POLICY.grants_for([honest], allowed=True)
     assert POLICY.judge([honest], "ask", granted).decision == "allow"
@@ -174,13 +174,13 @@ def test_a_standing_answer_ends_when_a_server_says_something_else_of_its_tool() 
     assert POLICY.judge([changed], "ask", refused).decision == "deny"
 
 
-def test_a_deletion_is_never_remembered_as_allowed_but_refused_permanently() -> None:
+def test_a_deletion_is_never_allowed_permanently_but_can_be_refused_permanently() -> None:
     assert POLICY.grants_for([Deletes("/w/a.py")], allowed=True) == ()
     refused = POLICY.grants_for([Deletes("/w/a.py")], allowed=False)
     assert POLICY.judge([Deletes("/w/a.py")], "auto", refused).decision == "deny"
 
 
-def test_a_host_is_remembered_for_itself_alone() -> None:
+def test_a_grant_for_a_host_covers_no_other_host() -> None:
     allowed = POLICY.grants_for([Reaches("docs.example", "https://docs.example/a")], allowed=True)
     assert (
         POLICY.judge([Reaches("docs.example", "https://docs.example/b")], "ask", allowed).decision == "allow"
@@ -188,7 +188,7 @@ def test_a_host_is_remembered_for_itself_alone() -> None:
     assert POLICY.judge([Reaches("evil.example", "https://evil.example/")], "ask", allowed).decision == "ask"
 
 
-def test_an_option_names_all_that_it_grants() -> None:
+def test_an_option_names_everything_it_grants() -> None:
     path = f"{'deep/' * 30}folder/a.py"
     assert describe_grants([Grant("write", f"/project/{path}", True)], "/project") == f"changes to {path}"
     files = [Grant("write", f"/project/{name}", True) for name in "abcde"]

@@ -56,18 +56,18 @@ rust/toolchain.rs src/helix/mod.rs flake.nix
 
 
 @pytest.mark.parametrize("path", SECRET.split())
-def test_files_that_hold_keys_are_known_by_name(path: str) -> None:
+def test_files_that_contain_keys_are_recognised_by_name(path: str) -> None:
     assert is_sensitive(f"/project/{path}")
     assert is_sensitive(f"/project/{path}".upper())
 
 
 @pytest.mark.parametrize("path", NO_SECRET.split())
-def test_names_like_those_of_keys_are_none(path: str) -> None:
+def test_names_similar_to_those_of_keys_are_not_protected(path: str) -> None:
     assert not is_sensitive(f"/project/{path}")
 
 
 @pytest.mark.parametrize("path", PROTECTED.split())
-def test_what_runs_later_or_steers_agents_is_known_by_name(path: str) -> None:
+def test_files_that_run_later_or_steer_agents_are_recognised_by_name(path: str) -> None:
     assert is_protected(f"/project/{path}")
     assert is_protected(f"/project/{path}".swapcase())
 
@@ -78,12 +78,12 @@ def test_ordinary_files_are_not_protected(path: str) -> None:
 
 
 @pytest.mark.parametrize("name", [".env.", ".env ", ".e\u200bnv", "\u202e.env", "ID_RSA"])
-def test_a_secret_is_known_however_a_file_system_may_spell_it(name: str) -> None:
+def test_a_secret_is_recognised_in_every_spelling_a_file_system_accepts(name: str) -> None:
     assert holds_secrets(f"/project/{name}")
     assert is_sensitive(f"/project/{name}")
 
 
-def test_a_folder_of_keys_is_known_with_a_hidden_character_in_it() -> None:
+def test_a_folder_of_keys_is_recognised_despite_a_hidden_character() -> None:
     assert is_sensitive("/work/.s\u200bsh/known_hosts")
 
 
@@ -92,7 +92,7 @@ def test_every_file_that_is_read_as_instructions_is_protected(name: str) -> None
     assert is_protected(f"/project/{name}")
 
 
-def test_tables_are_in_lower_case_and_in_the_shapes_they_promise() -> None:
+def test_tables_are_lower_case_and_in_the_declared_forms() -> None:
     plain = (*PROTECTED_FOLDERS, *PROTECTED_FILES, *SECRET_FOLDERS)
     everything = (*plain, *PROTECTED_PATTERNS, *PROTECTED_PLACES, *SECRET_FILES, *SECRET_PLACES)
     assert all(name == name.casefold() for name in everything)
@@ -102,7 +102,7 @@ def test_tables_are_in_lower_case_and_in_the_shapes_they_promise() -> None:
 
 
 @pytest.mark.parametrize("path", SECRET.split())
-def test_an_index_that_names_a_secret_is_looked_into(path: str) -> None:
+def test_an_index_that_names_a_secret_is_examined(path: str) -> None:
     if "/.git/" in f"/{path}":
         return
     entry = b"\0" * 8 + path.encode() + b"\0" * 3
@@ -110,5 +110,5 @@ def test_an_index_that_names_a_secret_is_looked_into(path: str) -> None:
     assert may_name_secrets(entry.upper())
 
 
-def test_an_index_of_ordinary_names_is_not_looked_into() -> None:
+def test_an_index_of_ordinary_names_is_not_examined() -> None:
     assert not may_name_secrets(b"\0src/main.py\0\0README.md\0docs/keys/index.md\0tokens.json\0")

@@ -1,4 +1,4 @@
-"""Reading programs whose arguments decide what else they do."""
+"""Options that make programs do more than read."""
 
 from pathlib import Path
 

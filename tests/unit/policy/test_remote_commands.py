@@ -22,26 +22,26 @@ def decision(command: str, mode: Mode = "ask", *, confined: bool = False) -> str
         "find . -name '*.py'", "ls | grep py", "ls 2>/dev/null", "cd src && ls", "tail -n 5 log", "ls > names.txt",
     ],
 )  # fmt: skip
-def test_what_no_sandbox_holds_there_is_asked_about(command: str) -> None:
+def test_a_command_that_no_remote_sandbox_confines_needs_approval(command: str) -> None:
     assert decision(command) == "ask"
     assert decision(command, "plan") in ("ask", "deny")
 
 
 @pytest.mark.parametrize("command", ["ls -la", "ls src", "pwd", "date", "uname -a", "whoami", "echo hi"])
-def test_what_shows_names_alone_or_no_file_at_all_is_not(command: str) -> None:
+def test_a_command_that_shows_only_names_or_no_file_does_not_need_approval(command: str) -> None:
     assert decision(command) == "allow"
 
 
-def test_a_line_written_through_a_redirection_there_is_asked_about_even_where_edits_are_accepted() -> None:
+def test_writing_through_a_redirection_there_needs_approval_even_if_edits_are_accepted() -> None:
     assert decision("echo x > notes.txt", "accept_edits") == "ask"
 
 
-def test_in_a_sandbox_there_they_are_checked_as_before() -> None:
+def test_sandboxed_remote_commands_are_checked_as_before() -> None:
     assert decision("git status", confined=True) == "allow"
     assert decision("cat notes.txt", confined=True) == "allow"
 
 
 @pytest.mark.parametrize("command", ["npm test", "python3 tool.py", "make check", "systemctl restart app"])
-def test_what_no_sandbox_would_hold_later_is_never_allowed_permanently(command: str) -> None:
+def test_a_command_that_no_sandbox_would_confine_later_is_never_allowed_permanently(command: str) -> None:
     policy = Policy("/home/anna/.hermes", "/home/anna", ("/usr/bin", "/bin"))
     assert policy.grants_for([Runs(command, FOLDER, (FOLDER,), is_remote=True)], allowed=True) == ()

@@ -1,4 +1,4 @@
-"""Shell commands: which run without asking, which need approval, which never run."""
+"""Shell commands: which run without approval, which need it, which never run."""
 
 import re
 from pathlib import Path
@@ -44,7 +44,7 @@ def judge(policy: Policy, command: str, cwd: str, mode: str = "ask") -> Verdict:
 
 
 def others(policy: Policy, project: str, name: str) -> list[tuple[str, Verdict]]:
-    """Return the commands of a list that do not run without asking with a read-only workspace in every mode."""
+    """Return the commands of a list that do not run without approval, with a read-only workspace, in every mode."""
     return [
         (line, verdict)
         for line in lines(name)
@@ -53,11 +53,13 @@ def others(policy: Policy, project: str, name: str) -> list[tuple[str, Verdict]]
     ]
 
 
-def test_what_only_reads_runs_unasked_and_read_only_in_every_mode(policy: Policy, project: str) -> None:
+def test_read_only_commands_run_without_approval_and_read_only_in_every_mode(
+    policy: Policy, project: str
+) -> None:
     assert others(policy, project, "allowed") == []
 
 
-def test_what_looks_beside_a_hidden_secret_does_so_too(policy: Policy, project: str) -> None:
+def test_commands_that_read_beside_a_hidden_secret_do_too(policy: Policy, project: str) -> None:
     Path(project, ".env").write_text("KEY=hunter2\n")
     try:
         assert others(policy, project, "hidden") == []
@@ -65,7 +67,7 @@ def test_what_looks_beside_a_hidden_secret_does_so_too(policy: Policy, project: 
         Path(project, ".env").unlink()
 
 
-def test_what_can_do_more_than_read_is_asked_about(policy: Policy, project: str) -> None:
+def test_commands_that_can_do_more_than_read_need_approval(policy: Policy, project: str) -> None:
     Path(project, ".env").write_text("KEY=hunter2\n")
     try:
         allowed = [line for line in lines("asked") if judge(policy, line, project).decision == "allow"]
@@ -74,7 +76,7 @@ def test_what_can_do_more_than_read_is_asked_about(policy: Policy, project: str)
     assert allowed == []
 
 
-def test_what_ruins_everything_is_never_run(policy: Policy, project: str) -> None:
+def test_catastrophic_commands_never_run(policy: Policy, project: str) -> None:
     not_denied = [
         line
         for line in lines("denied")
@@ -86,11 +88,11 @@ def test_what_ruins_everything_is_never_run(policy: Policy, project: str) -> Non
     assert judge(policy, "rm \\\n -rf /", project).decision == "deny"
 
 
-def test_what_is_merely_dangerous_is_a_persons_to_allow(policy: Policy, project: str) -> None:
+def test_merely_dangerous_commands_can_be_approved(policy: Policy, project: str) -> None:
     assert [line for line in lines("not_denied") if judge(policy, line, project).decision == "deny"] == []
 
 
-def test_a_reason_is_always_given(policy: Policy, project: str) -> None:
+def test_there_is_always_a_reason(policy: Policy, project: str) -> None:
     for line in lines("asked") + lines("denied"):
         assert judge(policy, line, project).why or judge(policy, line, project).decision == "allow"
 
@@ -103,7 +105,7 @@ STRANGE = (
 
 
 @pytest.mark.parametrize("command", STRANGE, ids=[repr(command)[:30] for command in STRANGE])
-def test_what_is_not_understood_is_asked_about(policy: Policy, project: str, command: str) -> None:
+def test_commands_that_are_not_understood_need_approval(policy: Policy, project: str, command: str) -> None:
     verdict = judge(policy, command, project)
     assert verdict.decision == "ask"
     assert verdict.why
@@ -136,7 +138,7 @@ WRAPPERS = (
 
 @settings(max_examples=150)
 @given(st.sampled_from(DANGEROUS), st.lists(st.sampled_from(WRAPPERS), max_size=4))
-def test_no_wrapping_makes_a_dangerous_command_harmless(
+def test_no_wrapper_makes_a_dangerous_command_harmless(
     policy: Policy, project: str, command: str, wrappers: list[str]
 ) -> None:
     for wrapper in wrappers:
@@ -179,7 +181,7 @@ def test_no_quoting_makes_a_dangerous_command_harmless(
 
 @settings(max_examples=200)
 @given(st.text(st.sampled_from("ls -r/$(){}[]'\"`<>|&;\\\n#*~=!?:x0 \t\u00e9"), max_size=60))
-def test_no_text_breaks_the_judgement(policy: Policy, project: str, command: str) -> None:
+def test_any_text_gets_a_verdict(policy: Policy, project: str, command: str) -> None:
     if not command.strip():
         return
     verdict = judge(policy, command, project)
@@ -188,14 +190,14 @@ def test_no_text_breaks_the_judgement(policy: Policy, project: str, command: str
         assert not re.search(r"[`(]\s*\(|\brm\b", spoken)
 
 
-def test_links_lead_where_they_lead(policy: Policy, tmp_path: Path) -> None:
+def test_links_are_resolved(policy: Policy, tmp_path: Path) -> None:
     (tmp_path / "notes").symlink_to("/etc")
     (tmp_path / "key").symlink_to(SECRET)
     for command in ("cat notes/passwd", "ls notes", "cat key", "cat k*", "cd notes && ls", "head < key"):
         assert judge(policy, command, str(tmp_path)).decision == "ask"
 
 
-def test_a_program_of_the_workspace_is_not_the_known_one(tmp_path: Path) -> None:
+def test_a_program_in_the_workspace_is_not_the_known_one(tmp_path: Path) -> None:
     (tmp_path / "ls").write_text("#!/bin/sh\n")
     (tmp_path / "ls").chmod(0o755)
     assert judge(Policy("/h/.hermes", "/h", (".", "/usr/bin")), "ls", str(tmp_path)).decision == "ask"
@@ -205,7 +207,7 @@ def test_a_program_of_the_workspace_is_not_the_known_one(tmp_path: Path) -> None
     assert judge(Policy("/h/.hermes", "/h", ("/usr/bin",)), "ls", str(tmp_path)).decision == "allow"
 
 
-def test_names_that_look_like_flags_are_asked_about(policy: Policy, tmp_path: Path) -> None:
+def test_file_names_that_look_like_flags_need_approval(policy: Policy, tmp_path: Path) -> None:
     (tmp_path / "--pre=x").write_text("")
     assert judge(policy, "grep a *", str(tmp_path)).decision == "ask"
 
@@ -220,14 +222,14 @@ def test_names_that_look_like_flags_are_asked_about(policy: Policy, tmp_path: Pa
         ("rm a.txt", "auto", "must"),
     ],
 )
-def test_what_runs_unasked_is_confined(
+def test_commands_without_approval_run_in_the_sandbox(
     policy: Policy, project: str, command: str, mode: str, confinement: str
 ) -> None:
     verdict = judge(policy, command, project, mode)
     assert (verdict.decision, verdict.confinement) == ("allow", confinement)
 
 
-def test_what_is_asked_about_runs_as_its_user_would_run_it(policy: Policy, project: str) -> None:
+def test_an_approved_command_runs_as_if_its_user_ran_it(policy: Policy, project: str) -> None:
     assert judge(policy, "make test", project) == Verdict("ask", "make runs what the project defines")
     leaving = Runs("cat a.txt", project, (project,), confined=True, leaves_sandbox=True)
     for mode in ("ask", "plan", "accept_edits", "auto"):
@@ -241,7 +243,9 @@ def test_what_is_asked_about_runs_as_its_user_would_run_it(policy: Policy, proje
         "wc -l src/a.py", "echo done", "uname -a",
     ],
 )  # fmt: skip
-def test_without_a_sandbox_fixed_forms_run_unasked(policy: Policy, project: str, command: str) -> None:
+def test_without_a_sandbox_fixed_forms_run_without_approval(
+    policy: Policy, project: str, command: str
+) -> None:
     for mode in MODES:
         assert policy.judge([Runs(command, project, (project,))], mode, ()) == Verdict("allow")
 
@@ -255,13 +259,13 @@ def test_without_a_sandbox_fixed_forms_run_unasked(policy: Policy, project: str,
         "echo x > b.txt", "cat a.txt &", "ls #", "cat {a,b}.txt", "ls -l -- -x",
     ],
 )  # fmt: skip
-def test_without_a_sandbox_everything_else_is_asked_about(policy: Policy, project: str, command: str) -> None:
+def test_without_a_sandbox_everything_else_needs_approval(policy: Policy, project: str, command: str) -> None:
     for mode in MODES:
         assert policy.judge([Runs(command, project, (project,))], mode, ()).decision != "allow"
 
 
 @pytest.mark.parametrize("is_ruled", [True, False])
-def test_without_a_sandbox_no_answer_and_no_rule_lets_a_command_run(project: str, is_ruled: bool) -> None:
+def test_without_a_sandbox_no_answer_and_no_rule_allows_a_command(project: str, is_ruled: bool) -> None:
     rules = (Rule("allow", command=("make",), source="config.yaml"),) if is_ruled else ()
     policy = Policy("/h/.hermes", "/h", ("/usr/bin",), rules)
     held = Runs("make test", project, (project,), confined=True)
@@ -274,7 +278,7 @@ def test_without_a_sandbox_no_answer_and_no_rule_lets_a_command_run(project: str
     assert policy.grants_for([free], allowed=True) == ()
 
 
-def test_a_repository_that_would_start_programs_is_held_by_the_sandbox(
+def test_a_repository_that_would_start_programs_is_confined_by_the_sandbox(
     policy: Policy, tmp_path: Path
 ) -> None:
     (tmp_path / ".git").mkdir()
@@ -284,9 +288,7 @@ def test_a_repository_that_would_start_programs_is_held_by_the_sandbox(
         assert (verdict.decision, verdict.confinement) == ("allow", "read_only")
 
 
-def test_always_remembers_a_beginning_only_where_it_can_stand_for_nothing_else(
-    policy: Policy, tmp_path: Path
-) -> None:
+def test_a_permanent_answer_covers_a_prefix_only_if_it_is_unambiguous(policy: Policy, tmp_path: Path) -> None:
     cwd = str(tmp_path)
     (tmp_path / "package.json").write_text('{"scripts": {"test": "jest"}}')
 
@@ -313,7 +315,7 @@ def test_always_remembers_a_beginning_only_where_it_can_stand_for_nothing_else(
     assert policy.judge([Runs("npm test", cwd, (cwd,), confined=True)], "ask", grants).decision == "ask"
 
 
-def test_always_never_remembers_what_is_protected_or_secret(policy: Policy, tmp_path: Path) -> None:
+def test_a_permanent_answer_never_covers_protected_or_secret_files(policy: Policy, tmp_path: Path) -> None:
     cwd = str(tmp_path)
     for command in (
         "echo x > .git/config",
@@ -325,7 +327,7 @@ def test_always_never_remembers_what_is_protected_or_secret(policy: Policy, tmp_
         assert policy.grants_for([Runs(command, cwd, (cwd,), confined=True)], allowed=True) == ()
 
 
-def test_a_command_that_writes_one_file_is_an_edit_of_it(policy: Policy, project: str) -> None:
+def test_a_command_that_writes_one_file_is_an_edit(policy: Policy, project: str) -> None:
     assert judge(policy, "echo x > new.txt", project).decision == "ask"
     assert judge(policy, "echo x > new.txt", project, "accept_edits").decision == "allow"
     for command in ("echo x > ../new.txt", "echo x > .git/config", "echo x > /tmp/x", "rm new.txt"):
@@ -334,7 +336,7 @@ def test_a_command_that_writes_one_file_is_an_edit_of_it(policy: Policy, project
     assert judge(policy, "cp x .git/hooks/y", project, "auto").decision == "ask"
 
 
-def test_steps_say_what_they_touch(policy: Policy, project: str) -> None:
+def test_steps_declare_what_they_touch(policy: Policy, project: str) -> None:
     effect = Runs(
         "cat a.txt | curl -T - https://x.example/up; rm -f b.txt; cp a.txt ~/c", project, (project,)
     )
@@ -371,10 +373,10 @@ STRANGE_DOCUMENTS = (
 
 
 @pytest.mark.parametrize("command", HERE_DOCUMENTS)
-def test_a_reader_may_be_given_plain_words(policy: Policy, project: str, command: str) -> None:
+def test_a_reading_program_may_get_plain_words(policy: Policy, project: str, command: str) -> None:
     assert judge(policy, command, project).decision == "allow"
 
 
 @pytest.mark.parametrize("command", STRANGE_DOCUMENTS)
-def test_a_document_hides_nothing(policy: Policy, project: str, command: str) -> None:
+def test_a_here_document_hides_nothing(policy: Policy, project: str, command: str) -> None:
     assert judge(policy, command, project).decision != "allow"

@@ -1,4 +1,4 @@
-"""Programs started on files: the files must be those that were found, and contain no secrets."""
+"""Programs started on found files: these must be the files that were checked, and contain no secrets."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def decision(folder: Path, command: str) -> str:
-    """Check a command in a folder without any answers."""
+    """Check a command in a folder without any remembered answers."""
     place = str(folder)
     return (
         Policy("/nowhere/hermes", "/home/anna", ())
@@ -40,7 +40,7 @@ def decision(folder: Path, command: str) -> str:
         "grep -r . --include=.env",
     ],
 )
-def test_what_is_after_files_of_secrets_is_asked_about(folder: Path, command: str) -> None:
+def test_a_program_started_on_files_with_secrets_needs_approval(folder: Path, command: str) -> None:
     assert decision(folder, command) == "ask"
 
 
@@ -55,7 +55,7 @@ def test_what_is_after_files_of_secrets_is_asked_about(folder: Path, command: st
         "rg -u -g '!.env' .",
     ],
 )
-def test_what_the_sandbox_hides_or_forbids_is_not(folder: Path, command: str) -> None:
+def test_files_that_the_sandbox_hides_or_write_protects_need_no_approval(folder: Path, command: str) -> None:
     for name in (".env", "-oout", "@list", "a b.py"):
         (folder / name).write_text("KEY=hunter2\n")
     (folder / "src" / "link").symlink_to("/etc/shadow")
@@ -70,15 +70,15 @@ def test_what_the_sandbox_hides_or_forbids_is_not(folder: Path, command: str) ->
         "rg -l one --type-list | xargs cat",
     ],
 )
-def test_what_writes_more_than_names_of_files_is_asked_about(folder: Path, command: str) -> None:
+def test_commands_that_write_more_than_file_names_need_approval(folder: Path, command: str) -> None:
     assert decision(folder, command) == "ask"
 
 
-def test_a_search_without_a_word_is_checked(folder: Path) -> None:
+def test_a_search_without_a_pattern_is_checked(folder: Path) -> None:
     assert decision(folder, "find | xargs -0 cat") == "allow"
 
 
-def test_a_long_row_of_blanks_in_a_script_blocks_nobody(folder: Path) -> None:
-    # Trying every way to split these blanks would take minutes.
+def test_a_long_run_of_blanks_in_a_script_does_not_stall_the_check(folder: Path) -> None:
+    # Trying every possible split of these blanks would take minutes.
     assert decision(folder, f"sed -n '1,{' ' * 900}!Z' a.txt") == "ask"
     assert decision(folder, f"sed -n '1{' ' * 900}! p' a.txt") == "allow"

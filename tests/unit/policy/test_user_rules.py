@@ -1,4 +1,4 @@
-"""Users' rules: deny beats ask beats allow, and an allow rule covers no more than it says."""
+"""Users' rules: deny takes precedence over ask, ask over allow; an allow rule covers no more than it says."""
 
 from pathlib import Path
 
@@ -83,13 +83,13 @@ BEYOND = {
 
 
 @pytest.mark.parametrize("program", BEYOND)
-def test_an_allowed_program_is_not_allowed_everything(program: str, tmp_path: Path) -> None:
+def test_an_allowed_program_may_not_do_everything(program: str, tmp_path: Path) -> None:
     policy = policy_with(command("allow", program))
     for text in BEYOND[program]:
         assert run(policy, text, str(tmp_path)) != "allow", text
 
 
-def test_what_an_allowing_rule_is_for(tmp_path: Path) -> None:
+def test_what_an_allow_rule_is_for(tmp_path: Path) -> None:
     cwd = str(tmp_path)
     for words, text in (
         (("git",), "git push -u origin main"),
@@ -107,7 +107,7 @@ def test_what_an_allowing_rule_is_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 49, 50, 51, 500, 3_000])
-def test_a_denied_program_is_denied_at_every_length(count: int, tmp_path: Path) -> None:
+def test_a_denied_program_is_denied_in_commands_of_any_length(count: int, tmp_path: Path) -> None:
     policy = policy_with(command("deny", "curl"), command("allow", "curl"))
     assert run(policy, "true && " * count + "curl x", str(tmp_path), "auto") == "deny"
     assert run(policy, "true; " * count + "curl x", str(tmp_path), "bypass") == "deny"
@@ -122,11 +122,11 @@ HIDDEN = (
 
 
 @pytest.mark.parametrize("text", HIDDEN)
-def test_a_denied_program_is_found_wherever_it_hides(text: str, tmp_path: Path) -> None:
+def test_a_denied_program_is_found_wherever_it_is_hidden(text: str, tmp_path: Path) -> None:
     assert run(policy_with(command("deny", "curl")), text, str(tmp_path)) == "deny"
 
 
-def test_deny_beats_ask_beats_allow(tmp_path: Path) -> None:
+def test_deny_takes_precedence_over_ask_and_ask_over_allow(tmp_path: Path) -> None:
     cwd = str(tmp_path)
     rules = [command("allow", "make"), command("ask", "make", "deploy"), command("deny", "make", "wipe")]
     for order in (rules, rules[::-1]):
@@ -170,7 +170,7 @@ def test_globs_of_paths() -> None:
     assert judge(policy_with(path("allow", "**/x?[0-9].txt")), Writes("/w/a/xa7.txt")) == "allow"
 
 
-def test_commands_keep_to_the_rules_on_paths(tmp_path: Path) -> None:
+def test_commands_respect_the_rules_for_paths(tmp_path: Path) -> None:
     cwd = str(tmp_path)
     policy = policy_with(path("deny", "vault/**"), path("allow", "out/**"))
     assert run(policy, "cat vault/key", cwd) == "deny"
@@ -179,7 +179,7 @@ def test_commands_keep_to_the_rules_on_paths(tmp_path: Path) -> None:
     assert run(policy, "echo x > a.txt", cwd) == "ask"
 
 
-def test_a_glob_does_not_open_what_is_delicate_unless_it_spells_that_out() -> None:
+def test_a_glob_does_not_allow_sensitive_files_unless_it_names_them() -> None:
     wide = policy_with(path("allow", "**"))
     for effect in (Writes("/w/.git/hooks/x"), Writes("/w/AGENTS.md"), Reads("/w/.env"), Writes("/w/.env")):
         assert judge(wide, effect) == "ask"
@@ -195,7 +195,7 @@ def test_a_glob_does_not_open_what_is_delicate_unless_it_spells_that_out() -> No
     assert judge(theirs, Writes("/w/src/a.py")) == "allow"
 
 
-def test_an_upload_needs_a_rule_on_the_tool_and_keys_are_asked_about_even_then() -> None:
+def test_an_upload_needs_a_rule_for_the_tool_and_keys_need_approval_even_then() -> None:
     upload = Presses(sends_text=True, uploads="/w/a", host="a.example")
     assert judge(policy_with(Rule("allow", host="a.example")), upload, "auto", tool="browser") == "ask"
     allowing = policy_with(Rule("allow", tool="browser"))
@@ -204,7 +204,7 @@ def test_an_upload_needs_a_rule_on_the_tool_and_keys_are_asked_about_even_then()
     assert judge(policy_with(Rule("deny", tool="browser")), upload, "bypass", tool="browser") == "deny"
 
 
-def test_rules_on_hosts_and_tools(tmp_path: Path) -> None:
+def test_rules_for_hosts_and_tools(tmp_path: Path) -> None:
     policy = policy_with(
         Rule("allow", host="*.docs.example"),
         Rule("deny", host="evil.example"),
@@ -227,7 +227,7 @@ def test_rules_on_hosts_and_tools(tmp_path: Path) -> None:
     assert run(policy, "make", str(tmp_path)) == "ask"
 
 
-def test_a_rule_says_where_it_stands(tmp_path: Path) -> None:
+def test_a_rule_says_where_it_is_defined(tmp_path: Path) -> None:
     policy = policy_with(Rule("deny", command=("curl",), source="line 7 of config.yaml"))
     verdict, steps = policy.judge_steps(
         Runs("ls; curl x", str(tmp_path), (str(tmp_path),), confined=True), "ask", ()

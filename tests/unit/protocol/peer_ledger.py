@@ -1,4 +1,4 @@
-"""What one far end sent and received, and what that permits: the model that the peer is compared with."""
+"""The messages that one far end sent and received, and the replies they permit: the model to compare the peer with."""
 
 from typing import Any
 

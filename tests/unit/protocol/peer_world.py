@@ -171,7 +171,7 @@ class World:
             self._updates += 1
 
     def check_queue(self) -> None:
-        """Streams, which ask for room, may never have more in transit than the mark and one update each."""
+        """Check that streams, which ask for room, never have more in transit than the mark plus one update each."""
         unheard = sum(size for number, size in self.streamed.items() if number >= self.ledger.updates_heard)
         most = LIMITS.high_water_bytes + 2 * BUFFER_BYTES + UPDATE_BYTES * LIMITS.in_flight
         self.ledger.check(

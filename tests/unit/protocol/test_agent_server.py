@@ -132,7 +132,7 @@ async def test_a_cancelled_turn_is_answered_and_the_next_one_runs() -> None:
         ("session/prompt", prompt("fail"), INTERNAL_ERROR, ""),
     ],
 )
-async def test_what_it_cannot_serve_is_an_error(method: str, params: object, code: int, words: str) -> None:
+async def test_unsupported_requests_are_errors(method: str, params: object, code: int, words: str) -> None:
     async with talk(Reader()) as (connection, _):
         with pytest.raises(PeerError) as raised:
             await connection.request(method, params, dict[str, Any])
@@ -140,7 +140,7 @@ async def test_what_it_cannot_serve_is_an_error(method: str, params: object, cod
         assert words in raised.value.message
 
 
-async def test_extensions_and_notifications_that_nobody_knows() -> None:
+async def test_unknown_extensions_and_notifications() -> None:
     async with talk(Reader()) as (connection, _):
         for method, params in UNKNOWN:
             connection.notify(method, params)

@@ -122,7 +122,7 @@ async def test_updates_precede_the_answer_of_their_request() -> None:
         assert await far.read() == {"jsonrpc": "2.0", "id": 1, "result": "end"}
 
 
-async def test_whoever_waited_for_an_answer_continues_before_what_was_read_behind_it() -> None:
+async def test_a_caller_that_waited_for_an_answer_continues_before_later_messages_are_handled() -> None:
     async with served() as (far, handler, connection), anyio.create_task_group() as group:
 
         async def ask() -> None:
@@ -205,7 +205,7 @@ async def test_cancels_of_finished_and_unknown_requests_and_of_no_id_are_ignored
         assert handler.bugs == []
 
 
-async def test_twenty_thousand_requests_become_no_more_tasks_than_the_limit() -> None:
+async def test_twenty_thousand_requests_start_no_more_tasks_than_the_limit() -> None:
     count, limit = 20_000, 100
     refused: list[Any] = []
     async with served(Limits(in_flight=limit)) as (far, handler, _):

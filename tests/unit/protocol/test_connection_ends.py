@@ -56,7 +56,7 @@ async def test_our_calls_get_results_and_errors() -> None:
         assert got == [41, -5, INTERNAL_ERROR, INVALID_REQUEST, b'{"x": [1]}']
 
 
-async def test_a_call_given_up_is_cancelled_on_the_other_side_and_its_late_reply_dropped() -> None:
+async def test_an_abandoned_call_is_cancelled_on_the_other_side_and_its_late_reply_dropped() -> None:
     async with served() as (far, handler, connection):
         with pytest.raises(TimeoutError):
             await connection.request("never", {}, int, timeout_s=0)
@@ -109,7 +109,7 @@ async def test_our_call_fails_with_peer_gone_at_the_end_of_input() -> None:
     assert gone == [True]
 
 
-async def test_a_peer_that_does_not_read_any_more_ends_the_run() -> None:
+async def test_a_peer_that_stops_reading_ends_the_run() -> None:
     async with served() as (far, handler, connection):
         await far.call(1, "wait")
         await handler.some_started.wait()
@@ -119,7 +119,7 @@ async def test_a_peer_that_does_not_read_any_more_ends_the_run() -> None:
         assert handler.cancelled == [1]
 
 
-async def test_a_producer_without_end_is_cancelled_when_the_peer_is_lost() -> None:
+async def test_an_endless_producer_is_cancelled_when_the_peer_is_lost() -> None:
     async with served(Limits(high_water_bytes=1000, low_water_bytes=100)) as (far, handler, connection):
         await far.call(1, "stream_for_ever")
         await far.read()
@@ -128,7 +128,7 @@ async def test_a_producer_without_end_is_cancelled_when_the_peer_is_lost() -> No
         assert handler.bugs == []
 
 
-async def test_a_blocked_reader_holds_the_queue_at_the_mark_and_reading_continues() -> None:
+async def test_a_blocked_reader_keeps_the_queue_at_the_mark_and_reading_continues() -> None:
     limits = Limits(high_water_bytes=4096, low_water_bytes=1024, flush_s=0)
     async with served(limits, buffer_bytes=64) as (far, handler, connection):
         sent = [0]
@@ -155,7 +155,7 @@ async def test_a_blocked_reader_holds_the_queue_at_the_mark_and_reading_continue
             group.cancel_scope.cancel()
 
 
-async def test_a_flood_of_junk_from_a_peer_that_does_not_read_is_not_read_for_ever() -> None:
+async def test_a_flood_of_junk_from_a_peer_that_does_not_read_is_not_read_forever() -> None:
     limits = Limits(high_water_bytes=4096, low_water_bytes=1024, stop_reading_bytes=8192, flush_s=0)
     async with served(limits, buffer_bytes=1024) as (far, _, _):
         sent = [0]
@@ -178,7 +178,7 @@ async def test_a_flood_of_junk_from_a_peer_that_does_not_read_is_not_read_for_ev
             group.cancel_scope.cancel()
 
 
-async def test_close_from_inside_a_handler_and_without_a_run() -> None:
+async def test_closing_from_inside_a_handler_and_without_a_run() -> None:
     near, far_end = memory_pair()
     idle = Connection(near, Served(), on_bug=lambda error, trace: None)
     await idle.aclose()
@@ -216,7 +216,7 @@ async def test_no_bytes_kill_a_connection(pieces: list[bytes]) -> None:
         assert all(isinstance(error, (ValueError, AttributeError)) for error, _ in handler.bugs)
 
 
-async def test_what_is_sent_is_encoded_when_it_is_sent() -> None:
+async def test_messages_are_encoded_when_they_are_sent() -> None:
     near, _ = memory_pair()
     connection = Connection(near, Served(), on_bug=lambda error, trace: None)
     with pytest.raises(TypeError):

@@ -100,7 +100,7 @@ def test_an_id_of_another_type_is_refused_with_a_null_id(text: str) -> None:
         rb'{"jsonrpc":"2.0","id":1,"method":"x","params":["\ud8"]}',
     ],
 )
-def test_what_is_not_json_is_a_parse_error_with_a_null_id(data: bytes) -> None:
+def test_invalid_json_is_a_parse_error_with_a_null_id(data: bytes) -> None:
     refusal = refusal_of(data)
     assert (refusal.code, refusal.id, refusal.spoiled_reply_to) == (PARSE_ERROR, None, None)
 
@@ -108,7 +108,7 @@ def test_what_is_not_json_is_a_parse_error_with_a_null_id(data: bytes) -> None:
 @pytest.mark.parametrize(
     "data", [b"[]", b"42", b'"s"', b"null", b"true", b"{}", b'[{"jsonrpc":"2.0","id":1}]']
 )
-def test_json_that_is_no_message_is_an_invalid_request(data: bytes) -> None:
+def test_json_that_is_not_a_message_is_an_invalid_request(data: bytes) -> None:
     refusal = refusal_of(data)
     assert (refusal.code, refusal.id) == (INVALID_REQUEST, None)
 
@@ -129,9 +129,7 @@ def test_json_that_is_no_message_is_an_invalid_request(data: bytes) -> None:
         (frame(id=1, result=1, error={"code": 1, "message": "m"}), None),
     ],
 )
-def test_a_broken_shape_is_answered_with_the_id_when_it_is_the_senders(
-    data: bytes, answer_id: object
-) -> None:
+def test_a_malformed_request_is_answered_with_its_id_if_it_has_one(data: bytes, answer_id: object) -> None:
     refusal = refusal_of(data)
     assert (refusal.code, refusal.id) == (INVALID_REQUEST, answer_id)
 
@@ -146,7 +144,7 @@ def test_a_broken_shape_is_answered_with_the_id_when_it_is_the_senders(
         b'{"id":4,"result":1}',
     ],
 )
-def test_a_broken_reply_tells_which_call_it_spoiled(data: bytes) -> None:
+def test_a_malformed_reply_identifies_its_call(data: bytes) -> None:
     assert refusal_of(data).spoiled_reply_to == 4
 
 
@@ -172,7 +170,7 @@ def test_a_million_keys_duplicate_keys_and_unknown_members_are_tolerated() -> No
     assert message.id == 2
 
 
-def test_numbers_out_of_range_stay_undecoded_until_the_params_are() -> None:
+def test_out_of_range_numbers_stay_undecoded_until_the_params_are_decoded() -> None:
     message = classify(b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"n":1e999999}}')
     assert isinstance(message, Request)
     with pytest.raises(PeerError) as caught:
@@ -188,7 +186,7 @@ def test_lone_surrogate_escapes_are_read_as_replacement_characters() -> None:
     assert msgspec.json.decode(message.params) == ["a\ufffdb\ufffd", "\\ud800", "\U0001f600"]
 
 
-def test_a_large_message_with_a_bad_byte_at_the_end_is_found() -> None:
+def test_a_bad_byte_at_the_end_of_a_large_message_is_found() -> None:
     text = "\u00e9\u20ac\U0001f600" * 400_000
     good = b'{"jsonrpc":"2.0","method":"x","params":["' + text.encode() + b'"]}'
     assert isinstance(classify(good), Notification)
@@ -215,7 +213,7 @@ class Chunk(msgspec.Struct, rename="camel"):
     extra: Raw | msgspec.UnsetType = msgspec.UNSET
 
 
-def test_encoders_write_one_line_and_leave_unset_members_out() -> None:
+def test_encoders_write_one_line_and_omit_unset_members() -> None:
     assert envelope.encode_request(1, "m", Chunk("a")) == (
         b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"messageId":"a"}}\n'
     )
@@ -228,7 +226,7 @@ def test_encoders_write_one_line_and_leave_unset_members_out() -> None:
 
 
 @pytest.mark.parametrize("code", NAMES)
-def test_an_error_without_data_says_the_stable_name_of_its_code(code: int) -> None:
+def test_an_error_without_data_has_the_stable_name_of_its_code(code: int) -> None:
     error = json.loads(envelope.encode_error(1, code, "m"))["error"]
     assert error == {"code": code, "message": "m", "data": {"code": NAMES[code]}}
 

@@ -22,7 +22,7 @@ def feed_in_pieces(reader: FrameReader, data: bytes, size: int) -> list[Frame]:
     return frames
 
 
-def test_lines_are_frames_whatever_ends_them() -> None:
+def test_lines_are_frames_with_any_line_end() -> None:
     data = b'{"a":1}\n{"b":2}\r\n\n\r\n  \t\n{"c":\xe2\x80\xa8}\nrest'
     assert LineReader().feed(data) == [b'{"a":1}', b'{"b":2}', b'{"c":\xe2\x80\xa8}']
 
@@ -73,7 +73,7 @@ def test_lines_do_not_depend_on_how_the_stream_is_split(
 
 
 @given(st.lists(st.binary(max_size=40), max_size=8), st.integers(min_value=1, max_value=50))
-def test_bodies_behind_a_content_length_come_out_as_they_went_in(bodies: list[bytes], size: int) -> None:
+def test_bodies_with_a_content_length_are_read_unchanged(bodies: list[bytes], size: int) -> None:
     data = b"".join(add_length(body) for body in bodies)
     assert feed_in_pieces(ContentLengthReader(), data, size) == bodies
 
@@ -107,7 +107,7 @@ def test_a_body_over_the_limit_is_skipped(size: int) -> None:
 
 
 @given(st.lists(st.binary() | st.sampled_from([b"Content-Length: 3\r\n\r\n", b"\r\n", b"\n"]), max_size=20))
-def test_no_bytes_make_the_reader_of_headers_raise(parts: list[bytes]) -> None:
+def test_no_bytes_make_the_header_reader_raise(parts: list[bytes]) -> None:
     reader = ContentLengthReader(20)
     for part in parts:
         reader.feed(part)

@@ -1,4 +1,4 @@
-"""A fixed slice of the frame fuzzing that `python -m bench.fuzz_frames` does at length."""
+"""A fixed part of the frame fuzzing that `python -m bench.fuzz_frames` does at length."""
 
 import anyio
 import pytest
@@ -10,7 +10,7 @@ FRAMES = 12_000
 WAIT_S = 60
 
 
-def test_sound_frames_are_all_understood() -> None:
+def test_valid_frames_are_all_understood() -> None:
     class Sound(Spoiler):
         def spoil(self) -> bytes:
             return self.random.choice(list_seeds())
@@ -19,7 +19,7 @@ def test_sound_frames_are_all_understood() -> None:
     assert set(kinds) == {"request, decoded", "notification, decoded", "reply"}
 
 
-def test_spoiled_frames_are_distinguished_and_nothing_else_is_raised() -> None:
+def test_invalid_frames_are_distinguished_and_nothing_else_is_raised() -> None:
     kinds = fuzz_parts(Spoiler(seed=1), FRAMES)
     for kind in ("request", "notification"):
         assert kinds[f"{kind}, decoded"] > 0
@@ -31,7 +31,7 @@ def test_spoiled_frames_are_distinguished_and_nothing_else_is_raised() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_live_connection_answers_after_every_thousand_spoiled_frames() -> None:
+async def test_a_live_connection_answers_after_every_thousand_invalid_frames() -> None:
     with anyio.fail_after(WAIT_S):
         answers = await fuzz_connection(Spoiler(seed=2), FRAMES)
     assert answers > FRAMES / 2

@@ -154,13 +154,13 @@ def marks_of(properties: dict[str, Schema]) -> dict[str, int]:
 
 
 @EVERY_VERSION
-def test_every_definition_has_a_name_but_the_envelopes(version: Version) -> None:
+def test_every_definition_except_the_envelopes_has_a_name(version: Version) -> None:
     missing = sorted(name for name in version.definitions if not hasattr(version.types, name))
     assert missing == list(ENVELOPES)
 
 
 @pytest.mark.parametrize(("key", "name"), pairs(is_plain_object))
-def test_a_record_agrees_with_its_object(key: str, name: str) -> None:
+def test_a_record_matches_its_object(key: str, name: str) -> None:
     schema = VERSIONS[key].definitions[name]
     record = getattr(VERSIONS[key].types, name)
     assert set(record.__struct_encode_fields__) == set(schema.get("properties", {}))
@@ -214,7 +214,7 @@ def test_a_scope_is_merged_into_its_elicitation(key: str, name: str) -> None:
 
 
 @EVERY_VERSION
-def test_every_method_of_the_schema_is_in_a_table(version: Version) -> None:
+def test_every_method_in_the_schema_is_in_a_table(version: Version) -> None:
     requests: dict[str, Method] = version.methods.METHODS
     notified: dict[str, Method] = version.methods.ALSO_NOTIFIED
     carried: set[str] = set()
@@ -236,7 +236,7 @@ def test_every_method_of_the_schema_is_in_a_table(version: Version) -> None:
     assert all(requests[name].result is not None for name in notified)
 
 
-def test_the_tables_hold_the_methods_of_their_version() -> None:
+def test_the_tables_contain_the_methods_of_their_version() -> None:
     assert [name for name, row in methods.METHODS.items() if row.result is None] == [
         "$/cancel_request",
         "auth/status_update",

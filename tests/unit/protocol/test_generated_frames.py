@@ -1,4 +1,4 @@
-"""Hand-written frames of both versions match the schema and survive the round trip."""
+"""Handwritten frames of both versions match the schema and survive a round trip."""
 
 import json
 from pathlib import Path
@@ -269,7 +269,7 @@ MAKERS: Final = (
 
 
 @pytest.mark.parametrize(("update", "wire"), MAKERS)
-def test_what_is_made_here_fits_the_schema(update: msgspec.Struct, wire: dict[str, str] | None) -> None:
+def test_frames_created_here_match_the_schema(update: msgspec.Struct, wire: dict[str, str] | None) -> None:
     module: ModuleType = v1 if isinstance(update, v1.Record) else v2
     encoded = msgspec.json.encode(update)
     validate(f"{module.__name__.rpartition('.')[2]}.unstable", "SessionUpdate", json.loads(encoded))

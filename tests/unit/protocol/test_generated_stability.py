@@ -39,11 +39,11 @@ def copy_protocol(target: Path) -> None:
         shutil.copy(PROTOCOL / path, target / path)
 
 
-def test_what_is_committed_is_what_the_schema_gives() -> None:
+def test_the_committed_files_are_those_that_the_schema_generates() -> None:
     assert generate.find_differences(PROTOCOL) == []
 
 
-def test_the_check_sees_an_edit(tmp_path: Path) -> None:
+def test_the_check_detects_an_edit(tmp_path: Path) -> None:
     protocol = tmp_path / "protocol"
     copy_protocol(protocol)
     assert generate.find_differences(protocol) == []
@@ -72,7 +72,7 @@ def test_writing_makes_the_check_pass(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_a_reduced_schema_holds_no_prose(name: str) -> None:
+def test_a_reduced_schema_contains_no_prose(name: str) -> None:
     text = (PROTOCOL / "schema" / f"{name}.json").read_text()
     schema = json.loads(text)
     reduction = importlib.import_module("generator.pinning")
@@ -81,7 +81,7 @@ def test_a_reduced_schema_holds_no_prose(name: str) -> None:
     jsonschema.Draft202012Validator.check_schema(schema)
 
 
-def test_an_unknown_keyword_is_refused() -> None:
+def test_an_unknown_keyword_is_rejected() -> None:
     reduction = importlib.import_module("generator.pinning")
     with pytest.raises(reduction.UnknownKeywordError):
         reduction.reduce_to_facts({"type": "object", "patternProperties": {}})
@@ -105,7 +105,7 @@ def without_default(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("version", TYPES)
-def test_what_is_unstable_is_what_only_the_full_schema_has(version: str) -> None:
+def test_unstable_items_are_those_only_in_the_full_schema(version: str) -> None:
     stable, full = definitions_of(version), definitions_of(f"{version}.unstable")
     types = TYPES[version]
     envelopes = {name for name, part in full.items() if part.get("x-docs-ignore")}
@@ -157,7 +157,7 @@ def schema_with(properties: dict[str, Any], required: list[str]) -> dict[str, An
         ({}, []),
     ],
 )
-def test_a_schema_that_contradicts_the_stable_one_is_refused(properties: Any, required: list[str]) -> None:
+def test_a_schema_that_contradicts_the_stable_one_is_rejected(properties: Any, required: list[str]) -> None:
     reading, stability = (importlib.import_module(f"generator.{name}") for name in ("reading", "stability"))
     stable = reading.SchemaReader(schema_with({"a": {"type": "string"}}, ["a"])).read()
     same = reading.SchemaReader(schema_with({"a": {"type": "string"}, "b": {}}, ["a"])).read()

@@ -79,7 +79,7 @@ class PeerMachine(RuleBasedStateMachine):
     def far_sends_junk(self, junk: Any, piece: int) -> None:
         self._do(self.world.far.say_junk, junk, piece)
         late = {"jsonrpc": "2.0", "id": piece + 900, "result": 1}
-        self._do(self.world.far.say, late, piece)  # a reply to nothing gets no answer
+        self._do(self.world.far.say, late, piece)  # A reply to nothing gets no answer.
 
     @precondition(lambda self: self.world.waiting)
     @rule(pick=PICKS, piece=PIECES)
@@ -163,7 +163,7 @@ TestPeer = PeerMachine.TestCase
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("leaves", ["ends its input", "closes"])
-async def test_a_handler_whose_question_dies_with_the_peer_is_not_a_bug(leaves: str) -> None:
+async def test_a_handler_whose_question_fails_because_the_peer_left_is_not_a_bug(leaves: str) -> None:
     async with served() as (far, handler, connection):
         await far.call(1, "ask")
         assert (await far.read())["method"] == "question"

@@ -75,7 +75,7 @@ TURNS = st.tuples(MOVES, st.booleans())
     leaving=st.none() | LEAVING,
     after=st.lists(TURNS, max_size=10),
 )
-def test_whatever_two_peers_do_to_each_other(
+def test_two_peers_can_do_anything_to_each_other(
     before: list[tuple[Move, bool]], leaving: Leaves | None, after: list[tuple[Move, bool]]
 ) -> None:
     moves = [*before, *([(leaving, True)] if leaving else []), *after]

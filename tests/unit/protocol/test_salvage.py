@@ -1,4 +1,4 @@
-"""Salvage keeps a message whose optional parts are broken, and nothing else."""
+"""Salvaging keeps a message whose optional parts are invalid, and nothing else."""
 
 import json
 from typing import Any
@@ -55,7 +55,7 @@ def test_a_stdio_server_needs_no_tag(server: dict[str, Any]) -> None:
     assert b'"type"' not in msgspec.json.encode(request)
 
 
-def test_a_bad_server_refuses_the_session_and_names_its_place() -> None:
+def test_an_invalid_server_rejects_the_session_and_names_its_position() -> None:
     servers: list[Any] = [{"type": "http", "name": "n", "url": 5, "headers": []}]
     with pytest.raises(msgspec.ValidationError) as caught:
         decode(v1.NewSessionRequest, dump({"cwd": "/w", "mcpServers": servers}))
@@ -72,11 +72,11 @@ def test_meta_never_shadows_a_parameter() -> None:
 
 
 @pytest.mark.parametrize("meta", [5, "x", [1]])
-def test_a_bad_meta_is_left_out(meta: object) -> None:
+def test_an_invalid_meta_is_omitted(meta: object) -> None:
     assert decode(v1.CancelNotification, dump({"sessionId": "s", "_meta": meta})).meta is UNSET
 
 
-def test_absent_and_null_stay_apart() -> None:
+def test_absent_and_null_are_distinguished() -> None:
     assert decode(v1.ToolCallUpdate, b'{"toolCallId": "t"}').title is UNSET
     assert decode(v1.ToolCallUpdate, b'{"toolCallId": "t", "title": null}').title is None
     assert msgspec.json.encode(v1.SessionInfoUpdate(title=None)) == (
@@ -84,13 +84,13 @@ def test_absent_and_null_stay_apart() -> None:
     )
 
 
-def test_a_bad_optional_field_is_left_out() -> None:
+def test_an_invalid_optional_field_is_omitted() -> None:
     update = {**TOOL_CALL, "kind": "teleport", "status": 7, "locations": "here", "rawInput": {"a": 1}}
     note = decode(v1.SessionNotification, dump({"sessionId": "s", "update": update}))
     assert note.update == v1.ToolCall(tool_call_id="t", title="Read", raw_input={"a": 1})
 
 
-def test_bad_items_are_left_out_and_good_ones_repaired() -> None:
+def test_invalid_items_are_omitted_and_valid_ones_repaired() -> None:
     content = [
         {"type": "hologram"},
         {"type": "diff", "path": "p", "newText": "n", "oldText": 4},
@@ -118,13 +118,13 @@ def test_capabilities_are_salvaged_one_by_one() -> None:
     assert request.client_capabilities == v1.ClientCapabilities(fs=fs)
 
 
-def test_leniency_reaches_into_an_embedded_resource() -> None:
+def test_leniency_extends_to_an_embedded_resource() -> None:
     block = {"type": "resource", "resource": {"uri": "u", "text": "t", "mimeType": 5}}
     request = decode(v1.PromptRequest, dump({"sessionId": "s", "prompt": [block]}))
     assert request.prompt == [v1.EmbeddedResource(resource=v1.TextResourceContents(uri="u", text="t"))]
 
 
-def test_an_unknown_variant_is_an_error_where_nothing_allows_to_skip_it() -> None:
+def test_an_unknown_variant_is_an_error_where_it_may_not_be_skipped() -> None:
     block = {"type": SECRET}
     with pytest.raises(msgspec.ValidationError) as caught:
         decode(v1.PromptRequest, dump({"sessionId": "s", "prompt": [block]}))
@@ -142,7 +142,7 @@ def test_an_unknown_variant_is_an_error_where_nothing_allows_to_skip_it() -> Non
         (v1.CreateElicitationResponse, {"action": "accept", "content": {SECRET: {SECRET: SECRET}}}),
     ],
 )
-def test_errors_never_echo(type_: Any, value: object) -> None:
+def test_errors_never_quote_the_message(type_: Any, value: object) -> None:
     with pytest.raises(msgspec.ValidationError) as caught:
         decode(type_, dump(value))
     assert SECRET not in str(caught.value)
@@ -205,7 +205,7 @@ def test_a_state_update_without_a_state_is_an_error() -> None:
         )
 
 
-def test_an_unknown_variant_of_the_draft_is_kept_apart() -> None:
+def test_an_unknown_variant_of_the_draft_is_distinguished() -> None:
     note = decode(
         v2.UpdateSessionNotification, dump({"sessionId": "s", "update": {"sessionUpdate": "_hail"}})
     )
@@ -214,12 +214,12 @@ def test_an_unknown_variant_of_the_draft_is_kept_apart() -> None:
     assert request.prompt == [v2.ContentBlockOther(type="_smell")]
 
 
-def test_a_known_variant_that_is_broken_is_not_taken_for_an_unknown_one() -> None:
+def test_an_invalid_known_variant_is_not_treated_as_unknown() -> None:
     with pytest.raises(msgspec.ValidationError, match="text"):
         decode(v2.PromptRequest, dump({"sessionId": "s", "prompt": [{"type": "text"}]}))
 
 
-def test_bounds_hold_and_a_lenient_value_out_of_them_is_left_out() -> None:
+def test_limits_are_checked_and_a_lenient_value_beyond_them_is_omitted() -> None:
     with pytest.raises(msgspec.ValidationError, match="length >= 1"):
         decode(v2.PromptRequest, dump({"sessionId": "s", "prompt": []}))
     update = {"terminalId": "t", "size": {"cols": 0, "rows": 24}}
@@ -229,7 +229,7 @@ def test_bounds_hold_and_a_lenient_value_out_of_them_is_left_out() -> None:
     assert decode(v2.SessionConfigSelectGroup, dump(group)).options == []
 
 
-def test_null_clears_in_an_upsert_and_absence_keeps() -> None:
+def test_null_clears_a_field_in_an_upsert_and_absence_keeps_it() -> None:
     message = decode(v2.AgentMessage, b'{"sessionUpdate":"agent_message","messageId":"m","content":null}')
     assert message.content is None
     kept = decode(v2.AgentMessage, b'{"sessionUpdate":"agent_message","messageId":"m"}')
@@ -237,7 +237,7 @@ def test_null_clears_in_an_upsert_and_absence_keeps() -> None:
 
 
 @pytest.mark.parametrize("version", [v1, v2], ids=["v1", "v2"])
-def test_an_unstable_field_cannot_refuse_a_stable_peer(version: Any) -> None:
+def test_an_unstable_field_cannot_reject_a_stable_peer(version: Any) -> None:
     request = dump({"cwd": "/w", "mcpServers": None, "systemPrompt": "be brief"})
     with pytest.raises(msgspec.ValidationError, match="systemPrompt"):
         decode(version.NewSessionRequest, request)
@@ -260,12 +260,12 @@ def test_a_depth_bomb_is_a_validation_error(opening: bytes, field: bytes) -> Non
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b'{"sessionId": "\xff"}', b'{"sessionId": "\\ud800"}'])
-def test_what_is_not_json_is_a_decode_error(data: bytes) -> None:
+def test_invalid_json_is_a_decode_error(data: bytes) -> None:
     with pytest.raises(msgspec.DecodeError):
         decode(v1.CancelNotification, data)
 
 
-def test_raw_values_are_taken_as_they_come() -> None:
+def test_raw_values_are_accepted_as_they_are() -> None:
     assert decode(v1.CancelNotification, msgspec.Raw(b'{"sessionId":"s"}')).session_id == "s"
 
 
@@ -305,19 +305,19 @@ def decode_or_refuse(type_: Any, data: bytes) -> None:
 
 
 @given(st.sampled_from(TYPES), NEARLY)
-def test_any_json_is_decoded_or_refused(type_: Any, value: object) -> None:
+def test_any_json_is_decoded_or_rejected(type_: Any, value: object) -> None:
     decode_or_refuse(type_, dump(value))
 
 
 @given(st.sampled_from(TYPES), st.binary())
-def test_any_bytes_are_decoded_or_refused(type_: Any, data: bytes) -> None:
+def test_any_bytes_are_decoded_or_rejected(type_: Any, data: bytes) -> None:
     decode_or_refuse(type_, data)
 
 
 @given(
     st.dictionaries(st.sampled_from(["kind", "status", "content", "locations", "rawInput", "_meta"]), JSON)
 )
-def test_no_optional_field_can_refuse_a_tool_call(fields: dict[str, Any]) -> None:
+def test_no_optional_field_can_reject_a_tool_call(fields: dict[str, Any]) -> None:
     note = decode(v1.SessionNotification, dump({"sessionId": "s", "update": {**TOOL_CALL, **fields}}))
     assert isinstance(note.update, v1.ToolCall)
     assert decode(v1.SessionNotification, msgspec.json.encode(note)) == note

@@ -1,4 +1,4 @@
-"""The single writer of a connection: who may continue at once, and who gets a turn in between."""
+"""The single writer of a connection: which producers may continue at once, and when other tasks run in between."""
 
 import anyio
 import pytest
@@ -13,7 +13,7 @@ FRAME = b"x" * 1024
 
 
 class Neighbour:
-    """Another task, which only wants a turn."""
+    """Another task, which only waits to run."""
 
     def __init__(self) -> None:
         self.had_a_turn = False
@@ -23,7 +23,7 @@ class Neighbour:
 
 
 async def produce(size_bytes: int) -> bool:
-    """Queue that much below the high-water mark, as a producer should; return whether another task had a turn."""
+    """Queue this much below the high-water mark, as a producer should; return whether another task ran."""
     there, _ = memory_pair(ROOM_BYTES)
     writer = Writer(there, high_water_bytes=ROOM_BYTES, low_water_bytes=TURN_BYTES)
     neighbour = Neighbour()
@@ -37,15 +37,15 @@ async def produce(size_bytes: int) -> bool:
     return seen[0]
 
 
-async def test_a_long_replay_lets_others_have_their_turn() -> None:
+async def test_a_long_replay_lets_other_tasks_run() -> None:
     assert await produce(TURN_BYTES)
 
 
-async def test_a_few_frames_go_out_without_a_wait() -> None:
+async def test_a_few_frames_are_sent_without_waiting() -> None:
     assert not await produce(TURN_BYTES // 2)
 
 
-async def test_what_a_producer_queues_is_sent_while_it_continues() -> None:
+async def test_queued_frames_are_sent_while_the_producer_continues() -> None:
     there, here = memory_pair(ROOM_BYTES)
     writer = Writer(there, high_water_bytes=ROOM_BYTES, low_water_bytes=TURN_BYTES)
     async with anyio.create_task_group() as tasks:

@@ -1,4 +1,4 @@
-"""Two rankings become one, search by meaning is never worse than by words, and skill suggestions have reasons."""
+"""Merging two rankings, searching by meaning with a fallback to words, and explained skill suggestions."""
 
 from array import array
 from collections.abc import Callable, Coroutine, Sequence
@@ -79,7 +79,7 @@ def find(session_id: str, position: int) -> SearchHit:
 
 
 class Words:
-    """A word search that finds what it is told to."""
+    """A word search that returns prepared results."""
 
     def __init__(self, *found: SearchHit) -> None:
         self.found = found
@@ -158,14 +158,14 @@ async def place(tmp_path: Path) -> Any:
     await place.aclose()
 
 
-def test_what_stands_high_in_both_rankings_comes_first() -> None:
+def test_results_high_in_both_rankings_come_first() -> None:
     one, two, three = find("a", 1), find("b", 1), find("c", 1)
     assert fuse_rankings(([one, two], [three, two]), 9) == (two, one, three)
     assert fuse_rankings(([one, two], []), 1) == (one,)
     assert len(fuse_rankings(([find("a", number) for number in range(9)],), 9)) == 3
 
 
-async def test_meaning_finds_what_no_word_says(place: Place) -> None:
+async def test_a_search_by_meaning_finds_texts_without_a_common_word(place: Place) -> None:
     assert await place.indexer.index_sessions() == 0
     assert (await place.found("no room in the container"))[0][0] == "ses_disk"
     assert (await place.index.search(RecallQuery("container"))).found == ()
@@ -176,7 +176,7 @@ async def test_meaning_finds_what_no_word_says(place: Place) -> None:
     assert await place.found("container", cwd="/elsewhere") == []
 
 
-async def test_only_what_is_new_is_embedded_and_what_is_deleted_is_forgotten(place: Place) -> None:
+async def test_only_new_texts_are_embedded_and_deleted_ones_are_forgotten(place: Place) -> None:
     await place.indexer.index_sessions()
     first = len(place.embedder.embedded)
     assert await place.indexer.index_sessions() == 0
@@ -192,7 +192,7 @@ async def test_only_what_is_new_is_embedded_and_what_is_deleted_is_forgotten(pla
     assert set(await place.vectors.marks("session")) == {"ses_soup"}
 
 
-async def test_so_many_texts_are_embedded_and_no_more(place: Place) -> None:
+async def test_the_number_of_embedded_texts_is_limited(place: Place) -> None:
     place.indexer.left = 2
     assert await place.indexer.index_sessions() == 1
     assert len(place.embedder.embedded) == 2
@@ -200,7 +200,7 @@ async def test_so_many_texts_are_embedded_and_no_more(place: Place) -> None:
     assert "1 sessions are not indexed by meaning yet" in finds.note
 
 
-async def test_without_its_model_a_search_by_meaning_is_one_for_words(place: Place) -> None:
+async def test_without_its_model_a_search_by_meaning_searches_for_words(place: Place) -> None:
     place.embedder.trouble = ModelUnavailable("It is gone.")
     finds = await place.search().search(RecallQuery("soup", by_meaning=True))
     assert [each.session_id for each in finds.found] == ["ses_soup"]
@@ -211,13 +211,13 @@ async def test_without_its_model_a_search_by_meaning_is_one_for_words(place: Pla
         await place.search().search(RecallQuery("  ", by_meaning=True))
 
 
-def test_a_skill_fits_when_it_is_nearer_than_to_everyday_prompts() -> None:
+def test_a_skill_matches_when_it_is_closer_than_everyday_prompts() -> None:
     skill, anchors = unit([1, 0, 1]), [unit([0, 1, number / 10]) for number in range(10)]
     assert standard_deviations_above(unit([1, 0, 0.5]), skill, anchors) > FIT_THRESHOLD
     assert standard_deviations_above(unit([0, 1, 0.4]), skill, anchors) < FIT_THRESHOLD
 
 
-async def test_a_fitting_skill_is_named_once_a_session(place: Place) -> None:
+async def test_a_matching_skill_is_named_once_per_session(place: Place) -> None:
     place.skill("cut-release", "Publish a version to PyPI.")
     place.skill("cook", "Make soup of tomatoes.")
     reported: list[HermesError] = []
@@ -295,7 +295,7 @@ def test_skills_are_ranked_by_stems_related_words_and_phrases() -> None:
     assert 0 < weak[1] < strong[1]
 
 
-def test_a_skill_is_suggested_from_a_score_or_a_meaning_on_and_the_user_told_about_likely_ones() -> None:
+def test_a_skill_is_suggested_above_a_threshold_and_the_user_is_told_about_likely_ones() -> None:
     assert fitting_skills({0: MIN_SCORE - 0.1}, {}) == []
     assert [each.number for each in fitting_skills({0: 4.0, 1: 9.0, 2: 6.0, 3: 8.0}, {})] == [1, 3, 2]
     assert [
@@ -305,7 +305,7 @@ def test_a_skill_is_suggested_from_a_score_or_a_meaning_on_and_the_user_told_abo
     assert (is_likely(by_words), is_likely(by_both)) == (False, True)
 
 
-def test_a_word_with_one_typing_error_counts_like_the_word_it_is_near_to() -> None:
+def test_a_word_with_one_typo_counts_like_the_correct_word() -> None:
     ranking = WordRanking(
         [("speed", "Make Python programs fast.", ""), ("style", "Tidy the stylesheets.", "")]
     )
@@ -339,7 +339,7 @@ async def test_a_changed_skill_is_embedded_again(place: Place) -> None:
     ]
 
 
-def test_of_two_skills_with_the_words_of_a_prompt_the_nearer_in_meaning_comes_first() -> None:
+def test_of_two_skills_with_the_prompts_words_the_closer_in_meaning_comes_first() -> None:
     numbers = [
         each.number for each in fitting_skills({0: 6.0, 1: 5.0}, {0: Meaning(0.0, 0.0), 1: Meaning(1.5, 1.5)})
     ]
@@ -347,10 +347,10 @@ def test_of_two_skills_with_the_words_of_a_prompt_the_nearer_in_meaning_comes_fi
     assert [each.number for each in fitting_skills({0: 6.0, 1: 5.0}, {})] == [0, 1]
     assert (
         fitting_skills({0: MIN_SCORE - 1.0}, {0: Meaning(1.5, 9.0)}) == []
-    )  # but meaning alone suggests no more skills
+    )  # But meaning alone suggests no more skills.
 
 
-async def test_skills_are_found_by_their_words_names_first(place: Place) -> None:
+async def test_skills_are_found_by_their_words_with_names_first(place: Place) -> None:
     place.skill("cut-release", "Ship it.", body="Speak to the cook.")
     place.skill("cook", "Make soups of tomatoes.")
     skills = place.skills()

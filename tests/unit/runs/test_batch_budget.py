@@ -1,4 +1,4 @@
-"""The shares of a batch's budget: together they never exceed it, and what is returned can be used again."""
+"""Division of a batch's budget: shares never exceed it together, and unused amounts can be used again."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,7 +27,7 @@ def test_runs_within_their_shares_stay_within_the_budget(limit: int, uses: list[
     assert shares.tokens <= limit
 
 
-def test_what_a_line_does_not_use_returns() -> None:
+def test_the_unused_share_of_a_line_is_returned() -> None:
     shares = BudgetShares(BatchBudget(max_cost_usd=1.0))
     first = shares.reserve_share("a", RunBudget(), 2)
     assert first

@@ -18,7 +18,7 @@ def written(folder: Path, *lines: str) -> Path:
     return file
 
 
-def test_a_line_is_completed_with_the_defaults_and_keeps_its_own(tmp_path: Path) -> None:
+def test_a_line_is_completed_with_the_defaults_and_keeps_its_own_values(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     own = {"id": "a", "prompt": "x", "workspace": "sub", "mode": "plan", "budget": {"max_cost_usd": 1}}
     file = written(tmp_path, json.dumps(own), "", '{"id": "b", "prompt": "y"}')
@@ -68,7 +68,7 @@ def test_a_torn_line_is_cut_and_the_file_belongs_to_one_process(tmp_path: Path) 
         assert file.read_bytes() == whole
 
 
-def test_a_file_of_something_else_is_not_touched(tmp_path: Path) -> None:
+def test_an_unrelated_file_is_not_touched(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("my notes\nmore")
     with pytest.raises(BadRequest, match="line 1"):
@@ -76,7 +76,7 @@ def test_a_file_of_something_else_is_not_touched(tmp_path: Path) -> None:
     assert file.read_text() == "my notes\nmore"
 
 
-def test_a_batch_is_found_by_its_prompts_and_says_who_works_on_it(tmp_path: Path) -> None:
+def test_a_batch_is_found_by_its_prompts_and_names_its_process(tmp_path: Path) -> None:
     prompts = tmp_path / "my prompts.jsonl"
     store = BatchStore(tmp_path)
     batch = Batch(default_batch_id(prompts), str(prompts), "out", 1.0, {"a": "d"})

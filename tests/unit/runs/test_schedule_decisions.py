@@ -1,4 +1,4 @@
-"""Each due time is decided once, over ten years of daylight saving time and any changes of the clock."""
+"""Each due time is decided once, over ten years of daylight saving time and any clock changes."""
 
 import random
 from collections import Counter
@@ -26,7 +26,7 @@ def schedule(
 
 
 def decisions(job: Schedule, moments: Iterator[float], start: float = START) -> list[Decision]:
-    """Decide at these moments, as a worker would that reads its clock then."""
+    """Return the decisions of a worker that reads its clock at these moments."""
     found, until = list[Decision](), start
     for now in moments:
         found += decide(job, until, now, is_active=False).decisions
@@ -54,12 +54,12 @@ def test_a_daily_job_runs_once_on_each_day_of_ten_years(cron: str, tz: str) -> N
 
 
 @pytest.mark.parametrize("tz", ["Europe/Berlin", "Australia/Lord_Howe"])
-def test_a_job_every_half_hour_keeps_its_interval_at_changes(tz: str) -> None:
+def test_a_half_hourly_job_keeps_its_interval_at_clock_changes(tz: str) -> None:
     times = [at for at, _ in zip(due_times(Timing("*/30 * * * *", tz=tz), START), range(5_000), strict=False)]
     assert {round(after - before) for before, after in pairwise(times)} == {1800}
 
 
-def test_jumps_of_two_days_lose_and_double_nothing() -> None:
+def test_two_day_jumps_skip_and_double_nothing() -> None:
     """Each due time is in exactly one decision, however the clock changes in between."""
     rolls = random.Random(7)
     job = schedule("0 7 * * *", "Europe/Berlin")
@@ -101,7 +101,7 @@ def test_after_an_absence_one_run_starts_and_the_others_are_reported() -> None:
         ("within", 3600.0, 7200.0, "missed"),
     ],
 )
-def test_what_is_done_about_a_late_run(late: LatePolicy, within_s: float, late_s: float, fate: str) -> None:
+def test_decisions_about_a_late_run(late: LatePolicy, within_s: float, late_s: float, fate: str) -> None:
     job = schedule("0 0 1 1 *", late=late, within_s=within_s)
     due = next_due(job.timing, START)
     assert due
@@ -112,14 +112,14 @@ def test_what_is_done_about_a_late_run(late: LatePolicy, within_s: float, late_s
 @pytest.mark.parametrize(
     ("overlap", "fate"), [("skip", "skipped"), ("queue", "started"), ("cancel", "started")]
 )
-def test_what_is_done_while_the_previous_run_works(overlap: Overlap, fate: str) -> None:
+def test_decisions_while_the_previous_run_works(overlap: Overlap, fate: str) -> None:
     (decision,) = decide(
         schedule("0 * * * *", overlap=overlap), START, START + 3601, is_active=True
     ).decisions
     assert decision.fate == fate
 
 
-def test_a_single_time_is_due_once() -> None:
+def test_a_one_time_schedule_is_due_once() -> None:
     job = Schedule("s", Timing(at=START + 100), RunTemplate("p", "/work"))
     decided = decide(job, START, START + 50, is_active=False)
     assert (decided.decisions, decided.next_at) == ((), START + 100)
@@ -143,10 +143,10 @@ def test_a_pause_is_in_the_history() -> None:
     "timing",
     [Timing("nonsense"), Timing("0 7 * * 1-5 *"), Timing("61 * * * *"), Timing("* * * * *", tz="Mars/X")],
 )
-def test_what_cannot_be_meant_is_refused(timing: Timing) -> None:
+def test_invalid_schedules_are_rejected(timing: Timing) -> None:
     with pytest.raises(BadRequest):
         check_timing(timing)
 
 
-def test_an_expression_in_words() -> None:
+def test_an_expression_is_described_in_words() -> None:
     assert describe_cron(Timing("0 7 * * 1-5")) == "At 07:00 on Monday through Friday"

@@ -1,4 +1,4 @@
-"""When schedules are due, and the messages about impossible expressions."""
+"""Due times of schedules, and messages about impossible expressions."""
 
 import pytest
 
@@ -17,7 +17,7 @@ from hermes_acp.runs.schedule_times import check_timing
         ("soon", "'soon' is not a cron expression."),
     ],
 )
-def test_the_wrong_field_is_named(cron: str, fault: str) -> None:
+def test_the_invalid_field_is_named(cron: str, fault: str) -> None:
     with pytest.raises(BadRequest) as caught:
         check_timing(Timing(cron))
     assert caught.value.message.startswith(fault)

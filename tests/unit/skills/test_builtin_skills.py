@@ -1,4 +1,4 @@
-"""Built-in skills of two versions, and the user's own skills with the same names."""
+"""Built-in skills in two versions, and the user's own skills with the same names."""
 
 import argparse
 from pathlib import Path
@@ -52,7 +52,7 @@ def versions(tmp_path: Path) -> Versions:
     return Versions(tmp_path)
 
 
-def test_without_own_skills_only_the_differences_are_reported(versions: Versions) -> None:
+def test_without_user_skills_only_the_differences_are_reported(versions: Versions) -> None:
     assert versions.follow() == BuiltinChanges(new=("coming",), changed=("changing",), gone=("going",))
     assert versions.follow(is_back=True) == BuiltinChanges(
         new=("going",), changed=("changing",), gone=("coming",)
@@ -60,7 +60,7 @@ def test_without_own_skills_only_the_differences_are_reported(versions: Versions
     assert not list(versions.own.iterdir())
 
 
-def test_an_edited_copy_stays_as_it_is(versions: Versions) -> None:
+def test_an_edited_copy_is_unchanged(versions: Versions) -> None:
     write(versions.own, "changing", "Do it my way.")
     write(versions.own, "same", "Do this my way, too.")
     write(versions.own, "going", "Go.")
@@ -73,7 +73,7 @@ def test_an_edited_copy_stays_as_it_is(versions: Versions) -> None:
 
 
 @pytest.mark.parametrize("origin", ["old", "oldest"])
-def test_an_unedited_copy_follows_and_can_be_restored(versions: Versions, origin: str) -> None:
+def test_an_unedited_copy_is_updated_and_can_be_restored(versions: Versions, origin: str) -> None:
     skill = write(versions.own, "changing", f"Do it {origin}.", details=origin)
     found = versions.follow()
     assert (found.followed, found.hidden) == (("changing",), ())
@@ -86,7 +86,7 @@ def test_an_unedited_copy_follows_and_can_be_restored(versions: Versions, origin
     assert [each.cause.who for each in kept] == ["user", "program", "program"]
 
 
-def test_a_copy_with_one_more_file_is_edited(versions: Versions) -> None:
+def test_a_copy_with_an_additional_file_counts_as_edited(versions: Versions) -> None:
     write(versions.own, "changing", "Do it old.", details="old", mine="Mine.")
     assert versions.follow().hidden == ("changing",)
     assert versions.text("changing") == "Do it old."
@@ -106,7 +106,7 @@ def test_a_skill_from_elsewhere_and_a_link_are_not_touched(versions: Versions, t
     assert (versions.own / "coming").is_symlink()
 
 
-def test_a_skill_that_is_turned_off_stays_off(tmp_path: Path) -> None:
+def test_a_disabled_skill_stays_disabled(tmp_path: Path) -> None:
     environment = environment_of({"HOME": str(tmp_path), "PATH": ""})
     environment.home.mkdir(parents=True)
     skills = SkillService(environment, lambda _: None)

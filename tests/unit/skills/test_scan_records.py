@@ -39,7 +39,7 @@ def test_findings_are_kept_by_content(tmp_path: Path) -> None:
     assert findings(home) == ()
 
 
-def test_another_scanner_and_a_lost_file_are_scanned_again(tmp_path: Path) -> None:
+def test_a_new_scanner_or_a_lost_file_causes_another_scan(tmp_path: Path) -> None:
     home = tmp_path / "home"
     write_skill(home, "ship", ATTACK)
     first = findings(home)
@@ -53,7 +53,7 @@ def test_another_scanner_and_a_lost_file_are_scanned_again(tmp_path: Path) -> No
     assert findings(home) == first
 
 
-def test_where_nothing_can_be_kept_it_is_reported_anyway(tmp_path: Path) -> None:
+def test_findings_are_reported_even_if_they_cannot_be_stored(tmp_path: Path) -> None:
     home = tmp_path / "home"
     write_skill(home, "ship", ATTACK)
     (home / "cache").write_text("a file where a folder is needed")

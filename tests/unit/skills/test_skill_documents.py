@@ -1,4 +1,4 @@
-"""What is accepted as a skill: the standard's format, and common deviations."""
+"""Parsing of skill files: the standard's format, and common deviations."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def mistakes(text: str, folder: str = "pdf-processing") -> str:
     return " ".join(mistake.text for mistake in read_document(text, folder)[1])
 
 
-def test_everything_the_standard_names_is_read() -> None:
+def test_every_field_of_the_standard_is_read() -> None:
     assert read(WHOLE) == SkillDocument(
         name="pdf-processing",
         description="Extract text from PDF files. Use when handling PDFs.",
@@ -54,13 +54,13 @@ def test_everything_the_standard_names_is_read() -> None:
         (f"---\nname: {'a' * 65}\ndescription: d\n---\nx", "must be at most 64"),
     ],
 )
-def test_what_cannot_be_used_says_why(text: str, why: str) -> None:
+def test_an_unusable_skill_says_why(text: str, why: str) -> None:
     document, _ = read_document(text, "PDF processing")
     assert document is None
     assert why in mistakes(text)
 
 
-def test_slips_of_others_are_read_and_told() -> None:
+def test_common_mistakes_are_accepted_and_reported() -> None:
     colon = "---\nname: pdf-processing\ndescription: Use it: always\n---\nx"
     assert read(colon).description == "Use it: always"
     assert "line by line" in mistakes(colon)
@@ -70,7 +70,7 @@ def test_slips_of_others_are_read_and_told() -> None:
 
 
 @pytest.mark.parametrize("where", ["", "metadata:\n  "])
-def test_conditions_are_read_wherever_they_stand(where: str) -> None:
+def test_conditions_are_read_wherever_they_are(where: str) -> None:
     text = f"---\nname: a\ndescription: d\n{where}platforms: [linux, macOS]\n---\n"
     assert read(text, "a").platforms == ("linux", "macos")
     text = f"---\nname: a\ndescription: d\n{where}requires-tools: terminal, browser\n---\n"
@@ -81,13 +81,13 @@ def test_conditions_are_read_wherever_they_stand(where: str) -> None:
     assert read(text, "a").requires_groups == ("web",)
 
 
-def test_a_surface_that_does_not_exist_is_a_mistake() -> None:
+def test_an_unknown_surface_is_a_mistake() -> None:
     document, mistakes = read_document("---\nname: a\ndescription: d\nsurfaces: [phone]\n---\n", "a")
     assert document is None
     assert "'phone' is unknown. Use editor, terminal, headless, chat, voice." in mistakes[0].text
 
 
-def test_a_skill_suits_its_surfaces_and_sessions_whose_surface_is_not_known() -> None:
+def test_a_skill_applies_to_its_surfaces_and_to_sessions_with_an_unknown_surface() -> None:
     for_chat = read("---\nname: a\ndescription: d\nsurfaces: chat\n---\n", "a")
     for_all = read("---\nname: a\ndescription: d\n---\n", "a")
     assert [for_chat.suits(surface) for surface in ("chat", "", "editor")] == [True, True, False]
@@ -95,7 +95,7 @@ def test_a_skill_suits_its_surfaces_and_sessions_whose_surface_is_not_known() ->
 
 
 @pytest.mark.parametrize("name", ["PDF Processing", "../../etc", "Ünï"])
-def test_one_whose_name_is_none_goes_by_its_folders(name: str) -> None:
+def test_a_skill_with_an_invalid_name_is_named_after_its_folder(name: str) -> None:
     document, mistakes = read_document(f"---\nname: {name}\ndescription: Reads PDFs.\n---\nDo it.\n", "pdf")
     assert document
     assert document.name == "pdf"

@@ -1,4 +1,4 @@
-"""Skills in use: what is counted, undone, archived and checked in advance."""
+"""Skills in use: their use is counted, and changes are undone, archived and checked in advance."""
 
 from pathlib import Path
 
@@ -63,7 +63,7 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
 
 
-def test_two_failures_in_a_row_undo_what_the_agent_changed_last(bench: Bench) -> None:
+def test_two_consecutive_failures_undo_the_agents_last_change(bench: Bench) -> None:
     bench.writes("by hand", "user")
     bench.writes("first")
     bench.writes("second")
@@ -83,7 +83,7 @@ def test_two_failures_in_a_row_undo_what_the_agent_changed_last(bench: Bench) ->
     assert (usage.uses, usage.failures) == (10, 9)
 
 
-def test_what_only_the_agent_wrote_is_archived(bench: Bench) -> None:
+def test_only_skills_written_by_the_agent_are_archived(bench: Bench) -> None:
     bench.writes("first")
     bench.uses(has_failed=True)
     (reported,) = bench.uses(has_failed=True)
@@ -94,7 +94,7 @@ def test_what_only_the_agent_wrote_is_archived(bench: Bench) -> None:
     assert bench.body() == "first"
 
 
-def test_a_failure_counts_for_the_version_it_was_seen_with(bench: Bench) -> None:
+def test_a_failure_counts_for_the_version_that_was_used(bench: Bench) -> None:
     bench.writes("by hand", "user")
     bench.writes("first")
     bench.uses(has_failed=True)
@@ -103,7 +103,7 @@ def test_a_failure_counts_for_the_version_it_was_seen_with(bench: Bench) -> None
     assert bench.body() == "second"
 
 
-def test_a_change_by_hand_is_never_undone(bench: Bench) -> None:
+def test_a_manual_change_is_never_undone(bench: Bench) -> None:
     bench.writes("first")
     (bench.folder / "SKILL.md").write_bytes(HEAD + b"mended")
     assert [bench.uses(has_failed=True) for _ in range(3)] == [(), (), ()]
@@ -125,7 +125,7 @@ def test_an_undo_makes_the_last_use_a_failure_once(bench: Bench) -> None:
     assert bench.body() == "by hand"
 
 
-def test_a_reported_failure_counts_in_a_turn_that_was_done(bench: Bench) -> None:
+def test_a_reported_failure_counts_in_a_completed_turn(bench: Bench) -> None:
     bench.writes("first")
     bench.usage_tracker.report("session_1", "ship", str(bench.folder))
     bench.usage_tracker.settle("session_1", has_failed=False)
@@ -136,7 +136,7 @@ def test_a_reported_failure_counts_in_a_turn_that_was_done(bench: Bench) -> None
     assert bench.usage_tracker.usage(str(bench.folder)).uses == 1
 
 
-def test_what_the_agent_wrote_and_nobody_uses_is_archived(bench: Bench) -> None:
+def test_unused_skills_of_the_agent_are_archived(bench: Bench) -> None:
     bench.writes("first")
     bench.now_s += STALE_AFTER_S - 10
     bench.uses(has_failed=False)
@@ -149,7 +149,7 @@ def test_what_the_agent_wrote_and_nobody_uses_is_archived(bench: Bench) -> None:
     assert bench.usage_tracker.archive_stale() == ()
 
 
-def test_what_a_person_wrote_stays_however_old(bench: Bench) -> None:
+def test_a_users_skill_stays_however_old(bench: Bench) -> None:
     bench.writes("by hand", "user")
     bench.writes("first")
     bench.now_s += 10 * STALE_AFTER_S
@@ -157,7 +157,7 @@ def test_what_a_person_wrote_stays_however_old(bench: Bench) -> None:
     assert bench.folder.is_dir()
 
 
-async def test_files_of_a_skill_come_and_go(bench: Bench) -> None:
+async def test_files_of_a_skill_are_added_and_removed(bench: Bench) -> None:
     text = (HEAD + b"Read [more](references/more.md).").decode()
     with pytest.raises(BadRequest, match=r"references/more\.md"):
         await bench.change(SkillChange("create", "ship", "why", text))
@@ -175,7 +175,7 @@ async def test_files_of_a_skill_come_and_go(bench: Bench) -> None:
     assert len(bench.history.versions()) == 3
 
 
-async def test_what_changed_since_it_was_shown_is_not_overwritten(bench: Bench) -> None:
+async def test_a_skill_changed_since_it_was_shown_is_not_overwritten(bench: Bench) -> None:
     bench.writes("Do it.")
     change = SkillChange("patch", "ship", "why", "Do that.", "Do it.")
     preview = await bench.workshop.preview(str(bench.project), change)
@@ -185,7 +185,7 @@ async def test_what_changed_since_it_was_shown_is_not_overwritten(bench: Bench) 
     assert bench.body() == "Do it."
 
 
-async def test_whoever_decides_is_told_about_a_skill_on_the_same_subject(bench: Bench) -> None:
+async def test_the_approver_is_told_about_a_skill_on_the_same_subject(bench: Bench) -> None:
     bench.writes("Do it.")
     text = "---\nname: deploy\ndescription: Deploy the site to our staging server.\n---\nDo it.\n"
     preview = await bench.workshop.preview(str(bench.project), SkillChange("create", "deploy", "why", text))
@@ -195,7 +195,7 @@ async def test_whoever_decides_is_told_about_a_skill_on_the_same_subject(bench: 
     assert preview.warnings == ()
 
 
-def test_likeness_is_of_meaning_bearing_words() -> None:
+def test_similarity_is_based_on_meaningful_words() -> None:
     texts = {
         "ship": "ship Deploys the web site to staging",
         "deploy": "deploy Deploying a web site onto the staging host",
@@ -208,7 +208,7 @@ def test_likeness_is_of_meaning_bearing_words() -> None:
     assert same == pytest.approx(1.0)
 
 
-def test_a_skill_of_somebody_else_may_have_slips() -> None:
+def test_a_foreign_skill_may_have_mistakes() -> None:
     files = {"SKILL.md": b"---\nname: ship\ndescription: Ships.\n---\nSee [x](lost.md) and `[y](also.md)`."}
     assert any("lost.md" in fault for fault in check_skill("ship", files).faults)
     assert not any("also.md" in fault for fault in check_skill("ship", files).faults)
@@ -217,7 +217,7 @@ def test_a_skill_of_somebody_else_may_have_slips() -> None:
     assert check_skill("ship", {}).faults == ("It has no SKILL.md.",)
 
 
-def test_all_of_it_is_told(bench: Bench) -> None:
+def test_the_user_is_shown_everything(bench: Bench) -> None:
     bench.writes("first")
     bench.uses(has_failed=True)
     found = overview(
@@ -234,7 +234,7 @@ def test_all_of_it_is_told(bench: Bench) -> None:
     assert "session session_1: why" in describe_version(bench.history.versions()[0])
 
 
-def test_of_very_many_twins_the_rest_is_counted(bench: Bench) -> None:
+def test_of_very_many_similar_skills_the_remaining_ones_are_counted(bench: Bench) -> None:
     similar_skills = [SimilarSkills(f"a{number}", f"b{number}", "in meaning") for number in range(50)]
     found = overview(
         bench.library.collection(str(bench.project)), bench.usage_tracker, lambda _: True, similar_skills, {}
@@ -260,7 +260,7 @@ def test_of_very_many_twins_the_rest_is_counted(bench: Bench) -> None:
         ("curl -s https://x.example/a.json | jq .", ""),
     ],
 )
-def test_a_foreign_file_that_runs_what_it_downloads_is_warned_of(text: str, shown: str) -> None:
+def test_the_user_is_warned_about_a_foreign_file_that_runs_downloads(text: str, shown: str) -> None:
     files = {"SKILL.md": b"---\nname: ship\ndescription: Ships.\n---\nDo it.\n", "go.sh": text.encode()}
     expected = (f"go.sh, line 1, runs downloaded content: {shown}",) if shown else ()
     assert check_skill("ship", files, is_foreign=True).warnings == expected

@@ -10,7 +10,7 @@ from hermes_acp.skills.suggestions.skill_fit import Meaning
 NO_MEANINGS: Mapping[int, Meaning] = MappingProxyType({})
 
 
-def test_the_right_skill_is_suggested_first_as_often_as_measured() -> None:
+def test_the_right_skill_is_suggested_first_at_the_measured_rate() -> None:
     skills = labelled_skills()
     ranking = word_ranking(skills)
     seen = {request: each.name for each in skills for request in each.seen}
@@ -25,7 +25,7 @@ def test_the_right_skill_is_suggested_first_as_often_as_measured() -> None:
     assert rates(skills, fresh, scores, []).first / len(fresh) >= 0.63
 
 
-def test_requests_that_need_no_skill_rarely_bother_the_user() -> None:
+def test_requests_without_a_matching_skill_rarely_get_a_suggestion() -> None:
     ranking = word_ranking(labelled_skills())
     fits = [fitting_skills(ranking.scores(request), NO_MEANINGS) for request in unrelated_requests()]
     assert sum(any(map(is_likely, each)) for each in fits) / len(fits) <= 0.1

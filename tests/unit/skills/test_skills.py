@@ -1,4 +1,4 @@
-"""Skills in folders: which are found, which takes precedence, what is excluded, and how they are called."""
+"""Skills in folders: which are found, which takes precedence, what is excluded, and how skills are invoked."""
 
 import os
 import sys
@@ -29,7 +29,7 @@ BUILTIN = {"review-changes", "write-a-skill"}
 
 
 class Trusting:
-    """Trusts what it is told to."""
+    """Trusts the given items."""
 
     def __init__(self, *digests: str) -> None:
         self.digests = digests
@@ -74,7 +74,7 @@ def own(collection: SkillCollection) -> dict[str, str]:
     return {skill.name: skill.label for skill in collection.skills if skill.scope != "builtin"}
 
 
-def test_they_are_found_in_every_place_and_the_nearest_is_meant(machine: Machine) -> None:
+def test_skills_are_found_in_every_location_and_the_nearest_takes_precedence(machine: Machine) -> None:
     package = machine.project / "packages" / "web"
     for folder in (
         machine.project / ".hermes/skills/a",
@@ -95,13 +95,13 @@ def test_they_are_found_in_every_place_and_the_nearest_is_meant(machine: Machine
     assert any("has the same name" in each.why for each in machine.collection().hidden)
 
 
-def test_what_comes_with_the_agent_is_sound() -> None:
+def test_the_bundled_skills_are_valid() -> None:
     collection = collect_skills(find_skill_folders("/", Path("/none"), Path("/none")))
     assert {skill.name for skill in collection.skills} == BUILTIN
     assert [skill.mistakes for skill in collection.skills] == [(), ()]
 
 
-def test_conditions_keep_a_skill_away(machine: Machine) -> None:
+def test_conditions_exclude_a_skill(machine: Machine) -> None:
     machine.skill(machine.home / "skills/mac", more="platforms: [macos]\n")
     machine.skill(machine.home / "skills/browse", more="requires-tools: [browser]\n")
     machine.skill(machine.home / "skills/shell", more="requires-tools: [terminal]\n")
@@ -109,7 +109,7 @@ def test_conditions_keep_a_skill_away(machine: Machine) -> None:
     assert set(own(machine.collection(platform="darwin"))) == {"shell", "mac"}
 
 
-def test_links_out_of_the_workspace_and_odd_files_are_not_read(machine: Machine, tmp_path: Path) -> None:
+def test_links_out_of_the_workspace_and_special_files_are_not_read(machine: Machine, tmp_path: Path) -> None:
     secret = machine.skill(tmp_path / "elsewhere" / "stolen")
     place = machine.project / ".agents/skills"
     (place / "linked").mkdir(parents=True)
@@ -122,7 +122,7 @@ def test_links_out_of_the_workspace_and_odd_files_are_not_read(machine: Machine,
     assert {each.place.rpartition("/")[2] for each in collection.unusable} == {"linked", "huge", "pipe"}
 
 
-def test_the_scanner_keeps_out_descriptions_and_cuts_bodies(machine: Machine) -> None:
+def test_the_scanner_excludes_descriptions_and_cuts_bodies(machine: Machine) -> None:
     machine.skill(machine.project / ".agents/skills/poison", description=ATTACK)
     machine.skill(machine.project / ".agents/skills/partly", body=f"Build it.\n\n{ATTACK}\n\nShip it.")
     collection = machine.collection()
@@ -135,7 +135,7 @@ def test_the_scanner_keeps_out_descriptions_and_cuts_bodies(machine: Machine) ->
     assert skill.findings
 
 
-async def test_what_is_cut_out_of_another_file_is_reported_and_can_be_let_pass(machine: Machine) -> None:
+async def test_passages_cut_from_another_file_are_reported_and_can_be_allowed(machine: Machine) -> None:
     folder = machine.skill(machine.home / "skills/deploy", body="See references/hosts.md.")
     (folder / "references").mkdir()
     file = folder / "references/hosts.md"
@@ -186,7 +186,7 @@ async def filled(source: SkillSource, name: str, words: str) -> str:
     return part.text
 
 
-async def test_commands_take_parameters_and_stack(machine: Machine) -> None:
+async def test_commands_take_parameters_and_can_be_combined(machine: Machine) -> None:
     machine.skill(machine.home / "skills/greet", body="Say $1 to $2, because: $ARGUMENTS.")
     machine.skill(machine.home / "skills/plain", body="Be plain.")
     source = machine.source()
@@ -198,7 +198,7 @@ async def test_commands_take_parameters_and_stack(machine: Machine) -> None:
     assert "own words: about $5" in await filled(source, "plain", "about $5")
 
 
-async def test_a_skill_of_the_workspace_is_called_for_by_its_command_only_when_trusted(
+async def test_a_workspaces_skill_is_invoked_by_its_command_only_when_trusted(
     machine: Machine,
 ) -> None:
     machine.skill(machine.project / ".agents/skills/theirs")
@@ -210,7 +210,7 @@ async def test_a_skill_of_the_workspace_is_called_for_by_its_command_only_when_t
     assert "Do it." in await filled(machine.source(skill.digest), "theirs", "")
 
 
-async def test_news_are_reported_once(machine: Machine) -> None:
+async def test_new_skills_are_reported_once(machine: Machine) -> None:
     machine.skill(machine.project / ".agents/skills/poison", description=ATTACK)
     source = machine.source()
     await source.renew()
@@ -220,7 +220,7 @@ async def test_news_are_reported_once(machine: Machine) -> None:
 
 
 @pytest.mark.anyio
-async def test_the_folder_here_offers_nothing_to_a_session_whose_files_are_elsewhere(
+async def test_the_local_folder_offers_nothing_to_a_session_with_remote_files(
     machine: Machine,
 ) -> None:
     machine.skill(machine.project / ".hermes/skills/local")
@@ -232,7 +232,7 @@ async def test_the_folder_here_offers_nothing_to_a_session_whose_files_are_elsew
         assert "mine" in source.templates()
 
 
-def test_a_workspace_elsewhere_has_what_its_user_has_everywhere(machine: Machine) -> None:
+def test_a_remote_workspace_has_the_users_own_skills(machine: Machine) -> None:
     workspace = MemoryWorkspace()
     workspace.cwd = str(machine.project)
     assert machine.library().place(workspace) == str(machine.project)
@@ -240,14 +240,14 @@ def test_a_workspace_elsewhere_has_what_its_user_has_everywhere(machine: Machine
     assert far.place(workspace) == str(machine.home)
 
 
-def test_one_link_in_a_circle_hides_nothing_else(machine: Machine) -> None:
+def test_a_circular_link_hides_nothing_else(machine: Machine) -> None:
     place = machine.project / ".agents/skills"
     machine.skill(place / "ship")
     (place / "circle").symlink_to("circle")
     assert own(machine.collection()) == {"ship": ".agents/skills/ship"}
 
 
-def test_a_user_links_whole_skills_and_one_that_is_reached_twice_counts_once(machine: Machine) -> None:
+def test_a_linked_skill_that_is_reached_twice_counts_once(machine: Machine) -> None:
     machine.skill(machine.user / ".agents/skills/shared")
     machine.skill(machine.user / "work" / "mine")
     for name, target in (("shared", "../../.agents/skills/shared"), ("mine", "../../work/mine")):
@@ -267,7 +267,7 @@ def test_a_user_links_whole_skills_and_one_that_is_reached_twice_counts_once(mac
     assert unusable.place.endswith("stolen")
 
 
-def test_of_very_many_skills_the_rest_is_reported_and_nobody_elses_are_pushed_out(
+def test_of_very_many_skills_the_remaining_ones_are_reported_and_no_others_displaced(
     machine: Machine,
 ) -> None:
     for number in range(MAX_SKILLS + 3):
@@ -280,7 +280,7 @@ def test_of_very_many_skills_the_rest_is_reported_and_nobody_elses_are_pushed_ou
     assert (rest.place, rest.why) == (f".agents/skills/s{MAX_SKILLS:04}", skill_collection.TOO_MANY_SKILLS)
 
 
-async def test_of_many_that_are_not_used_a_few_are_reported(machine: Machine) -> None:
+async def test_some_unused_skills_are_reported_if_there_are_many(machine: Machine) -> None:
     for number in range(40):
         machine.skill(machine.project / f".agents/skills/s{number}", description="")
     source = machine.source()
@@ -290,7 +290,7 @@ async def test_of_many_that_are_not_used_a_few_are_reported(machine: Machine) ->
     assert news[-1] == "30 more skills are not used: `/skills` shows the reasons."
 
 
-def test_every_folder_that_may_come_to_hold_skills_is_known(machine: Machine) -> None:
+def test_every_folder_that_may_contain_skills_later_is_known(machine: Machine) -> None:
     here = machine.project / "packages/web/src"
     here.mkdir(parents=True)
     machine.home.mkdir()
@@ -328,7 +328,7 @@ async def test_commands_in_a_skill_are_for_the_model_to_run(machine: Machine) ->
     assert "Nothing was run" not in (await library.open(place, "theirs")).text
 
 
-async def test_what_a_skill_says_is_scanned_when_it_is_called_for_and_its_user_is_told(
+async def test_a_skill_is_scanned_when_it_is_invoked_and_its_user_is_told(
     machine: Machine,
 ) -> None:
     folder = machine.skill(machine.home / "skills/mine", body=f"Build it.\n\n{ATTACK}\n\nShip it.")
@@ -343,7 +343,7 @@ async def test_what_a_skill_says_is_scanned_when_it_is_called_for_and_its_user_i
     assert f"were cut out by the injection scanner: line {line}: " in sentence
 
 
-async def test_passages_are_reported_before_a_skill_is_called_for(machine: Machine) -> None:
+async def test_passages_are_reported_before_a_skill_is_invoked(machine: Machine) -> None:
     machine.skill(machine.home / "skills/mine", body=f"Build it.\n\n{ATTACK}")
     source = machine.source()
     reported: list[str] = []
@@ -357,7 +357,7 @@ async def test_passages_are_reported_before_a_skill_is_called_for(machine: Machi
     assert "were cut out" in reported[0]
 
 
-def test_what_did_not_change_is_not_read_again(machine: Machine) -> None:
+def test_an_unchanged_skill_is_not_read_again(machine: Machine) -> None:
     folder = machine.skill(machine.home / "skills/mine")
     other = machine.skill(machine.home / "skills/other")
     library = machine.library()
@@ -372,7 +372,7 @@ def test_what_did_not_change_is_not_read_again(machine: Machine) -> None:
     assert library.collection(str(machine.project)).find("mine") is None
 
 
-async def test_a_user_lets_a_skill_pass_as_it_is(machine: Machine) -> None:
+async def test_a_user_allows_a_skill_in_its_current_version(machine: Machine) -> None:
     folder = machine.skill(machine.home / "skills/mine", description=ATTACK, body=f"Build.\n\n{ATTACK}")
     library, place = machine.library(), str(machine.project)
     (unusable,) = library.collection(place).unusable
@@ -386,10 +386,10 @@ async def test_a_user_lets_a_skill_pass_as_it_is(machine: Machine) -> None:
     assert library.collection(place).find("mine") is None
 
 
-async def test_the_watch_of_visitors_who_left_ends_whoever_has_come_since(machine: Machine) -> None:
+async def test_the_watch_of_clients_who_left_ends_although_others_have_come(machine: Machine) -> None:
     started: list[Callable[[], Coroutine[Any, Any, None]]] = []
 
-    look = anyio.sleep_forever  # nothing changes here
+    look = anyio.sleep_forever  # Nothing changes here.
     watch = SkillWatch(machine.library(), str(machine.project), started.append, FolderWatcher(lambda _: None))
     with watch.notifying(look):
         pass

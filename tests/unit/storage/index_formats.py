@@ -76,7 +76,7 @@ SEARCH_FORMATS: Mapping[int, Builder] = MappingProxyType({1: _search_format_1})
 
 
 def write_format(path: Path, formats: Mapping[int, Builder], version: int) -> None:
-    """Create the file as a hermes-acp of that format left it."""
+    """Create the file as a hermes-acp with that format left it."""
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA journal_mode=WAL")
     formats[version](connection)

@@ -1,4 +1,4 @@
-"""What the doctor finds in a home folder, and that checking changes nothing."""
+"""Findings of `doctor` in a home folder; checking changes nothing."""
 
 import sqlite3
 from contextlib import closing
@@ -46,7 +46,7 @@ def record(home: Path) -> Path:
     return home / "sessions" / "ses_a.jsonl"
 
 
-async def test_a_sound_home_is_fine(home: Path) -> None:
+async def test_an_intact_home_has_no_problems(home: Path) -> None:
     assert reported(home, "problem") == reported(home, "note") == []
     assert reported(home, "fine") == [
         f"{home} is writable.",
@@ -57,7 +57,7 @@ async def test_a_sound_home_is_fine(home: Path) -> None:
     ]
 
 
-def test_a_home_that_is_not_there_is_fine_and_one_that_is_a_file_is_not(tmp_path: Path) -> None:
+def test_a_missing_home_is_fine_and_a_file_in_its_place_is_not(tmp_path: Path) -> None:
     assert [finding.level for finding in run_checks(tmp_path / "none")] == ["fine"]
     (tmp_path / "file").write_text("")
     assert [finding.level for finding in run_checks(tmp_path / "file")] == ["problem"]
@@ -74,18 +74,18 @@ async def test_of_many_damaged_records_the_first_are_named_and_the_others_counte
     assert "2 of 32 session records are intact." in reported(home, "fine")
 
 
-async def test_rights_of_others_are_told_with_the_command_that_takes_them(home: Path) -> None:
+async def test_permissions_of_others_are_reported_with_the_command_that_removes_them(home: Path) -> None:
     record(home).chmod(0o644)
     assert f"`chmod -R go= {home}`" in next(each.hint for each in run_checks(home) if each.level == "note")
 
 
-async def test_rights_of_others_are_named(home: Path) -> None:
+async def test_permissions_of_others_are_named(home: Path) -> None:
     record(home).chmod(0o644)
     (note,) = reported(home, "note")
     assert str(record(home)) in note
 
 
-async def test_a_torn_tail_is_a_note_and_none_while_somebody_writes(home: Path) -> None:
+async def test_a_torn_tail_is_a_note_but_not_while_somebody_writes(home: Path) -> None:
     with record(home).open("ab") as stream:
         stream.write(b'{"crc":1,"ev')
     assert any("12 torn bytes" in note for note in reported(home, "note"))
@@ -109,7 +109,7 @@ async def test_damage_in_the_middle_an_empty_record_and_a_wrong_name_are_problem
     assert any("is the record of ses_b" in text for text in problems)
 
 
-async def test_an_index_that_disagrees_is_a_problem_that_rebuilding_mends(home: Path) -> None:
+async def test_an_index_that_differs_from_the_records_is_a_problem_that_rebuilding_fixes(home: Path) -> None:
     for name, change in (
         ("index.db", "UPDATE sessions SET title = 'Other' WHERE id = 'ses_a'"),
         ("search.db", "DELETE FROM passages WHERE speaker = 'user'"),
@@ -125,7 +125,7 @@ async def test_an_index_that_disagrees_is_a_problem_that_rebuilding_mends(home: 
     assert reported(home, "problem") == []
 
 
-async def test_damaged_indexes_are_problems_that_rebuilding_mends(home: Path) -> None:
+async def test_damaged_indexes_are_problems_that_rebuilding_fixes(home: Path) -> None:
     for name in ("index.db", "search.db"):
         (home / name).write_bytes(b"no database " * 500)
     assert len(reported(home, "problem")) == 2
@@ -134,7 +134,7 @@ async def test_damaged_indexes_are_problems_that_rebuilding_mends(home: Path) ->
     assert any("2 files" in text for text in reported(home, "note"))
 
 
-async def test_words_that_wait_for_the_next_search_are_noted(home: Path) -> None:
+async def test_text_not_indexed_yet_is_noted(home: Path) -> None:
     transcript, _, _ = Transcript.reopen(record(home))
     transcript.append(TextSaid("m", "more"))
     transcript.close()
@@ -147,7 +147,7 @@ async def rebuild(home: Path) -> None:
     store.close()
 
 
-async def test_an_index_that_a_killed_start_only_began_is_no_damage(home: Path) -> None:
+async def test_an_index_that_a_killed_process_had_just_created_is_not_damage(home: Path) -> None:
     for name in ("index.db", "search.db"):
         for leftover in home.glob(f"{name}*"):
             leftover.unlink()
@@ -158,7 +158,7 @@ async def test_an_index_that_a_killed_start_only_began_is_no_damage(home: Path) 
 
 
 @pytest.mark.parametrize("name", ["index.db", "search.db"])
-async def test_an_index_that_was_half_written_when_its_process_was_killed_is_no_damage(
+async def test_an_index_half_written_by_a_killed_process_is_not_damage(
     home: Path, tmp_path: Path, name: str
 ) -> None:
     for leftover in home.glob(f"{name}*"):
@@ -183,8 +183,8 @@ async def test_an_index_that_was_half_written_when_its_process_was_killed_is_no_
 
 
 @pytest.mark.parametrize("name", ["index.db", "search.db"])
-async def test_an_index_that_is_no_file_is_a_problem(home: Path, name: str) -> None:
-    """Nothing could be listed or found, and no rebuild would fix it."""
+async def test_an_index_that_is_not_a_file_is_a_problem(home: Path, name: str) -> None:
+    """No session could be listed or found, and no rebuild would fix it."""
     for file in home.glob(f"{name}*"):
         file.unlink()
     (home / name).mkdir(mode=0o700)

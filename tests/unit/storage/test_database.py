@@ -1,4 +1,4 @@
-"""The index file: damaged, newer, shared."""
+"""The index file when it is damaged, newer or shared."""
 
 import sqlite3
 from pathlib import Path
@@ -37,7 +37,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "home" / "index.db"
 
 
-async def test_it_is_made_private_migrated_and_found_again(path: Path) -> None:
+async def test_it_is_created_private_migrated_and_reopened(path: Path) -> None:
     database = Database(path, MIGRATIONS[:1])
     await database.run(add("one"))
     database.close()
@@ -62,7 +62,7 @@ async def test_a_damaged_file_is_set_aside_and_never_overwritten(path: Path) -> 
         database.close()
 
 
-async def test_a_newer_file_is_refused_and_left_alone(path: Path) -> None:
+async def test_a_newer_file_is_rejected_and_left_alone(path: Path) -> None:
     newer = Database(path, MIGRATIONS)
     await newer.run(add("kept"))
     newer.close()
@@ -92,7 +92,7 @@ async def test_two_connections_write_without_losing_anything(path: Path) -> None
         database.close()
 
 
-async def test_work_that_fails_leaves_nothing_behind(path: Path) -> None:
+async def test_failed_work_leaves_nothing_behind(path: Path) -> None:
     database = Database(path, MIGRATIONS)
 
     def half(connection: sqlite3.Connection) -> None:
@@ -116,7 +116,7 @@ async def test_a_home_that_is_a_file_is_named(tmp_path: Path) -> None:
 
 
 def spoil(path: Path) -> None:
-    """Damage every page but the first, while other processes have the file open."""
+    """Damage every page except the first while other processes have the file open."""
     size = path.stat().st_size
     with path.open("r+b") as stream:
         stream.seek(4096)
@@ -130,7 +130,7 @@ async def fill(database: Database) -> None:
     await database.run(insert)
 
 
-async def test_damage_found_later_is_set_aside_told_once_and_a_fresh_file_is_used(path: Path) -> None:
+async def test_damage_found_later_is_reported_once_and_a_new_file_is_used(path: Path) -> None:
     database = Database(path, MIGRATIONS)
     await fill(database)
     database.close()
@@ -159,7 +159,7 @@ async def test_a_file_that_another_process_replaced_is_opened_again(path: Path) 
     assert len(list(path.parent.glob("*.damaged-*"))) == 1
 
 
-async def test_reading_waits_for_no_writer(path: Path) -> None:
+async def test_readers_do_not_wait_for_a_writer(path: Path) -> None:
     database = Database(path, MIGRATIONS)
     await database.run(add("one"))
     writer = sqlite3.connect(path, isolation_level=None)
@@ -174,7 +174,7 @@ async def test_reading_waits_for_no_writer(path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [None, "one"])
-async def test_a_file_that_cannot_be_written_is_taken_into_memory(path: Path, content: str | None) -> None:
+async def test_a_file_that_cannot_be_written_is_loaded_into_memory(path: Path, content: str | None) -> None:
     """A folder in place of the log keeps SQLite from writing, whichever user runs this."""
     if content:
         database = Database(path, MIGRATIONS[:1])
@@ -207,7 +207,7 @@ def is_open(connection: sqlite3.Connection) -> bool:
     return True
 
 
-async def test_work_that_starts_while_it_is_closed_leaves_nothing_open(path: Path) -> None:
+async def test_work_that_starts_during_closing_leaves_nothing_open(path: Path) -> None:
     database, used = Database(path, MIGRATIONS), list[sqlite3.Connection]()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(database.run, used.append)
@@ -216,7 +216,7 @@ async def test_work_that_starts_while_it_is_closed_leaves_nothing_open(path: Pat
     assert [is_open(each) for each in used] == [False]
 
 
-async def test_work_after_the_end_is_done_and_leaves_nothing_open(path: Path) -> None:
+async def test_work_after_closing_is_done_and_leaves_nothing_open(path: Path) -> None:
     database, used = Database(path, MIGRATIONS), list[sqlite3.Connection]()
     await database.run(used.append)
     assert is_open(used[0])
@@ -227,7 +227,7 @@ async def test_work_after_the_end_is_done_and_leaves_nothing_open(path: Path) ->
     assert await database.read(every) == ["late"]
 
 
-async def test_a_search_index_that_is_first_used_after_the_end_leaves_nothing_open(tmp_path: Path) -> None:
+async def test_a_search_index_first_used_after_closing_leaves_nothing_open(tmp_path: Path) -> None:
     store, used = SessionStore(tmp_path), list[sqlite3.Connection]()
     await store.close_words()
     await store.words.database.run(used.append)
@@ -235,7 +235,7 @@ async def test_a_search_index_that_is_first_used_after_the_end_leaves_nothing_op
     await store.aclose()
 
 
-async def test_the_file_of_runs_that_is_closed_while_it_is_opened_is_closed(tmp_path: Path) -> None:
+async def test_the_runs_file_closed_while_it_is_opened_is_closed(tmp_path: Path) -> None:
     database, used = RunDatabase(tmp_path / "runs.db", RUN_MIGRATIONS), list[object]()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(database.read, used.append)

@@ -30,7 +30,7 @@ def reported(version: Version) -> tuple[int, str, tuple[str, ...]]:
     return version.number, version.cause.who, tuple(file.path for file in version.files)
 
 
-def test_a_change_is_kept_with_who_when_and_why(kept: VersionHistory) -> None:
+def test_a_change_is_stored_with_author_time_and_reason(kept: VersionHistory) -> None:
     kept.change({"a.md": b"one"}, AGENT)
     kept.change({"refs/b.md": b"two", "a.md": b"three"}, USER)
     assert [reported(each) for each in kept.versions()] == [
@@ -41,7 +41,7 @@ def test_a_change_is_kept_with_who_when_and_why(kept: VersionHistory) -> None:
     assert kept.content(kept.versions()[0].files[0]) == b"one"
 
 
-def test_what_somebody_changed_by_hand_is_a_version_of_its_own(kept: VersionHistory) -> None:
+def test_a_manual_change_is_a_separate_version(kept: VersionHistory) -> None:
     kept.folder.mkdir()
     (kept.folder / "a.md").write_text("by hand")
     kept.change({"a.md": b"by the agent"}, AGENT)
@@ -51,7 +51,7 @@ def test_what_somebody_changed_by_hand_is_a_version_of_its_own(kept: VersionHist
     assert kept.versions()[2].cause.why == MANUAL_CHANGE_REASON
 
 
-def test_a_return_is_a_new_version_and_takes_away_what_came_since(kept: VersionHistory) -> None:
+def test_restoring_is_a_new_version_and_removes_later_files(kept: VersionHistory) -> None:
     kept.change({"a.md": b"one", "bin/run.sh": b"#!"}, AGENT)
     (kept.folder / "bin/run.sh").chmod(0o755)
     kept.keep(USER)
@@ -66,7 +66,7 @@ def test_a_return_is_a_new_version_and_takes_away_what_came_since(kept: VersionH
     assert origin.number == 2
 
 
-def test_a_folder_is_taken_away_and_restored(kept: VersionHistory) -> None:
+def test_a_folder_is_removed_and_restored(kept: VersionHistory) -> None:
     kept.change({"a.md": b"one"}, AGENT)
     gone = kept.restore(0, USER)
     assert gone.is_gone
@@ -76,7 +76,7 @@ def test_a_folder_is_taken_away_and_restored(kept: VersionHistory) -> None:
     assert (kept.folder / "a.md").read_bytes() == b"one"
 
 
-def test_a_folder_that_is_another_by_now_stays_as_it_is(kept: VersionHistory) -> None:
+def test_a_folder_replaced_in_the_meantime_stays_as_it_is(kept: VersionHistory) -> None:
     kept.change({"a.md": b"one"}, AGENT)
     seen = tree_digest(read_tree(kept.folder))
     (kept.folder / "a.md").write_text("meanwhile")
@@ -87,7 +87,7 @@ def test_a_folder_that_is_another_by_now_stays_as_it_is(kept: VersionHistory) ->
     assert (kept.folder / "a.md").read_text() == "meanwhile"
 
 
-def test_nothing_new_is_no_version(kept: VersionHistory) -> None:
+def test_without_changes_there_is_no_new_version(kept: VersionHistory) -> None:
     kept.change({"a.md": b"one"}, AGENT)
     kept.keep(USER)
     assert len(kept.versions()) == 1
@@ -108,7 +108,7 @@ def test_a_folder_with_links_is_left_alone(kept: VersionHistory, tmp_path: Path)
     assert not (kept.folder / "b.md").exists()
 
 
-def test_a_spoiled_copy_is_not_restored(kept: VersionHistory) -> None:
+def test_a_damaged_copy_is_not_restored(kept: VersionHistory) -> None:
     version = kept.change({"a.md": b"one"}, AGENT)
     kept.change({"a.md": b"two"}, AGENT)
     blob = next(kept.folder.parent.glob(f"home/history/skills/*/files/{version.files[0].digest}"))
@@ -118,7 +118,7 @@ def test_a_spoiled_copy_is_not_restored(kept: VersionHistory) -> None:
     assert (kept.folder / "a.md").read_bytes() == b"two"
 
 
-def test_all_kept_folders_are_found_again(kept: VersionHistory, tmp_path: Path) -> None:
+def test_all_stored_folders_are_found_again(kept: VersionHistory, tmp_path: Path) -> None:
     kept.change({"a.md": b"one"}, AGENT)
     (found,) = histories(tmp_path / "home", "skills")
     assert found.folder == kept.folder

@@ -21,7 +21,9 @@ from hermes_acp.storage.home_permissions import home_permissions_warning
         ("trust.json", 0o602, True),
     ],
 )
-def test_what_others_can_change_is_reported(tmp_path: Path, name: str, mode: int, is_told: bool) -> None:
+def test_a_home_that_others_can_change_is_reported(
+    tmp_path: Path, name: str, mode: int, is_told: bool
+) -> None:
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     changed = home / name
@@ -33,5 +35,5 @@ def test_what_others_can_change_is_reported(tmp_path: Path, name: str, mode: int
     assert bool(reported) is is_told
 
 
-def test_a_home_that_is_not_there_yet_is_nobodys(tmp_path: Path) -> None:
+def test_a_missing_home_belongs_to_nobody(tmp_path: Path) -> None:
     assert home_permissions_warning(environment_of({"HERMES_HOME": str(tmp_path / "none")})) == ""

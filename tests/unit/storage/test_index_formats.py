@@ -31,7 +31,7 @@ def schema(path: Path) -> tuple[int, list[tuple[str, str]]]:
     return version, columns
 
 
-def test_every_earlier_format_is_kept_here() -> None:
+def test_every_earlier_format_is_stored_here() -> None:
     """A new migration needs the previous format, unchanged, in `index_formats`."""
     assert sorted(LIST_FORMATS) == list(range(1, len(session_store.MIGRATIONS)))
     assert sorted(SEARCH_FORMATS) == list(range(1, len(search_tables.MIGRATIONS)))
@@ -54,7 +54,7 @@ async def test_a_list_of_an_earlier_format_is_migrated(tmp_path: Path, version: 
 
 
 @pytest.mark.parametrize("version", LIST_FORMATS)
-async def test_a_migration_that_breaks_off_leaves_the_format_as_it_was(tmp_path: Path, version: int) -> None:
+async def test_a_migration_that_fails_leaves_the_format_unchanged(tmp_path: Path, version: int) -> None:
     path = tmp_path / "index.db"
     write_format(path, LIST_FORMATS, version)
     before = schema(path)

@@ -1,4 +1,4 @@
-"""The list of sessions follows open sessions: new ones at once, changes in batches, none lost to a failure."""
+"""The list of sessions follows open sessions: new ones at once, changes in batches; no failure loses any."""
 
 from pathlib import Path
 
@@ -44,7 +44,7 @@ async def listed(store: SessionStore) -> list[tuple[str, str]]:
     return [(row.id, row.title) for row in await store.page(None, None)]
 
 
-async def test_what_changed_meanwhile_is_written_with_a_newcomer_at_once(tmp_path: Path) -> None:
+async def test_pending_changes_are_written_at_once_with_a_new_session(tmp_path: Path) -> None:
     store = WatchedStore(tmp_path)
     listing = SessionListing(store, app_scene.SteppingClock())
     async with anyio.create_task_group() as tasks:
@@ -57,12 +57,12 @@ async def test_what_changed_meanwhile_is_written_with_a_newcomer_at_once(tmp_pat
         tasks.cancel_scope.cancel()
     assert store.written == [("ses_a", "ses_b", "ses_c")]
     assert [name for name, _ in await listed(store)] == ["ses_c", "ses_a", "ses_b"], (
-        "the last changed goes first"
+        "the most recently changed comes first"
     )
     store.close()
 
 
-async def test_a_change_without_a_newcomer_is_written_before_long(tmp_path: Path) -> None:
+async def test_a_change_without_a_new_session_is_written_before_long(tmp_path: Path) -> None:
     store = WatchedStore(tmp_path)
     listing = SessionListing(store, app_scene.SteppingClock())
     async with anyio.create_task_group() as tasks:
@@ -75,7 +75,7 @@ async def test_a_change_without_a_newcomer_is_written_before_long(tmp_path: Path
     store.close()
 
 
-async def test_changes_outlive_a_failure_to_write_them(tmp_path: Path) -> None:
+async def test_changes_are_kept_when_writing_them_fails(tmp_path: Path) -> None:
     store = WatchedStore(tmp_path)
     listing, record = SessionListing(store, app_scene.SteppingClock()), record_of("ses_a")
     listing.note(record)
@@ -103,7 +103,7 @@ async def test_a_deleted_session_is_not_written_again(tmp_path: Path) -> None:
     store.close()
 
 
-async def test_only_what_a_list_shows_makes_it_follow(tmp_path: Path) -> None:
+async def test_only_changes_to_listed_data_update_the_list(tmp_path: Path) -> None:
     store = WatchedStore(tmp_path)
     listing, record = SessionListing(store, app_scene.SteppingClock()), record_of("ses_a")
     audience = ListingAudience(listing, record)
@@ -116,13 +116,13 @@ async def test_only_what_a_list_shows_makes_it_follow(tmp_path: Path) -> None:
     store.close()
 
 
-async def test_a_turn_counts_from_its_start_whatever_becomes_of_its_end(tmp_path: Path) -> None:
+async def test_a_turn_counts_from_its_start_however_it_ends(tmp_path: Path) -> None:
     store = WatchedStore(tmp_path)
     listing = SessionListing(store, app_scene.SteppingClock())
     for name in ("ses_a", "ses_b"):
         ListingAudience(listing, record_of(name)).show(TurnEnded("turn_1", "done"))
         await listing.settle()
     ListingAudience(listing, record_of("ses_a")).show(TurnStarted("turn_2"))
-    await listing.settle()  # and then the process is killed
+    await listing.settle()  # Then the process is killed.
     assert [name for name, _ in await listed(store)] == ["ses_a", "ses_b"]
     store.close()

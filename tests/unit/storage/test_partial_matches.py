@@ -29,7 +29,7 @@ async def sessions(index: SearchIndex, text: str, cwd: str | None = None, limit:
     return list(dict.fromkeys(hit.session_id for hit in (await search(index, text, cwd, limit)).found))
 
 
-async def test_a_question_finds_what_no_session_repeats_word_by_word(
+async def test_a_question_finds_sessions_that_do_not_repeat_it_verbatim(
     index: SearchIndex, tmp_path: Path
 ) -> None:
     write(tmp_path, "exports", said("Customer exports are encrypted with age."))
@@ -53,7 +53,9 @@ async def test_sessions_with_all_words_come_first_and_are_not_repeated(
     assert {hit.session_id for hit in full.found} == {"all", "scattered"}
 
 
-async def test_rare_words_count_more_and_function_words_nothing(index: SearchIndex, tmp_path: Path) -> None:
+async def test_rare_words_count_more_and_function_words_not_at_all(
+    index: SearchIndex, tmp_path: Path
+) -> None:
     for number in range(8):
         write(tmp_path, f"build{number}", said("Why does the build fail?"), at=NOW + number)
     write(tmp_path, "larch", said("A tenant called larch."))
@@ -69,14 +71,14 @@ async def test_rare_words_count_more_and_function_words_nothing(index: SearchInd
     ]
 
 
-async def test_one_common_word_of_many_is_not_enough(index: SearchIndex, tmp_path: Path) -> None:
+async def test_one_common_word_among_many_is_not_enough(index: SearchIndex, tmp_path: Path) -> None:
     write(tmp_path, "talk", said("The talk for the meetup in Lisbon has three parts."))
     for number in range(5):
         write(tmp_path, f"part{number}", said("Move this part to its own file."), at=NOW + 1 + number)
     assert await sessions(index, "parts of my Lisbon meetup slides") == ["talk"]
 
 
-async def test_words_so_common_that_not_all_are_read_are_looked_for_in_good_candidates(
+async def test_very_common_words_are_looked_for_in_good_candidates(
     index: SearchIndex, tmp_path: Path
 ) -> None:
     write(tmp_path, "both", said("The server rowan needs a disk."), at=NOW - DAY_S)
@@ -85,7 +87,9 @@ async def test_words_so_common_that_not_all_are_read_are_looked_for_in_good_cand
     assert (await sessions(index, "server rowan failure"))[0] == "both"
 
 
-async def test_folders_dates_and_the_own_session_are_respected(index: SearchIndex, tmp_path: Path) -> None:
+async def test_folders_dates_and_the_current_session_are_respected(
+    index: SearchIndex, tmp_path: Path
+) -> None:
     write(tmp_path, "here", said("Tokens expire early."), cwd="/here")
     write(tmp_path, "there", said("Tokens expire late."), cwd="/there")
     assert await sessions(index, "tokens refresh", cwd="/here") == ["here"]
@@ -95,7 +99,7 @@ async def test_folders_dates_and_the_own_session_are_respected(index: SearchInde
     assert not (await index.search(early)).found
 
 
-async def test_phrases_and_beginnings_are_taken_as_they_are(index: SearchIndex, tmp_path: Path) -> None:
+async def test_phrases_and_prefixes_are_taken_literally(index: SearchIndex, tmp_path: Path) -> None:
     write(tmp_path, "apart", said("The ledger holds a book of entries."))
     assert await sessions(index, '"ledger book" missing') == []
     assert await sessions(index, "ledg* missing") == ["apart"]

@@ -1,4 +1,4 @@
-"""Whatever people type is a valid query."""
+"""Search queries: anything that people type is valid."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -81,7 +81,7 @@ def test_queries_find_what_they_say(words: sqlite3.Connection, typed: str, expec
 
 
 @given(st.text(max_size=60) | st.text(alphabet='"*()^-+:{}ab \0OR', max_size=30))
-def test_nothing_that_can_be_typed_is_a_mistake_of_syntax(typed: str) -> None:
+def test_no_input_is_a_syntax_error(typed: str) -> None:
     try:
         query = parse(typed)
     except BadRequest:
@@ -94,7 +94,7 @@ def test_nothing_that_can_be_typed_is_a_mistake_of_syntax(typed: str) -> None:
 
 
 @pytest.mark.parametrize("typed", ["", "   ", '""', "***", "( ) - :", "\x00", "OR"])
-def test_a_query_without_a_word_is_refused(typed: str) -> None:
+def test_a_query_without_a_word_is_rejected(typed: str) -> None:
     with pytest.raises(BadRequest, match="no word"):
         parse(typed)
 
@@ -107,7 +107,7 @@ def shown(text: str, typed: str) -> str:
     return snippet(text, parse(typed)).replace(OPEN, "<").replace(CLOSE, ">")
 
 
-def test_snippets_show_what_was_found() -> None:
+def test_snippets_show_the_match() -> None:
     assert shown("def login_handler():\n    pass", "login_handler pass") == "def <login_handler>(): <pass>"
     assert shown("Au Café, cafes", "cafe") == "Au <Café>, cafes"
     assert shown("Au Café, cafes", "caf*") == "Au <Caf>é, <caf>es"
@@ -115,7 +115,7 @@ def test_snippets_show_what_was_found() -> None:
     assert shown("nothing of it", "elsewhere") == "nothing of it"
 
 
-def test_snippets_show_the_part_with_most_finds() -> None:
+def test_snippets_show_the_part_with_most_matches() -> None:
     text = f"alpha {'x ' * 500}and then alpha beta gamma {'y ' * 500}beta"
     cut = shown(text, "alpha beta gamma")
     assert "<alpha> <beta> <gamma>" in cut
@@ -125,7 +125,7 @@ def test_snippets_show_the_part_with_most_finds() -> None:
 
 
 @given(st.text(max_size=200), st.text(alphabet="abc é設", min_size=1, max_size=8))
-def test_snippets_hold_nothing_that_is_not_in_the_text(text: str, typed: str) -> None:
+def test_snippets_contain_only_text_from_the_passage(text: str, typed: str) -> None:
     try:
         query = parse(typed)
     except BadRequest:
@@ -136,5 +136,5 @@ def test_snippets_hold_nothing_that_is_not_in_the_text(text: str, typed: str) ->
 
 
 @given(st.text(max_size=50))
-def test_folding_keeps_every_place(text: str) -> None:
+def test_folding_keeps_every_position(text: str) -> None:
     assert len(fold(text)) == len(text)

@@ -82,7 +82,7 @@ def check(home: Path) -> None:
     connection.close()
 
 
-async def test_everybodys_words_are_found_with_their_place(index: SearchIndex, tmp_path: Path) -> None:
+async def test_text_by_every_speaker_is_found_with_its_position(index: SearchIndex, tmp_path: Path) -> None:
     write(
         tmp_path,
         "ses_a",
@@ -107,7 +107,7 @@ async def test_everybodys_words_are_found_with_their_place(index: SearchIndex, t
     check(tmp_path)
 
 
-async def test_words_of_one_session_are_found_behind_those_of_one_passage(
+async def test_a_passage_with_all_words_comes_before_sessions_that_spread_them(
     index: SearchIndex, tmp_path: Path
 ) -> None:
     write(tmp_path, "ses_new", said("Is the kettle blue?"), *answered("It is a teapot."), at=NOW + 2 * DAY_S)
@@ -129,16 +129,14 @@ async def test_words_of_one_session_are_found_behind_those_of_one_passage(
     assert await finds(index, "kettle teapot spoon") == []
 
 
-async def test_words_of_one_session_fill_no_more_than_was_asked_for(
-    index: SearchIndex, tmp_path: Path
-) -> None:
+async def test_matches_across_a_session_respect_the_limit(index: SearchIndex, tmp_path: Path) -> None:
     for number in range(5):
         write(tmp_path, f"ses_{number}", said("a kettle"), *answered("a teapot"), at=NOW + number)
     found = (await index.search(RecallQuery("kettle teapot", limit=3))).found
     assert [find.session_id for find in found] == ["ses_4", "ses_4", "ses_3"]
 
 
-async def test_places_and_sessions_narrow_a_search(index: SearchIndex, tmp_path: Path) -> None:
+async def test_folders_and_sessions_narrow_a_search(index: SearchIndex, tmp_path: Path) -> None:
     write(tmp_path, "ses_a", said("one kettle"), cwd="/a")
     write(tmp_path, "ses_b", said("two kettles and a kettle"), cwd="/b")
     assert [find.session_id for find in await finds(index, "kettle", cwd="/b")] == ["ses_b"]
@@ -146,7 +144,7 @@ async def test_places_and_sessions_narrow_a_search(index: SearchIndex, tmp_path:
     assert [find.session_id for find in await finds(index, "kettle", excluded="ses_b")] == ["ses_a"]
 
 
-async def test_the_newer_of_two_like_sessions_comes_first(index: SearchIndex, tmp_path: Path) -> None:
+async def test_the_newer_of_two_equal_matches_comes_first(index: SearchIndex, tmp_path: Path) -> None:
     present = time.time()
     for name, age_days in (("old", 400), ("new", 1), ("mid", 40)):
         write(tmp_path, f"ses_{name}", said("the kettle again"), at=present - age_days * DAY_S)
@@ -160,7 +158,7 @@ async def test_one_session_does_not_hide_the_others(index: SearchIndex, tmp_path
     assert sorted(found) == ["ses_a"] * search_index.MAX_PER_SESSION + ["ses_b"]
 
 
-async def test_a_record_is_followed_from_every_byte_of_it(tmp_path: Path) -> None:
+async def test_a_record_is_followed_from_any_byte(tmp_path: Path) -> None:
     """However much of a record was written at the first read, the final index is the same."""
     whole = write(
         tmp_path,
@@ -184,7 +182,7 @@ async def test_a_record_is_followed_from_every_byte_of_it(tmp_path: Path) -> Non
         index = SearchIndex(tmp_path, tmp_path / "sessions")
         await index.catch_up()
         path.write_bytes(whole)
-        index.forget()  # on a slow machine, the folder would not be searched again so soon
+        index.forget()  # On a slow machine, the folder would not be searched again so soon.
         await index.catch_up()
         index.close()
         connection = sqlite3.connect(tmp_path / "search.db")
@@ -202,7 +200,7 @@ async def test_a_record_is_followed_from_every_byte_of_it(tmp_path: Path) -> Non
     assert expected[-1] == ("Second", 1, len(whole), len(whole))
 
 
-async def test_what_another_process_wrote_is_read_at_the_next_search(tmp_path: Path) -> None:
+async def test_text_written_by_another_process_is_read_at_the_next_search(tmp_path: Path) -> None:
     path = write(tmp_path, "ses_a", said("one"))
     indexes = [SearchIndex(tmp_path, tmp_path / "sessions") for _ in range(2)]
     for number, word in enumerate(("two", "three", "four")):
@@ -219,9 +217,7 @@ async def test_what_another_process_wrote_is_read_at_the_next_search(tmp_path: P
     check(tmp_path)
 
 
-async def test_a_session_that_is_gone_or_another_is_not_found_again(
-    index: SearchIndex, tmp_path: Path
-) -> None:
+async def test_a_deleted_or_replaced_session_is_no_longer_found(index: SearchIndex, tmp_path: Path) -> None:
     path = write(tmp_path, "ses_a", said("kettle"))
     write(tmp_path, "ses_b", said("kettle"))
     assert len(await finds(index, "kettle")) == 2
@@ -235,7 +231,7 @@ async def test_a_session_that_is_gone_or_another_is_not_found_again(
     check(tmp_path)
 
 
-async def test_a_search_gives_what_was_read_in_time_and_says_what_is_left(
+async def test_a_search_returns_what_was_indexed_in_time_and_reports_the_remainder(
     index: SearchIndex, tmp_path: Path
 ) -> None:
     write(tmp_path, "ses_a", said("kettle"))
@@ -245,7 +241,7 @@ async def test_a_search_gives_what_was_read_in_time_and_says_what_is_left(
     assert (len(some.found), some.unread_sessions) == (1, 0)
 
 
-async def test_records_that_cannot_be_read_are_passed_over(index: SearchIndex, tmp_path: Path) -> None:
+async def test_unreadable_records_are_skipped(index: SearchIndex, tmp_path: Path) -> None:
     write(tmp_path, "ses_a", said("kettle"))
     for name, content in (("ses_b", b""), ("ses_c", b"noise\n" * 3), ("ses_d", b'{"crc":1,"event":{}}\n')):
         (tmp_path / "sessions" / f"{name}.jsonl").write_bytes(content)
@@ -269,7 +265,7 @@ async def test_a_damaged_index_is_set_aside_reported_and_rebuilt(index: SearchIn
     assert (tmp_path / "search.db.damaged-1").exists()
 
 
-async def test_a_full_disk_costs_the_search_alone_and_heals(index: SearchIndex, tmp_path: Path) -> None:
+async def test_a_full_disk_affects_only_the_search_and_recovers(index: SearchIndex, tmp_path: Path) -> None:
     path = write(tmp_path, "ses_a", said("kettle"))
     await index.catch_up()
     await limit_pages(index, 20)
@@ -284,13 +280,13 @@ async def test_a_full_disk_costs_the_search_alone_and_heals(index: SearchIndex, 
 
 
 async def limit_pages(index: SearchIndex, count: int) -> None:
-    """Limit the file to this many pages: SQLite then reports what it reports on a full disk."""
+    """Limit the file to this many pages; SQLite then reports the same error as on a full disk."""
     await index.database.read(
         lambda connection: connection.execute(f"PRAGMA max_page_count = {count}").fetchone()
     )
 
 
-async def test_rebuilding_reads_everything_again(index: SearchIndex, tmp_path: Path) -> None:
+async def test_rebuilding_reads_every_record_again(index: SearchIndex, tmp_path: Path) -> None:
     write(tmp_path, "ses_a", said("kettle"))
     await index.catch_up()
     connection = sqlite3.connect(tmp_path / "search.db")
@@ -303,7 +299,7 @@ async def test_rebuilding_reads_everything_again(index: SearchIndex, tmp_path: P
     check(tmp_path)
 
 
-async def test_a_record_that_is_gone_is_left_out_once_and_not_at_every_search(
+async def test_a_missing_record_is_skipped_once_and_not_at_every_search(
     index: SearchIndex, tmp_path: Path
 ) -> None:
     for session_id in ("ses_a", "ses_b"):
@@ -312,12 +308,12 @@ async def test_a_record_that_is_gone_is_left_out_once_and_not_at_every_search(
     (tmp_path / "sessions" / "ses_b.jsonl").unlink()
     assert len(await finds(index, "soup")) == 1
     with sqlite3.connect(tmp_path / "search.db", isolation_level=None) as connection:
-        connection.execute("BEGIN IMMEDIATE")  # readers need not wait for it
+        connection.execute("BEGIN IMMEDIATE")  # Readers need not wait for it.
         assert len(await finds(index, "soup")) == 1
     connection.close()
 
 
-async def test_many_sessions_of_one_second_are_numbered_without_asking_for_each_number(
+async def test_many_sessions_within_a_second_are_numbered_without_querying_each_number(
     tmp_path: Path,
 ) -> None:
     written = [write(tmp_path, f"ses_{number:03}", said(f"kettle{number}")) for number in range(200)]
@@ -325,7 +321,7 @@ async def test_many_sessions_of_one_second_are_numbered_without_asking_for_each_
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         for statement in ";\n".join(MIGRATIONS).split(";\n"):
             connection.execute(statement)
-        read_records(connection, written[:1])  # of an earlier transaction
+        read_records(connection, written[:1])  # Of an earlier transaction.
         connection.set_trace_callback(asked.append)
         read_records(connection, written[1:])
         connection.set_trace_callback(None)

@@ -46,7 +46,7 @@ def long_session(home: Path) -> None:
     write_timed(home, "ses_long", events)
 
 
-async def test_only_what_was_said_in_the_window_is_found(index: SearchIndex, tmp_path: Path) -> None:
+async def test_only_text_within_the_time_span_is_found(index: SearchIndex, tmp_path: Path) -> None:
     long_session(tmp_path)
     write_timed(tmp_path, "ses_late", [(said("another kettle"), WEDNESDAY + 60)])
     assert await found(index, "kettle", TUESDAY, WEDNESDAY) == [
@@ -62,9 +62,7 @@ async def test_only_what_was_said_in_the_window_is_found(index: SearchIndex, tmp
     assert hit.at == MONDAY
 
 
-async def test_dates_without_words_list_what_was_asked_then_newest_first(
-    index: SearchIndex, tmp_path: Path
-) -> None:
+async def test_dates_without_words_list_prompts_newest_first(index: SearchIndex, tmp_path: Path) -> None:
     long_session(tmp_path)
     night = [(said("run the tests all night"), MONDAY), (TextSaid("a", "One failed."), TUESDAY + 9)]
     write_timed(tmp_path, "ses_night", [*night, (TextSaid("a", " Mended."), TUESDAY + 10)])
@@ -80,7 +78,7 @@ async def test_dates_without_words_list_what_was_asked_then_newest_first(
     assert [hit.session_id for hit in (await index.search(without)).found] == ["ses_night"]
 
 
-async def test_a_record_without_times_counts_as_said_while_its_session_was_used(
+async def test_a_record_without_times_counts_as_written_while_its_session_was_used(
     index: SearchIndex, tmp_path: Path
 ) -> None:
     write_untimed(tmp_path, "ses_old", [said("an old kettle")], MONDAY, TUESDAY)
@@ -92,7 +90,7 @@ async def test_a_record_without_times_counts_as_said_while_its_session_was_used(
     assert (hit.at, hit.updated_at) == (None, TUESDAY)
 
 
-async def test_passages_with_a_like_meaning_are_limited_too(index: SearchIndex, tmp_path: Path) -> None:
+async def test_passages_with_a_similar_meaning_are_limited_too(index: SearchIndex, tmp_path: Path) -> None:
     long_session(tmp_path)
     await index.catch_up()
     places = [("ses_long", 1), ("ses_long", 3)]
@@ -102,7 +100,7 @@ async def test_passages_with_a_like_meaning_are_limited_too(index: SearchIndex, 
 
 
 @pytest.mark.parametrize("version", SEARCH_FORMATS)
-async def test_an_index_of_an_earlier_format_is_built_again_from_the_records(
+async def test_an_index_in_an_earlier_format_is_rebuilt_from_the_records(
     tmp_path: Path, version: int
 ) -> None:
     long_session(tmp_path)

@@ -1,4 +1,4 @@
-"""How a session starts, and that a failed start leaves nothing behind."""
+"""Creating a session; a failure leaves nothing behind."""
 
 import resource
 from collections.abc import Generator
@@ -16,7 +16,7 @@ from tests.unit.agent.turns import ManualClock
 
 @contextmanager
 def files_of_at_most(size_bytes: int) -> Generator[None]:
-    """Limit the size of files that this process writes, for the block."""
+    """Limit the size of files that this process writes within the block."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, hard))
     try:
@@ -25,7 +25,7 @@ def files_of_at_most(size_bytes: int) -> Generator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_a_session_that_cannot_be_written_is_not_started_and_not_said_to_be_there(tmp_path: Path) -> None:
+def test_a_session_that_cannot_be_written_is_neither_started_nor_listed(tmp_path: Path) -> None:
     store = SessionStore(tmp_path / "home")
     founder = SessionCreator(store, ManualClock(), SequentialIds())
     with files_of_at_most(10), pytest.raises(StorageError) as raised:

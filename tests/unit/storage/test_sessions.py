@@ -1,4 +1,4 @@
-"""The list of sessions: its columns, its filters, and files of earlier formats."""
+"""The list of sessions: its columns, its filters, and files in earlier formats."""
 
 import os
 import sqlite3
@@ -72,7 +72,7 @@ async def test_a_lost_index_finds_the_archived_sessions_again(tmp_path: Path) ->
     store.close()
 
 
-async def test_amending_takes_title_and_mark_and_leaves_the_time(tmp_path: Path) -> None:
+async def test_amending_changes_title_and_mark_but_not_the_time(tmp_path: Path) -> None:
     write_record(tmp_path, "ses_a", TitleChanged("Before"))
     store = SessionStore(tmp_path)
     (before,) = await store.page(None, None)
@@ -106,7 +106,7 @@ async def test_a_list_damaged_while_it_is_open_is_rebuilt_from_the_records(tmp_p
     store.close()
 
 
-async def test_rebuilding_takes_the_records_word(tmp_path: Path) -> None:
+async def test_rebuilding_uses_the_data_in_the_records(tmp_path: Path) -> None:
     write_record(tmp_path, "ses_a", TitleChanged("True"))
     store = SessionStore(tmp_path)
     await store.put(SessionRow("ses_a", "/elsewhere", "False", 1.0, 9.0))
@@ -118,7 +118,7 @@ async def test_rebuilding_takes_the_records_word(tmp_path: Path) -> None:
     store.close()
 
 
-async def test_a_deleted_session_is_found_no_more(tmp_path: Path) -> None:
+async def test_a_deleted_session_is_no_longer_found(tmp_path: Path) -> None:
     write_record(tmp_path, "ses_a", TitleChanged("Kettle"))
     store = SessionStore(tmp_path)
     await store.words.follow(["ses_a"])
@@ -128,7 +128,7 @@ async def test_a_deleted_session_is_found_no_more(tmp_path: Path) -> None:
     store.close()
 
 
-async def test_an_index_of_format_3_learns_the_folders_and_keeps_the_time(tmp_path: Path) -> None:
+async def test_an_index_of_format_3_gets_the_folders_and_keeps_the_time(tmp_path: Path) -> None:
     title = TitleChanged("Kept")
     write_record(tmp_path, "ses_old", title, RootsChanged(("/one", "/two")))
     with closing(sqlite3.connect(tmp_path / "index.db")) as old, old:
@@ -143,7 +143,9 @@ async def test_an_index_of_format_3_learns_the_folders_and_keeps_the_time(tmp_pa
     store.close()
 
 
-async def test_sessions_without_a_prompt_are_not_listed_and_equal_titles_are_numbered(tmp_path: Path) -> None:
+async def test_sessions_without_a_prompt_are_not_listed_and_duplicate_titles_are_numbered(
+    tmp_path: Path,
+) -> None:
     store = SessionStore(tmp_path)
     for session_id, cwd, title, created_at in (
         ("ses_a", "/project", "Fix the test", 1.0),
@@ -205,7 +207,7 @@ async def test_the_first_page_of_a_lost_index_reads_the_newest_records_only(tmp_
     store.close()
 
 
-async def test_a_folder_s_old_sessions_are_found_in_a_lost_index(tmp_path: Path) -> None:
+async def test_a_folders_old_sessions_are_found_in_a_lost_index(tmp_path: Path) -> None:
     many_records(tmp_path, BATCH + 20)
     os.utime(write_record(tmp_path, "ses_old", TitleChanged("Old"), cwd="/elsewhere"), (1.0, 1.0))
     store = SessionStore(tmp_path)

@@ -14,7 +14,7 @@ def refuse(_: SessionStore) -> None:
     raise ConfigError("A library cannot be imported.", hint="Install the extra `fleet`.")
 
 
-async def test_records_that_cannot_be_shared_stay_on_this_machine_and_that_is_reported(
+async def test_records_that_cannot_be_shared_stay_on_this_machine_and_a_notice_says_so(
     tmp_path: Path,
 ) -> None:
     store = SessionStore(tmp_path, share=refuse)

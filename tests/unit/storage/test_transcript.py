@@ -1,4 +1,4 @@
-"""The record of a session: whole lines only, whatever was done to the file."""
+"""The record of a session contains whole lines only, whatever was done to the file."""
 
 import os
 import time
@@ -44,7 +44,7 @@ def read(path: Path) -> tuple[list[Event], int]:
     return events, torn_bytes
 
 
-def test_what_was_written_is_read(path: Path) -> None:
+def test_written_events_are_read_back(path: Path) -> None:
     content = write(path, *EVENTS)
     assert read(path) == (list(EVENTS), 0)
     assert content.count(b"\n") == len(EVENTS)
@@ -52,8 +52,8 @@ def test_what_was_written_is_read(path: Path) -> None:
     assert path.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_tail_torn_anywhere_costs_what_is_torn_alone(path: Path) -> None:
-    """At every byte of the last two lines."""
+def test_a_tail_torn_anywhere_loses_only_the_torn_part(path: Path) -> None:
+    """Tests every byte of the last two lines."""
     content = write(path, *EVENTS)
     ends = [end for _, end in decode_lines(content)]
     torn = path.with_suffix(".torn")
@@ -71,7 +71,7 @@ def test_a_tail_torn_anywhere_costs_what_is_torn_alone(path: Path) -> None:
 
 
 @given(st.binary(max_size=64), st.integers(min_value=0))
-def test_a_tail_of_anything_is_set_aside_and_never_believed(noise: bytes, cut: int) -> None:
+def test_an_invalid_tail_is_set_aside_and_never_read(noise: bytes, cut: int) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "ses_1.jsonl"
         content = write(path, *EVENTS)
@@ -85,7 +85,7 @@ def test_a_tail_of_anything_is_set_aside_and_never_believed(noise: bytes, cut: i
         assert torn_bytes == len(content[:end] + noise) - path.stat().st_size
 
 
-def test_a_flipped_bit_is_noticed_wherever_it_is(path: Path) -> None:
+def test_a_flipped_bit_is_detected_wherever_it_is(path: Path) -> None:
     content = write(path, *EVENTS)
     start = content.index(b"\n") + 1
     for place in range(start, len(content)):
@@ -100,7 +100,7 @@ def test_a_flipped_bit_is_noticed_wherever_it_is(path: Path) -> None:
             assert len(events) < len(EVENTS)
 
 
-def test_all_lines_at_once_are_the_same_as_one_by_one(path: Path) -> None:
+def test_writing_lines_at_once_equals_writing_them_one_by_one(path: Path) -> None:
     content = write(path, *EVENTS)
     for cut in range(len(content) + 1):
         pairs = list(decode_lines(content[:cut]))
@@ -111,7 +111,7 @@ def test_all_lines_at_once_are_the_same_as_one_by_one(path: Path) -> None:
     assert decode_whole(two_in_one).events == []
 
 
-def test_a_line_with_a_wrong_sum_ends_the_record(path: Path) -> None:
+def test_a_line_with_a_wrong_checksum_ends_the_record(path: Path) -> None:
     content = write(path, EVENTS[0])
     body = b'{"type":"turn_started","turn_id":"t"}'
     assert crc32(body) != 7
@@ -141,7 +141,7 @@ def moved(lines: list[bytes], change: str, place: int) -> list[bytes]:
 
 
 @pytest.mark.parametrize("change", ["lost", "doubled", "moved"])
-def test_a_line_out_of_its_place_is_noticed_kept_and_told(path: Path, change: str) -> None:
+def test_a_line_out_of_sequence_is_detected_kept_and_reported(path: Path, change: str) -> None:
     lines = whole_lines(path)
     for place in range(1, len(lines) - 1):
         changed = moved(lines, change, place)
@@ -165,7 +165,7 @@ def without_chain(line: bytes) -> bytes:
     return line[:start] + line[end:]
 
 
-def test_a_record_from_before_there_were_chains_continues_with_them(path: Path) -> None:
+def test_a_record_without_chains_continues_with_them(path: Path) -> None:
     lines = [without_chain(line) for line in whole_lines(path)]
     path.write_bytes(b"".join(lines))
     assert read(path) == (list(LONG), 0)
@@ -177,10 +177,10 @@ def test_a_record_from_before_there_were_chains_continues_with_them(path: Path) 
     mixed = path.read_bytes().splitlines(keepends=True)
     assert [b'"chain"' in line for line in mixed] == [False] * len(LONG) + [True] * 2
     path.write_bytes(b"".join([*mixed[: len(LONG) - 1], *mixed[len(LONG) :]]))
-    assert read(path)[0] == list(LONG[:-1]), "the first line with a chain knows the last one without"
+    assert read(path)[0] == list(LONG[:-1]), "the first line with a chain includes the last one without"
 
 
-def test_every_event_has_the_time_when_it_was_written(path: Path) -> None:
+def test_every_event_has_the_time_at_which_it_was_written(path: Path) -> None:
     before_s = int(time.time() * 1000) / 1000
     write(path, *EVENTS)
     timed = Transcript.read_timed(path)
@@ -190,7 +190,7 @@ def test_every_event_has_the_time_when_it_was_written(path: Path) -> None:
     assert before_s <= times[0] <= times[1] <= times[2] <= time.time()
 
 
-def test_a_record_from_before_there_were_times_continues_with_them(path: Path) -> None:
+def test_a_record_without_times_continues_with_them(path: Path) -> None:
     chain, lines = 0, list[bytes]()
     for body in map(msgspec.json.encode, EVENTS):
         chain = chain * MULTIPLIER & 0xFFFFFFFF ^ crc32(body)
@@ -206,7 +206,7 @@ def test_a_record_from_before_there_were_times_continues_with_them(path: Path) -
     assert [at is None for _, at in timed] == [True] * len(EVENTS) + [False]
 
 
-def test_what_an_earlier_version_added_behind_chains_is_read(path: Path) -> None:
+def test_lines_that_an_earlier_version_added_after_chained_ones_are_read(path: Path) -> None:
     lines = whole_lines(path)
     path.write_bytes(b"".join([*lines[:4], *map(without_chain, lines[4:])]))
     assert read(path) == (list(LONG), 0)
@@ -221,7 +221,7 @@ def test_a_part_of_a_record_is_read_from_where_it_starts(path: Path) -> None:
     assert [event for event, _ in decode_lines(gap, before=None)] == list(LONG[3:5])
 
 
-def test_half_surrogates_are_replaced_and_given_back_as_written(path: Path) -> None:
+def test_lone_surrogates_are_replaced_in_the_file_and_returned_as_written(path: Path) -> None:
     transcript = Transcript.create(path)
     written = transcript.append(EVENTS[0])
     assert written is EVENTS[0]
@@ -242,7 +242,7 @@ def test_a_record_can_continue_after_it_was_repaired(path: Path) -> None:
     assert read(path) == (list(EVENTS), 0)
 
 
-def test_a_record_is_held_by_one_alone(path: Path) -> None:
+def test_only_one_process_can_hold_a_record(path: Path) -> None:
     transcript = Transcript.create(path)
     transcript.append(EVENTS[0])
     with pytest.raises(Busy, match="another hermes-acp process"):
@@ -251,7 +251,7 @@ def test_a_record_is_held_by_one_alone(path: Path) -> None:
     assert read(path) == ([EVENTS[0]], 0)
 
 
-def test_a_record_that_is_not_there_is_not_found(path: Path) -> None:
+def test_a_missing_record_is_not_found(path: Path) -> None:
     with pytest.raises(SessionNotFound):
         Transcript.reopen(path)
 
@@ -277,7 +277,7 @@ def test_a_full_disk_makes_the_record_read_only_and_says_so() -> None:
     transcript.close()
 
 
-def test_what_a_newer_version_wrote_is_left_where_it_is(path: Path) -> None:
+def test_lines_written_by_a_newer_version_are_left_in_place(path: Path) -> None:
     write(path, *EVENTS)
     body = b'{"type":"dream_dreamt","of":"sheep"}'
     foreign = b'{"crc":%d,"event":%b}\n' % (crc32(body), body)
@@ -314,7 +314,7 @@ def test_damage_in_the_middle_is_distinguished_from_a_torn_tail(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("change", ["removed", "cut", "added to"])
-def test_a_record_that_others_changed_beneath_is_not_written_on(path: Path, change: str) -> None:
+def test_nothing_is_appended_to_a_record_that_others_changed(path: Path, change: str) -> None:
     """Later lines would be lost to whoever opens it next."""
     transcript = Transcript.create(path)
     transcript.append(EVENTS[0])
@@ -329,7 +329,7 @@ def test_a_record_that_others_changed_beneath_is_not_written_on(path: Path, chan
 
 
 @pytest.mark.anyio
-async def test_a_sync_that_was_cancelled_before_it_began_is_still_to_be_done(path: Path) -> None:
+async def test_a_sync_cancelled_before_it_started_is_still_pending(path: Path) -> None:
     transcript = Transcript.create(path)
     transcript.append(EVENTS[0])
     threads, crowd = anyio.to_thread.current_default_thread_limiter(), [object() for _ in range(100)]

@@ -1,4 +1,4 @@
-"""What an undo does to each file, and what prevents it."""
+"""Effects of an undo on each file, and conflicts that prevent it."""
 
 import pytest
 
@@ -32,7 +32,7 @@ FOLDER = UnknownState("there is a folder at that path")
     ("before", "after", "now", "becomes"),
     [(ONE, TWO, TWO, ONE), (None, TWO, TWO, None), (ONE, None, None, ONE)],
 )
-def test_what_is_as_the_turn_left_it_goes_back(
+def test_a_file_as_the_turn_left_it_is_restored(
     before: FileState | None, after: FileState | None, now: FileState | None, becomes: FileState | None
 ) -> None:
     planned = plan([FolderChange((TreeDifference(b"f", before, after),))], lambda path: now)
@@ -40,7 +40,7 @@ def test_what_is_as_the_turn_left_it_goes_back(
 
 
 @pytest.mark.parametrize("now", [THREE, None, UnknownState("it is not a file")])
-def test_what_is_otherwise_is_in_the_way(now: FileState | UnknownState | None) -> None:
+def test_a_file_changed_since_then_is_a_conflict(now: FileState | UnknownState | None) -> None:
     planned = plan([FolderChange((TreeDifference(b"f", ONE, TWO),))], lambda path: now)
     why = now.why if isinstance(now, UnknownState) else CHANGED_SINCE
     assert (planned.wanted, planned.conflicts) == ({}, {b"f": why})
@@ -48,12 +48,12 @@ def test_what_is_otherwise_is_in_the_way(now: FileState | UnknownState | None) -
     assert forced.wanted == ({} if isinstance(now, UnknownState) else {b"f": ONE})
 
 
-def test_what_is_back_already_is_left() -> None:
+def test_a_file_already_restored_is_left() -> None:
     planned = plan([FolderChange((TreeDifference(b"f", ONE, TWO),))], lambda path: ONE)
     assert (planned.wanted, planned.conflicts) == ({}, {})
 
 
-def test_several_turns_go_back_one_through_the_other() -> None:
+def test_several_turns_are_undone_one_after_another() -> None:
     newest, oldest = (
         FolderChange((TreeDifference(b"f", TWO, THREE),)),
         FolderChange((TreeDifference(b"f", ONE, TWO),)),
@@ -65,7 +65,7 @@ def test_several_turns_go_back_one_through_the_other() -> None:
     assert plan([newest, back_and_forth], lambda path: THREE).wanted == {}
 
 
-def test_what_was_not_kept_is_distinguished() -> None:
+def test_a_file_that_was_not_stored_is_distinguished() -> None:
     known = frozenset({b"f"})
     change = (TreeDifference(b"f", ONE, TWO),)
     assert plan([FolderChange(change, not_kept_before=known)], lambda path: TWO).conflicts == {b"f": NOT_KEPT}
@@ -78,7 +78,7 @@ def test_what_was_not_kept_is_distinguished() -> None:
     assert plan([FolderChange(change, is_torn=True)], lambda path: TWO).conflicts == {b"f": TORN}
 
 
-def test_a_folder_gives_way_only_if_it_goes_with_the_turn() -> None:
+def test_a_folder_is_removed_only_if_it_goes_with_the_turn() -> None:
     file = TreeDifference(b"d", ONE, None)
     inside = TreeDifference(b"d/x", None, TWO)
     present = {b"d": FOLDER, b"d/x": TWO}
@@ -89,12 +89,12 @@ def test_a_folder_gives_way_only_if_it_goes_with_the_turn() -> None:
     }
 
 
-def test_only_what_is_meant_is_planned() -> None:
+def test_only_the_selected_files_are_planned() -> None:
     both = FolderChange((TreeDifference(b"a", ONE, TWO), TreeDifference(b"b", ONE, TWO)))
     assert plan([both], lambda path: TWO, {b"b"}).wanted == {b"b": ONE}
 
 
-def test_gits_lines_are_read_with_any_name_in_them() -> None:
+def test_gits_output_is_parsed_with_any_file_name() -> None:
     listed = read_listing(b"C a\nb\0R a\nb\0? c d\0? \xff/\0? -x\0")
     assert (listed.changed, listed.fresh, listed.folders) == ([b"a\nb"], [b"c d", b"-x"], [b"\xff"])
     a, b = "a" * 40, "b" * 40
@@ -121,7 +121,7 @@ def named(*paths: bytes, before: tuple[bytes, ...] = (), after: tuple[bytes, ...
     return FolderSnapshot("/p", "s", "b", "a", empty_before=before, empty_after=after, files_before=files)
 
 
-def test_of_empty_folders_only_those_go_that_a_turn_made() -> None:
+def test_only_empty_folders_made_by_the_turn_are_removed() -> None:
     newest, oldest = whole((b"theirs", b"used"), (b"theirs", b"made")), whole((b"gone",), (b"used",))
     assert plan_empty_folders([newest, oldest]) == ({b"gone"}, {b"made", b"used"})
     only_files = named(b"d/f", before=(b"d",))
@@ -130,7 +130,7 @@ def test_of_empty_folders_only_those_go_that_a_turn_made() -> None:
     assert plan_empty_folders([named(b"d/f", after=(b"d",))]) == (set(), {b"d"})
 
 
-def test_permission_bits_of_folders_go_back_where_the_turn_is_the_last_to_have_set_them() -> None:
+def test_a_folders_mode_is_restored_if_the_turn_was_the_last_to_set_it() -> None:
     def modes(before: dict[bytes, int], after: dict[bytes, int], *paths: bytes) -> FolderSnapshot:
         place = named(*paths) if paths else whole((), ())
         place.folders_before, place.folders_after = tuple(before.items()), tuple(after.items())

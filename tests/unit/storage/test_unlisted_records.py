@@ -1,4 +1,4 @@
-"""Finding what the list of sessions lacks: the folder of records is listed only if it has changed."""
+"""Finding records missing from the list of sessions: their folder is listed only if it has changed."""
 
 import os
 from pathlib import Path
@@ -48,7 +48,7 @@ async def listed(home: Path) -> list[str]:
 async def test_an_unchanged_folder_is_not_listed_again(tmp_path: Path) -> None:
     record(tmp_path, "one", "First")
     assert await listed(tmp_path) == ["First"]
-    record(tmp_path, "two", "Second")  # its folder looks as it did before
+    record(tmp_path, "two", "Second")  # Its folder looks as it did before.
     assert await listed(tmp_path) == ["First"]
     settle(tmp_path / "sessions", LONG_AGO_S + 1)
     assert sorted(await listed(tmp_path)) == ["First", "Second"]
@@ -84,7 +84,7 @@ async def test_everything_is_read_again_when_the_index_is_rebuilt(tmp_path: Path
     assert sorted(await listed(tmp_path)) == ["First", "Second"]
 
 
-async def test_a_record_being_written_is_looked_at_again_although_its_folder_has_not_changed(
+async def test_a_record_being_written_is_checked_again_although_its_folder_has_not_changed(
     tmp_path: Path,
 ) -> None:
     path = record(tmp_path, "one", "")

@@ -24,7 +24,7 @@ async def filled(place: Path) -> VectorStore:
     return store
 
 
-def test_a_vector_has_length_one_or_there_is_none() -> None:
+def test_a_vector_has_length_one_or_does_not_exist() -> None:
     assert cosine_similarity(unit([3, 4]), unit([3, 4])) == pytest.approx(1)
     assert cosine_similarity(EAST, NORTH) == 0
     for nothing in ([], [0, 0], [float("inf"), 1], [float("nan")]):
@@ -32,7 +32,7 @@ def test_a_vector_has_length_one_or_there_is_none() -> None:
             unit(nothing)
 
 
-async def test_the_nearest_comes_first_and_kinds_and_places_are_apart(tmp_path: Path) -> None:
+async def test_the_nearest_comes_first_and_kinds_and_folders_are_separate(tmp_path: Path) -> None:
     store = await filled(tmp_path)
     found = await store.nearest("session", EAST, 5)
     assert [(near.source, near.position) for near in found] == [("a", 1), ("b", 1), ("a", 2)]
@@ -44,7 +44,7 @@ async def test_the_nearest_comes_first_and_kinds_and_places_are_apart(tmp_path: 
     await store.aclose()
 
 
-async def test_a_source_is_known_when_it_is_settled_and_keeps_only_what_it_still_has(tmp_path: Path) -> None:
+async def test_a_settled_source_is_known_and_keeps_only_its_current_texts(tmp_path: Path) -> None:
     store = await filled(tmp_path)
     assert await store.marks("session") == {"a": "", "b": ""}
     await store.settle("a", "whole", [2, 3])
@@ -55,7 +55,7 @@ async def test_a_source_is_known_when_it_is_settled_and_keeps_only_what_it_still
     await store.aclose()
 
 
-async def test_a_dropped_source_leaves_nothing(tmp_path: Path) -> None:
+async def test_a_dropped_source_leaves_no_vectors(tmp_path: Path) -> None:
     store = await filled(tmp_path)
     await store.drop(["a", "never there"])
     assert [near.source for near in await store.nearest("session", EAST, 9)] == ["b"]
@@ -76,7 +76,7 @@ async def test_another_model_starts_over_and_no_model_changes_nothing(tmp_path: 
     await other.aclose()
 
 
-async def test_vectors_of_another_length_start_again(tmp_path: Path) -> None:
+async def test_vectors_of_another_length_start_over(tmp_path: Path) -> None:
     store = await filled(tmp_path)
     longer = unit([1, 2, 3])
     assert await store.nearest("session", longer, 9) == []

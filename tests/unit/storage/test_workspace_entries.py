@@ -1,4 +1,4 @@
-"""What users decided for their workspaces, in one private file."""
+"""Users' decisions about their workspaces, in one private file."""
 
 import stat
 from pathlib import Path
@@ -16,7 +16,7 @@ def book(tmp_path: Path) -> WorkspaceEntries[TrustedItem]:
     return WorkspaceEntries(tmp_path / "home" / "trust.json", TrustedItem)
 
 
-def test_what_was_settled_is_there_afresh(book: WorkspaceEntries[TrustedItem]) -> None:
+def test_a_decision_is_read_by_a_new_process(book: WorkspaceEntries[TrustedItem]) -> None:
     book.change("/w", lambda kept: (*kept, ONE))
     book.change("/w", lambda kept: (*kept, TWO, ONE))
     book.change("/v", lambda kept: (*kept, TWO))

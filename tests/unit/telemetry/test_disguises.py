@@ -1,4 +1,4 @@
-"""Secrets of every kind in other spellings, whole and in pieces, and texts that only look like secrets."""
+"""Secrets of every kind in other spellings, whole and in parts, and texts that only look like secrets."""
 
 import base64
 import json
@@ -56,7 +56,7 @@ def test_no_spelling_hides_a_secret(spelling: str) -> None:
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_in_pieces_as_in_the_whole(spelling: str) -> None:
+def test_parts_are_masked_like_the_whole(spelling: str) -> None:
     dice = random.Random(5)
     for secret in dice.sample(SECRETS, 6):
         text = f"said {SPELLINGS[spelling](secret)} here\n"
@@ -67,7 +67,7 @@ def test_in_pieces_as_in_the_whole(spelling: str) -> None:
             assert "".join((*pieces, stream.finish())) == whole
 
 
-def test_a_private_key_in_another_spelling() -> None:
+def test_a_private_key_in_another_spelling_is_masked() -> None:
     dashes = samples.DASHES
     key = f"{dashes}BEGIN RSA PRIVATE KEY{dashes}\n{'MIIEpAIBAAKCAQEA7bq' * 4}\n{dashes}END RSA PRIVATE KEY{dashes}\n"
     for name in ("hexadecimal", "percent signs", "escapes of JSON", "base64", "base64 for URLs"):
@@ -75,7 +75,7 @@ def test_a_private_key_in_another_spelling() -> None:
         assert "private key]" in CLEAN(f"said {SPELLINGS[name](key)} here\n"), name
 
 
-def test_of_a_broken_line_nothing_is_left() -> None:
+def test_nothing_of_a_wrapped_secret_remains() -> None:
     for secret in SECRETS:
         text = broken(f"{'of the day ' * 3}{secret}", 50)
         cleaned = CLEAN(text + "\nand so on\n")
@@ -84,14 +84,14 @@ def test_of_a_broken_line_nothing_is_left() -> None:
         assert cleaned.endswith("\nand so on\n")
 
 
-def test_the_line_behind_a_secret_stays() -> None:
+def test_the_line_after_a_secret_is_kept() -> None:
     for secret in SECRETS[:40]:
         for behind in ("MODE=fast", "next_line of words", "DB_HOST2=10.0.0.1", "Finished", "someName()"):
             cleaned = CLEAN(f"export THE_VALUE_OF_IT={secret}\n{behind}\n")
             assert cleaned.endswith(f"]\n{behind}\n"), (secret, behind, cleaned)
 
 
-def test_lines_that_only_stand_below_each_other_stay_apart() -> None:
+def test_adjacent_lines_are_not_joined() -> None:
     texts = (
         f"{'0123456789abcdef' * 3}\n{'fedcba9876543210' * 3}\n",
         "a line of words that is rather long and ends somewhere_in_a_name\nand_goes_on_here with more\n",
@@ -101,7 +101,7 @@ def test_lines_that_only_stand_below_each_other_stay_apart() -> None:
         assert CLEAN(text) == text
 
 
-def test_what_only_looks_encoded_stays() -> None:
+def test_text_that_only_looks_encoded_is_kept() -> None:
     texts = (
         "C:\\users\\xavier\\u1234\\x41\\readme\\some\\more\\folders.txt",
         "\\u4f60\\u597d\\u4e16\\u754c\\u4f60\\u597d\\u4e16\\u754c",

@@ -1,4 +1,4 @@
-"""Secrets apart from their names: in lists, on the next line, in pairs of a name and a value."""
+"""Secrets separate from their names: in lists, on the next line, in pairs of a name and a value."""
 
 import pytest
 
@@ -57,7 +57,7 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize("kind", LISTED)
-def test_secrets_apart_from_their_names_are_masked(kind: str) -> None:
+def test_secrets_separate_from_their_names_are_masked(kind: str) -> None:
     text = LISTED[kind].format(VALUE)
     clean = Redactor(()).clean(text)
     assert VALUE not in clean
@@ -67,7 +67,7 @@ def test_secrets_apart_from_their_names_are_masked(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", LISTED)
-def test_wherever_a_stream_is_cut_they_are_masked_alike(kind: str) -> None:
+def test_they_are_masked_wherever_a_stream_is_split(kind: str) -> None:
     text = f"begin\n{LISTED[kind].format(VALUE)} end\n"
     whole = Redactor(()).clean(text)
     for place in range(len(text)):
@@ -76,5 +76,5 @@ def test_wherever_a_stream_is_cut_they_are_masked_alike(kind: str) -> None:
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_what_only_looks_like_it_stays(text: str) -> None:
+def test_similar_harmless_text_is_kept(text: str) -> None:
     assert Redactor(()).clean(text) == text

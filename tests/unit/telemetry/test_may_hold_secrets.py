@@ -1,4 +1,4 @@
-"""The fast check before a scan never misses what the scan finds."""
+"""The fast check before a scan never misses a secret that the scan would find."""
 
 import random
 
@@ -20,7 +20,7 @@ TEXTS = (
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_what_a_scan_finds_is_never_denied(text: str) -> None:
+def test_the_check_never_misses_a_finding_of_the_scan(text: str) -> None:
     if scan(text, 0, KnownSecrets(), is_final=True).spans:
         assert may_hold_secrets(text.encode())
 

@@ -33,7 +33,7 @@ def samples(text: str) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
     }
 
 
-def test_counts_and_odd_labels_are_read_as_meant() -> None:
+def test_counts_and_unusual_labels_are_read_as_intended() -> None:
     metric = Metric("calls_total", 'Calls, by "tool" and \\ outcome.\nTwo lines.', ("tool", "outcome"))
     odd = ('a "b" \\ c\nd', "été")
     text = metric_text(metric, "counter", {odd: 3, ("x", "y"): 0.25})
@@ -57,7 +57,7 @@ def test_a_histogram_is_cumulative() -> None:
     }
 
 
-def test_labels_from_outside_cannot_grow_without_bound() -> None:
+def test_labels_from_outside_are_limited_in_number() -> None:
     counts = Counts()
     for number in range(3 * MAX_SERIES):
         counts.add((f"model-{number}", "completed"))

@@ -1,4 +1,4 @@
-"""Passwords in options, and secrets recognised by their suffix."""
+"""Passwords in command-line options, and secrets recognised by their suffix."""
 
 import pytest
 
@@ -18,7 +18,7 @@ SECRET = "hunter2Xq9"
         f"curl --proxy-user=ada:{SECRET} https://example.com",
     ],
 )
-def test_an_options_password_is_masked(line: str) -> None:
+def test_the_password_in_an_option_is_masked(line: str) -> None:
     masked = Redactor(()).clean(line)
     assert SECRET not in masked
     stream = Redactor(()).stream()
@@ -38,7 +38,7 @@ def test_an_options_password_is_masked(line: str) -> None:
         'registry = "https://me:{}@npm.example.com/"',
     ],
 )
-def test_what_tools_tell_of_their_settings_is_masked(line: str) -> None:
+def test_secrets_in_the_settings_output_of_tools_are_masked(line: str) -> None:
     secret = "q7Rw2ZxT9bKd4LmN8vYc3"
     masked = Redactor(()).clean(line.format(secret))
     assert secret not in masked
@@ -55,7 +55,7 @@ def test_what_tools_tell_of_their_settings_is_masked(line: str) -> None:
         "https://an-organization-of-2024@dev.azure.com/o/_git/r",
     ],
 )
-def test_a_name_in_an_address_stays(line: str) -> None:
+def test_a_user_name_in_an_address_is_kept(line: str) -> None:
     assert Redactor(()).clean(line) == line
 
 
@@ -70,11 +70,11 @@ def test_a_name_in_an_address_stays(line: str) -> None:
         "cp -pr mysql/folder other",
     ],
 )
-def test_other_options_stay(line: str) -> None:
+def test_other_options_are_kept(line: str) -> None:
     assert Redactor(()).clean(line) == line
 
 
-def test_shapes_told_by_their_end() -> None:
+def test_secrets_recognised_by_their_suffix() -> None:
     key = "0123456789abcdef" * 2 + "-us21"
     assert key not in Redactor(()).clean(f"key {key}, and")
     assert "-us2" not in Redactor(()).clean(f"see {key}")
@@ -82,13 +82,13 @@ def test_shapes_told_by_their_end() -> None:
     assert Redactor(()).clean(plain) == plain
 
 
-def test_wide_letters_are_read() -> None:
+def test_full_width_letters_are_recognised() -> None:
     secret = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vX7"
     wide = "".join(f"\\x{ord(letter):02x}\\x00" for letter in secret)
     assert wide not in Redactor(()).clean(f"data = '{wide}'")
 
 
-def test_lists_of_hashes_stay_and_broken_tokens_do_not() -> None:
+def test_lists_of_hashes_are_kept_and_wrapped_tokens_are_not() -> None:
     hashes = "".join(f"{number:040x}\n" for number in range(10**40, 10**40 + 50))
     assert Redactor(()).clean(hashes) == hashes
     secret = "sk-ant-api03-" + "aB3dE5gH7jK9mN1pQ3sT5vX7" * 4

@@ -51,14 +51,14 @@ def test_every_kind_is_masked_with_its_name(kind: str, secret: str) -> None:
 @pytest.mark.parametrize(
     ("secret", "text"), [row[1:] for row in IN_CONTEXT], ids=[row[0] for row in IN_CONTEXT]
 )
-def test_what_surroundings_betray_is_masked(secret: str, text: str) -> None:
+def test_secrets_revealed_by_their_context_are_masked(secret: str, text: str) -> None:
     cleaned = Redactor(()).clean(text)
     assert secret not in cleaned
     assert cleaned.startswith(text[: text.index(secret)])
     assert cleaned.endswith(text[text.index(secret) + len(secret) :])
 
 
-def test_split_at_every_place_nothing_changes() -> None:
+def test_splitting_anywhere_changes_nothing() -> None:
     redactor = Redactor(())
     for text, secret in SECRETS:
         whole = redactor.clean(text)
@@ -67,13 +67,13 @@ def test_split_at_every_place_nothing_changes() -> None:
             assert streamed(redactor, text, cut) == whole, (text, cut)
 
 
-def test_character_by_character_nothing_of_a_secret_is_given_too_early() -> None:
+def test_fed_character_by_character_no_part_of_a_secret_is_emitted_early() -> None:
     redactor = Redactor(())
     for text, secret in SECRETS[::5]:
         assert streamed(redactor, text, *range(len(text))) == redactor.clean(text), secret
 
 
-def test_what_only_looks_like_a_secret_stays() -> None:
+def test_text_that_only_looks_like_a_secret_is_kept() -> None:
     redactor = Redactor(())
     changed = [text for text in HARMLESS if redactor.clean(text) != text]
     assert changed == []
@@ -98,7 +98,7 @@ def variants_of(key: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     "kind", ["RSA PRIVATE KEY", "PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK"]
 )
-def test_private_keys_are_masked_over_lines(variant: str, kind: str) -> None:
+def test_private_keys_are_masked_across_lines(variant: str, kind: str) -> None:
     text = f"before\n{variants_of(KEY.replace('RSA PRIVATE KEY', kind))[variant]}\nafter\n"
     redactor = Redactor(())
     cleaned = redactor.clean(text)
@@ -139,7 +139,7 @@ def test_the_middle_of_a_file_of_keys_is_masked(source: str, variant: str) -> No
     assert redactor.clean(text, source='{"path": "/w/keys.py", "pattern": "id_rsa.pub"}') == text
 
 
-def test_a_certificate_in_a_file_of_keys_stays() -> None:
+def test_a_certificate_in_a_file_of_keys_is_kept() -> None:
     body = "\n".join(KEY.split("\n")[1:-1])
     for text in (
         f"-----BEGIN CERTIFICATE-----\n{body}\n",
@@ -149,7 +149,7 @@ def test_a_certificate_in_a_file_of_keys_stays() -> None:
         assert Redactor(()).clean(text, source="a.pem") == text
 
 
-def test_what_ends_no_private_key_stays() -> None:
+def test_text_that_ends_no_private_key_is_kept() -> None:
     body = KEY.split("\n")[1:-1]
     for text in (
         "\n".join((*body, "-----END CERTIFICATE-----", "")),
@@ -160,7 +160,7 @@ def test_what_ends_no_private_key_stays() -> None:
         assert Redactor(()).clean(text) == text
 
 
-def test_colours_do_not_hide_a_secret() -> None:
+def test_colour_codes_do_not_hide_a_secret() -> None:
     secret = TOKENS[5][1]
     text = f"\x1b[35mfile\x1b[m:\x1b[01;31m\x1b[K{secret[:7]}\x1b[m\x1b[K{secret[7:]} end\n"
     cleaned = Redactor(()).clean(text)
@@ -210,14 +210,14 @@ pieces = st.one_of(
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(pieces, max_size=8).map("".join), st.data())
-def test_any_split_gives_the_same_as_the_whole(text: str, data: st.DataObject) -> None:
+def test_any_split_gives_the_same_result_as_the_whole(text: str, data: st.DataObject) -> None:
     redactor = Redactor(["the known one", "the known two,too"])
     cuts = data.draw(st.lists(st.integers(0, len(text)), max_size=12))
     whole = redactor.clean(text)
     assert streamed(redactor, text, *cuts) == whole
 
 
-def test_a_token_without_end_is_held_only_so_long() -> None:
+def test_an_endless_token_is_held_back_only_so_long() -> None:
     redactor = Redactor(())
     stream = redactor.stream()
     text = "ab1" * MAX_TOKEN_CHARACTERS + " " + TOKENS[3][1] + "\n"
@@ -243,7 +243,7 @@ def test_the_tail_never_shows_a_part_of_a_secret() -> None:
     assert WINDOW > MAX_TOKEN_CHARACTERS
 
 
-def test_variables_are_secret_by_name_or_by_what_they_hold() -> None:
+def test_variables_are_secret_by_name_or_by_value() -> None:
     assert is_secret("GH_PAT", "whatever")
     assert is_secret("HERMES_FLEET_DATABASE", "service=fleet")
     assert is_secret("DEPLOYMENT", TOKENS[4][1])

@@ -69,7 +69,7 @@ def text(words: str) -> dict[str, str]:
     return {"type": "text", "content": words}
 
 
-def test_each_request_has_what_was_sent_and_what_came_back() -> None:
+def test_each_request_has_its_input_and_output() -> None:
     first, call, second, turn = folded(TURN)
     said = [text("Look at"), text("file:///a.py\n[secret] = 1"), text("[image/png, not exported]")]
     wanted = {"type": "tool_call", "id": "c1", "name": "read_file", "arguments": '{"path":"a.py"}'}
@@ -95,7 +95,7 @@ def test_a_live_session_exports_the_same_as_its_record() -> None:
     assert folded(TURN, record=Record()) == folded(TURN)
 
 
-def test_a_resumed_session_exports_what_was_said_before() -> None:
+def test_a_resumed_session_exports_the_earlier_messages() -> None:
     record = Record()
     for event in TURN:
         record.apply(event)
@@ -104,12 +104,12 @@ def test_a_resumed_session_exports_what_was_said_before() -> None:
     assert len(messages(chat, names.INPUT)) == 6
 
 
-def test_nothing_is_exported_unless_wanted() -> None:
+def test_nothing_is_exported_unless_enabled() -> None:
     spans = folded(TURN, with_contents=False, record=Record())
     assert [CONTENTS & span.attributes.keys() for span in spans] == [set()] * 4
 
 
-def test_the_oldest_messages_are_left_out_beyond_the_limit() -> None:
+def test_the_oldest_messages_are_omitted_beyond_the_limit() -> None:
     events: list[Event] = [TurnStarted("t"), UserSaid("m", (TextPart("begin"),))]
     for step in range(40):
         call = ToolCall(f"c{step}", "read_file", "{}")

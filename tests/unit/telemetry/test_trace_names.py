@@ -1,4 +1,4 @@
-"""docs/telemetry.md has every name that is exported, and no other."""
+"""docs/telemetry.md contains every exported name, and no other."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Substitutes for everything that tools reach outside the workspace."""
+"""Fakes for everything that tools reach outside the workspace."""
 
 from collections.abc import Callable, Sequence
 

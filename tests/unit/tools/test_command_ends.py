@@ -1,4 +1,4 @@
-"""Terminal control sequences from a process reach nobody."""
+"""Terminal control sequences in a process's output are removed."""
 
 import pytest
 
@@ -19,9 +19,9 @@ from hermes_acp.tools.command_outcomes import describe_output
         "\x1b[?1049h",
     ],
 )
-def test_orders_to_a_terminal_are_left_out(order: str) -> None:
+def test_control_sequences_are_removed(order: str) -> None:
     assert describe_output("p1", OutputSnapshot(f"one {order}two\n", None)).text == "one two\n[p1 is running]"
 
 
-def test_colours_stay() -> None:
+def test_colours_are_kept() -> None:
     assert "\x1b[1;31mred\x1b[0m" in describe_output("p1", OutputSnapshot("\x1b[1;31mred\x1b[0m", None)).text

@@ -1,4 +1,6 @@
-"""Tools beyond a budget: which are deferred, how they are listed, and how calls to them are understood."""
+"""Deferred tools, used beyond a size budget: which are deferred, how they are listed, and how calls to them are
+parsed.
+"""
 
 import json
 from typing import Any
@@ -57,13 +59,13 @@ def wrapped(name: object, arguments: object) -> ToolCall:
     return ToolCall("c1", "call_tool", json.dumps({"name": name, "arguments": arguments}))
 
 
-def test_nothing_is_deferred_while_all_fit() -> None:
+def test_nothing_is_deferred_while_everything_fits() -> None:
     tools = {**tools_of("a", 3, 100), "mine": tool("mine", "x" * 90_000)}
     assert not deferred_tools(tools, 10_000)
     assert not search_tools({})
 
 
-def test_beyond_the_budget_all_tools_of_servers_are_deferred_and_no_others() -> None:
+def test_beyond_the_budget_all_server_tools_are_deferred_and_no_others() -> None:
     tools = {**tools_of("huge", 50, 2_000), **tools_of("small", 1), "mine": tool("mine")}
     assert set(deferred_tools(tools, 10_000)) == tools.keys() - {"mine"}
     assert set(deferred_tools(tools_of("small", 1), 0)) == {"mcp__small__t0"}
@@ -83,7 +85,7 @@ def test_a_toolbox_without_call_tool_defers_nothing() -> None:
 
 
 @pytest.mark.parametrize("name", ["mcp__s__add", "add", "s.add", "s__add", "MCP__S__ADD"])
-def test_a_wrapped_call_becomes_the_real_one(name: str) -> None:
+def test_a_wrapped_call_becomes_the_actual_call(name: str) -> None:
     box = box_of(tool("mcp__s__add", parameters=NUMBER), tool("mcp__t__other"))
     call = box.mended(wrapped(name, {"n": 1}))
     assert (call.name, call.arguments, call.via) == ("mcp__s__add", '{"n":1}', "call_tool")
@@ -94,7 +96,7 @@ def test_a_wrapped_call_becomes_the_real_one(name: str) -> None:
     assert not written.via
 
 
-def test_arguments_as_text_and_broken_json_are_understood() -> None:
+def test_arguments_as_text_and_broken_json_are_accepted() -> None:
     box = box_of(tool("mcp__s__add", parameters=NUMBER))
     assert box.mended(wrapped("mcp__s__add", '{"n": 1}')).arguments == '{"n":1}'
     broken = ToolCall("c1", "call_tool", '{"name": "mcp__s__add", "arguments": {"n": 1,}}')
@@ -112,7 +114,7 @@ def test_arguments_as_text_and_broken_json_are_understood() -> None:
         ToolCall("c1", "call_tool", "{"),
     ],
 )
-def test_a_wrapped_call_that_describes_none_stays_what_it_is(call: ToolCall) -> None:
+def test_a_wrapped_call_without_a_tool_is_unchanged(call: ToolCall) -> None:
     box = box_of(tool("mcp__s__add", parameters=NUMBER))
     assert box.mended(call) == call
 
@@ -124,7 +126,7 @@ def test_the_same_name_at_two_servers_must_be_distinguishable() -> None:
     assert box.parse_call(box.mended(wrapped("t.add", {}))).tool.name == "mcp__t__add"
 
 
-def test_wrong_arguments_are_refused_with_the_parameters() -> None:
+def test_wrong_arguments_are_rejected_with_the_parameters() -> None:
     box = box_of(tool("mcp__s__add", parameters=NUMBER))
     with pytest.raises(BadRequest) as refused:
         box.parse_call(box.mended(wrapped("mcp__s__add", {"n": "one"})))
@@ -132,7 +134,7 @@ def test_wrong_arguments_are_refused_with_the_parameters() -> None:
     assert '"required":["n"]' in refused.value.hint
 
 
-def test_an_unknown_tool_is_refused_without_a_list_of_all() -> None:
+def test_an_unknown_tool_is_rejected_without_a_list_of_all() -> None:
     box = box_of(*tools_of("s", 500).values())
     with pytest.raises(BadRequest) as refused:
         box.parse_call(ToolCall("c1", "qqq", "{}"))
@@ -158,14 +160,14 @@ def test_an_unknown_tool_is_refused_without_a_list_of_all() -> None:
         ({"required": "a", "properties": []}, {"a": 1}, []),
     ],
 )
-def test_arguments_are_checked_as_far_as_that_is_certain(
+def test_arguments_are_checked_as_far_as_possible(
     schema: dict[str, object], value: dict[str, object], mistakes: list[str]
 ) -> None:
     assert list(argument_mistakes(schema, value)) == mistakes
 
 
 @pytest.mark.parametrize("count", [1, 40, 500, 2_000, 20_000])
-def test_the_list_is_bounded_and_names_every_server(count: int) -> None:
+def test_the_list_is_limited_and_names_every_server(count: int) -> None:
     schemas = [
         ToolSchema(f"mcp__s{number % 20}__do_{number}_thing", "It does something.\nMore.", {})
         for number in range(count)
@@ -178,13 +180,13 @@ def test_the_list_is_bounded_and_names_every_server(count: int) -> None:
     assert ("tools)" in text) is (count >= 2_000)
 
 
-def test_a_list_of_odd_names_is_bounded_too() -> None:
+def test_a_list_of_unusual_names_is_limited_too() -> None:
     schemas = [ToolSchema(f"mcp__{'é' * 40}{number}__{'ü' * 200}", "", {}) for number in range(5_000)]
     assert len(catalog(schemas).encode()) <= MAX_CATALOG_BYTES
 
 
 @pytest.mark.anyio
-async def test_tools_that_a_query_names_come_first_and_all() -> None:
+async def test_tools_that_a_query_names_come_first_and_completely() -> None:
     deferred = tools_of("s", 30)
     search: Any = search_tools(deferred)["tool_search"]
     parsed = Toolbox({"tool_search": search}).parse_call(

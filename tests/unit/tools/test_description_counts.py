@@ -1,4 +1,4 @@
-"""How often tools are asked for their description: once, however many toolboxes they are in."""
+"""Tools are asked for their description once, however many toolboxes they are in."""
 
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.tools.toolbox import Toolbox
@@ -6,7 +6,7 @@ from tests.unit.agent.fake_tools import FakeTool, succeed
 
 
 class Described(FakeTool):
-    """A toy that counts how often its description was requested."""
+    """A fake tool that counts how often its description was requested."""
 
     def __init__(self, name: str, about: str = "A toy.") -> None:
         super().__init__(name, succeed)
@@ -18,7 +18,7 @@ class Described(FakeTool):
         return ToolSchema(self.name, self._about, self.arguments)
 
 
-def test_what_is_described_is_not_asked_again() -> None:
+def test_a_described_tool_is_not_asked_again() -> None:
     own, further = Described("a"), Described("b")
     box = Toolbox({"a": own})
     boxes = [box.extended({}), box.extended({"b": further}).only(["b", "a"]), box.only(["a"])]
@@ -33,7 +33,7 @@ def test_another_tool_of_the_same_name_is_described_again() -> None:
         assert schema.description == about
 
 
-def test_who_was_there_first_keeps_name_and_description() -> None:
+def test_the_first_tool_keeps_its_name_and_description() -> None:
     late = Described("a", "An impostor.")
     (schema,) = Toolbox({"a": Described("a", "The own one.")}).extended({"a": late}).schemas
     assert (schema.description, late.asked) == ("The own one.", 0)

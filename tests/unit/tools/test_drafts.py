@@ -1,4 +1,4 @@
-"""Edits read from arguments that break off anywhere."""
+"""Drafts of edits, read from incomplete arguments."""
 
 import json
 
@@ -26,7 +26,7 @@ def test_a_draft_only_grows_until_it_is_the_whole_text(content: str, is_ascii: b
     assert parse_edit_draft("write_file", arguments) == EditDraft("a.txt", content, None, is_whole=True)
 
 
-def test_a_passage_is_known_before_what_comes_in_its_place() -> None:
+def test_the_old_text_is_known_before_its_replacement() -> None:
     arguments = '{"path": "a.py", "old_text": "one\\ntwo", "new_text": "ON'
     assert parse_edit_draft("edit_file", arguments) == EditDraft("a.py", "ON", "one\ntwo")
     assert parse_edit_draft("edit_file", arguments[:25]) is None
@@ -43,5 +43,5 @@ def test_a_passage_is_known_before_what_comes_in_its_place() -> None:
         ("edit_file", '{"path": "a", "old_text": "", "new_text": "x"}'),
     ],
 )
-def test_what_cannot_be_read_is_no_draft(tool: str, arguments: str) -> None:
+def test_unreadable_arguments_give_no_draft(tool: str, arguments: str) -> None:
     assert parse_edit_draft(tool, arguments) is None

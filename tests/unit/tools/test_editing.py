@@ -1,4 +1,4 @@
-"""Editing and writing files: what matches, what is kept, what is refused."""
+"""Editing and writing files: what matches, what is preserved, what is rejected."""
 
 import pytest
 from hypothesis import given
@@ -29,7 +29,7 @@ def anyio_backend() -> str:
         (b"lf\ncrlf\r\ncrlf\r\ntwo\nlf\n", b"lf\ncrlf\r\ncrlf\r\n2\nzwei\nlf\n"),
     ],
 )
-async def test_an_edit_keeps_line_ends_encoding_and_mark(before: bytes, after: bytes) -> None:
+async def test_an_edit_preserves_line_ends_encoding_and_byte_order_mark(before: bytes, after: bytes) -> None:
     workspace = MemoryWorkspace({"a": before})
     result = await perform("edit_file", workspace, path="a", old_text="two\n", new_text="2\nzwei\n")
     assert not result.is_error

@@ -1,4 +1,4 @@
-"""Lines of a large file, read in pieces, equal those of the file read whole; it is never read at once."""
+"""Lines of a large file, read in chunks, equal those of the file read whole; it is never read at once."""
 
 import random
 
@@ -60,7 +60,7 @@ async def _in_pieces(content: bytes, most: int, first: int, limit: int) -> str:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "gb18030", "cp1252"])
-async def test_any_part_read_in_pieces_is_that_of_the_whole_file(encoding: str) -> None:
+async def test_any_part_read_in_chunks_equals_that_of_the_whole_file(encoding: str) -> None:
     draw = random.Random(encoding)
     for _ in range(60 if encoding.startswith("utf") else 12):
         words = draw.choices(WORDS, k=draw.randrange(1, 25))
@@ -73,7 +73,7 @@ async def test_any_part_read_in_pieces_is_that_of_the_whole_file(encoding: str) 
 
 
 @pytest.mark.parametrize("content", [b"x\0y", b"\xff\xfex", bytes(range(1, 256)), b"\x80\x81\x8d\x90 \n" * 9])
-async def test_what_is_not_text_is_reported_as_for_the_whole_file(content: bytes) -> None:
+async def test_binary_content_is_reported_as_for_the_whole_file(content: bytes) -> None:
     assert await _in_pieces(content, 3, 1, 5) == _whole(content, 1, 5)
 
 
@@ -93,7 +93,7 @@ async def test_unsaved_changes_to_a_large_file_are_read() -> None:
     assert result.seen == (file_version(PATH, workspace.unsaved),)
 
 
-async def test_a_large_picture_is_refused_unread() -> None:
+async def test_a_large_image_is_rejected_unread() -> None:
     workspace = Pieces(b"\x89PNG\r\n\x1a\n" + bytes(8_000_000))
     with pytest.raises(WorkspaceError, match="at most"):
         await perform("read_file", workspace, path="big")

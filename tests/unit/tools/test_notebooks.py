@@ -1,4 +1,4 @@
-"""Notebooks: reading cells, changing one cell, everything else byte for byte."""
+"""Notebooks: reading cells, changing one cell, and leaving everything else unchanged byte for byte."""
 
 import json
 from base64 import b64encode
@@ -52,7 +52,7 @@ LAYOUTS = [
 ]
 
 
-def test_a_notebook_is_read_by_cells() -> None:
+def test_a_notebook_is_read_cell_by_cell() -> None:
     cells = show_notebook(LAYOUTS[0])
     assert cells
     assert "=== cell 0 (markdown, id intro)\n# Grüße\ntext" in cells.text
@@ -64,14 +64,14 @@ def test_a_notebook_is_read_by_cells() -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=["one", "two", "tab", "tight", "line"])
-def test_all_but_the_changed_cell_stays_as_it_is_laid_out(layout: str) -> None:
+def test_all_but_the_changed_cell_keeps_its_layout(layout: str) -> None:
     after = edit_notebook(layout, CellEdit("replace", "intro", "# Grüße\ntext!"))
     assert after.replace("text!", "text") == layout
     back = edit_notebook(edit_notebook(layout, CellEdit("insert", "0", "x = 1")), CellEdit("delete", "1"))
     assert back == layout
 
 
-def test_a_changed_code_cell_has_no_outputs_of_what_it_was() -> None:
+def test_a_changed_code_cell_loses_its_old_outputs() -> None:
     after = json.loads(edit_notebook(LAYOUTS[0], CellEdit("replace", "1", "3 + 3")))
     assert after["cells"][1] == NOTEBOOK["cells"][1] | {
         "source": "3 + 3",
@@ -82,7 +82,7 @@ def test_a_changed_code_cell_has_no_outputs_of_what_it_was() -> None:
     assert words["cells"][1] == {"cell_type": "markdown", "id": "calc", "metadata": {}, "source": "words"}
 
 
-def test_a_new_cell_has_what_the_format_wants() -> None:
+def test_a_new_cell_has_the_fields_the_format_requires() -> None:
     after = json.loads(edit_notebook(LAYOUTS[0], CellEdit("insert", "", "a\nb")))
     new = after["cells"][0]
     assert (new["cell_type"], new["source"], new["outputs"], new["metadata"]) == (
@@ -134,13 +134,13 @@ async def test_the_tools_read_and_change_it() -> None:
         '{"nbformat":4,"nbformat_minor":"x","cells":[{"outputs":[{"data":{"image/png":{"a":1}}}],"source":5}]}',
     ],
 )
-def test_a_notebook_that_is_none_breaks_nothing(text: str) -> None:
+def test_an_invalid_notebook_breaks_nothing(text: str) -> None:
     assert show_notebook(text)
     assert '"new' in edit_notebook(text, CellEdit("insert", "", "new"))
 
 
 @pytest.mark.parametrize("cell", ["²", "-1", "0x0", "9" * 5000])
-def test_a_cell_that_is_none_is_reported(cell: str) -> None:
+def test_an_invalid_cell_is_reported(cell: str) -> None:
     with pytest.raises(WorkspaceError):
         edit_notebook('{"nbformat":4,"cells":[{"source":""}]}', CellEdit("replace", cell, "x"))
 
@@ -161,7 +161,7 @@ def test_a_number_that_would_change_is_left_alone() -> None:
         None,
     ],
 )
-def test_what_is_no_picture_is_reported_and_not_sent(data: object) -> None:
+def test_an_invalid_image_is_reported_and_not_sent(data: object) -> None:
     cell = {"cell_type": "code", "source": "", "outputs": [{"data": {"image/png": data}}]}
     cells = show_notebook(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}))
     assert cells is not None

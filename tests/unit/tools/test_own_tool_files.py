@@ -1,4 +1,4 @@
-"""A tool file is read as text: what it declares, and every fault with its line."""
+"""A tool file is parsed as text: what it declares, and every error with its line."""
 
 import ast
 from typing import Any
@@ -38,7 +38,7 @@ def with_facts(**facts: Any) -> str:
     return f"TOOL = { ({'name': 'probe', 'description': 'Probe.'} | facts)!r}\ndef run(): pass\n"
 
 
-def test_the_smallest_tool_reads_files_and_nothing_else() -> None:
+def test_the_smallest_tool_only_reads_files() -> None:
     tool = declared(GOOD)
     assert (tool.name, tool.description, tool.files, tool.network, tool.processes) == (
         "probe",
@@ -69,12 +69,12 @@ def test_the_smallest_tool_reads_files_and_nothing_else() -> None:
         ("Any", {}),
     ],
 )
-def test_types_become_a_schema(annotation: str, schema: object) -> None:
+def test_types_are_converted_to_a_schema(annotation: str, schema: object) -> None:
     tool = declared(f"{HEAD}def run(value: {annotation}): pass")
     assert tool.parameters == {"type": "object", "properties": {"value": schema}, "required": ["value"]}
 
 
-def test_stated_parameters_must_go_with_the_function() -> None:
+def test_declared_parameters_must_match_the_function() -> None:
     schema = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
     text = f'TOOL = {{"name": "probe", "description": "Probe.", "parameters": {schema!r}}}\n'
     assert declared(text + "def run(path): pass").parameters == schema
@@ -115,11 +115,11 @@ def test_stated_parameters_must_go_with_the_function() -> None:
         ("#" * (MAX_BYTES + 1), "probe.py: a tool may have at most"),
     ],
 )  # fmt: skip
-def test_each_fault_is_reported_with_its_line(source: str, fault: str) -> None:
+def test_each_error_is_reported_with_its_line(source: str, fault: str) -> None:
     assert any(told.startswith(fault) for told in faults(source)), faults(source)
 
 
-def test_a_tool_names_those_that_it_needs() -> None:
+def test_a_tool_names_the_tools_it_needs() -> None:
     assert declared(with_facts(needs=["web_fetch", "mcp__db__query"])).needs == (
         "web_fetch",
         "mcp__db__query",
@@ -129,7 +129,7 @@ def test_a_tool_names_those_that_it_needs() -> None:
         assert 'must be a list of names of tools, such as ["web_fetch"].' in told
 
 
-def test_a_name_that_is_taken_and_modules_that_are_declared() -> None:
+def test_taken_names_and_undeclared_modules_are_errors() -> None:
     assert "belongs to another tool" in faults(GOOD, "probe")[0]
     as_a_servers = check_tool_source(GOOD.replace('"probe"', '"mcp__files__read"'), "mcp__files__read").faults
     assert "MCP servers" in str(as_a_servers[0]), as_a_servers
@@ -140,7 +140,7 @@ def test_a_name_that_is_taken_and_modules_that_are_declared() -> None:
 
 
 @given(st.one_of(st.text(), st.lists(PIECES, max_size=40).map("".join)))
-def test_no_text_is_too_odd_to_be_read(text: str) -> None:
+def test_any_text_can_be_parsed(text: str) -> None:
     for source in (text, GOOD + text, GOOD.replace('"."', text), GOOD.replace('"Probe."', text)):
         checked = check_tool_source(source, "probe")
         assert isinstance(checked, CheckedToolFile)
@@ -159,7 +159,7 @@ def test_no_text_is_too_odd_to_be_read(text: str) -> None:
         ({"n": 1, "many": [2], "one": "a"}, []),
     ],
 )
-def test_arguments_that_do_not_fit_are_named(value: dict[str, Any], told: list[str]) -> None:
+def test_arguments_that_do_not_match_are_named(value: dict[str, Any], told: list[str]) -> None:
     source = HEAD + "def run(n: int, many: list[int] = [], one: Literal['a', 'b'] = 'a'): pass"
     assert validation_errors(value, declared(source).parameters) == told
 
@@ -179,7 +179,7 @@ def stating(rule: dict[str, Any]) -> str:
         ({"pattern": "("}, "properties.a.pattern: '('"),
     ],
 )
-def test_stated_parameters_are_a_valid_schema(rule: dict[str, Any], told: str) -> None:
+def test_declared_parameters_must_be_a_valid_schema(rule: dict[str, Any], told: str) -> None:
     (fault,) = faults(stating(rule))
     assert fault.startswith('probe.py:1: "parameters" is not a valid JSON Schema'), fault
     assert told in fault, fault
@@ -233,7 +233,7 @@ def test_builtin_tools_are_readable_from_their_source_too() -> None:
         assert frozenset(ast.literal_eval(written or "()")) == capabilities, name
 
 
-def test_the_documents_example_is_a_tool_and_its_table_is_whole() -> None:
+def test_the_documented_example_is_valid_and_its_table_complete() -> None:
     document = (ROOT / "docs" / "own-tools.md").read_text(encoding="utf-8")
     example = document.partition("```python\n")[2].partition("```")[0]
     checked = check_tool_source(example, "count_lines")

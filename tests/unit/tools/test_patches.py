@@ -1,4 +1,4 @@
-"""Patches of both formats: how they are parsed, where hunks are applied, what is refused as a whole."""
+"""Patches in both formats: how they are parsed, where hunks are applied, and which are rejected as a whole."""
 
 import subprocess
 from pathlib import Path
@@ -93,13 +93,13 @@ async def test_a_patch_that_does_not_fit_says_why(patch: str, said: str) -> None
     assert said in caught.value.sentence()
 
 
-async def test_where_one_file_does_not_fit_none_is_proposed() -> None:
+async def test_if_one_file_does_not_match_no_change_is_proposed() -> None:
     patch = MANY.replace("-x\n", "-not there\n")
     with pytest.raises(WorkspaceError, match=r"old name: .* No part of the patch was applied"):
         await propose("apply_patch", MemoryWorkspace(FILES), patch=patch)
 
 
-async def test_where_one_write_fails_those_before_it_are_undone() -> None:
+async def test_if_one_write_fails_those_before_it_are_undone() -> None:
     class Full(MemoryWorkspace):
         async def write(self, path: str, content: bytes) -> None:
             if path.endswith("new name"):
@@ -115,7 +115,7 @@ async def test_where_one_write_fails_those_before_it_are_undone() -> None:
     assert workspace.files == before
 
 
-async def test_what_changed_meanwhile_is_left_alone() -> None:
+async def test_a_file_changed_in_the_meantime_is_left_alone() -> None:
     workspace = MemoryWorkspace(FILES)
     proposal = await propose("apply_patch", workspace, patch=MANY)
     workspace.files["/project/a.py"] = b"other\n"
@@ -146,7 +146,7 @@ async def test_a_unified_diff_with_gits_headers() -> None:
     }
 
 
-def test_line_ends_spaces_and_quotes_are_found_and_kept() -> None:
+def test_line_ends_spaces_and_quotes_are_matched_and_preserved() -> None:
     text = "one \r\ntwo\nsay \u201chi\u201d\r\nend\r\n"
     (file,) = read_patch('*** Begin Patch\n*** Update File: a\n@@\n one\n-two\n+2\n say "hi"\n*** End Patch')
     assert apply_hunks(text, file.hunks, "\r\n") == "one \r\n2\r\nsay \u201chi\u201d\r\nend\r\n"
@@ -161,7 +161,7 @@ def test_line_ends_spaces_and_quotes_are_found_and_kept() -> None:
         ("@@ a\n@@ a\n-b\n+c\n", "a\nb\na\nc\n"),
     ],
 )
-def test_places_that_are_reported_otherwise_than_by_lines(patch: str, after: str) -> None:
+def test_positions_not_given_as_lines(patch: str, after: str) -> None:
     (file,) = read_patch(f"*** Begin Patch\n*** Update File: a\n{patch}*** End Patch")
     assert apply_hunks("a\nb\na\nb\n", file.hunks, "\n") == after
 
@@ -183,7 +183,7 @@ def test_a_real_patch_is_applied_as_git_applies_it(
     assert apply_hunks(before, file.hunks, "\n") == after
 
 
-def test_git_agrees_with_a_patch_of_part_of_a_file(tmp_path: Path) -> None:
+def test_git_agrees_about_a_patch_to_part_of_a_file(tmp_path: Path) -> None:
     lines = [f"{number}\n" for number in range(100)]
     (tmp_path / "p").write_text("".join(lines))
     diff = Diff("/p", "".join(lines[40:60]), "".join([*lines[40:50], "new\n", *lines[51:60]]), first_line=41)
@@ -191,6 +191,6 @@ def test_git_agrees_with_a_patch_of_part_of_a_file(tmp_path: Path) -> None:
     assert (tmp_path / "p").read_text() == "".join([*lines[:50], "new\n", *lines[51:]])
 
 
-def test_a_patch_that_says_of_no_file_what_it_is_about() -> None:
+def test_a_patch_that_names_no_file() -> None:
     with pytest.raises(BadRequest):
         read_patch("@@ -1 +1 @@\n-a\n+b\n")

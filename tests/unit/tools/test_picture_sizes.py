@@ -1,4 +1,4 @@
-"""How many pixels images claim to have, with bytes made for each claim."""
+"""The pixel counts that images claim to have, with bytes made for each claim."""
 
 import struct
 import zlib
@@ -50,7 +50,7 @@ CLAIMS = {
 
 
 @pytest.mark.parametrize("kind", CLAIMS)
-def test_the_size_is_read_from_each_kind(kind: str) -> None:
+def test_the_size_is_read_from_each_format(kind: str) -> None:
     assert size_of(CLAIMS[kind]) == (640, 480)
     assert too_large(CLAIMS[kind]) == ""
 
@@ -62,12 +62,12 @@ def test_the_size_is_read_from_each_kind(kind: str) -> None:
         webp(b"VP8X", extended(16_000_000, 16_000_000)), webp(b"VP8L", b"\x2f" + b"\xff" * 4),
     ],
 )  # fmt: skip
-def test_one_that_would_fill_the_memory_is_refused(content: bytes) -> None:
+def test_an_image_that_would_fill_the_memory_is_rejected(content: bytes) -> None:
     with pytest.raises(WorkspaceError, match="pixels; at most 8,000 a side can be shown"):
         to_image(content, image_type(content), "bomb")
 
 
 @pytest.mark.parametrize("kind", CLAIMS)
-def test_one_that_ends_too_early_blocks_nobody(kind: str) -> None:
+def test_a_truncated_image_does_not_block(kind: str) -> None:
     for end in range(len(CLAIMS[kind])):
         assert max(size_of(CLAIMS[kind][:end])) <= MAX_SIDE_PIXELS

@@ -73,7 +73,7 @@ async def tell(workspace: MemoryWorkspace, **arguments: object) -> Result:
 
 
 @pytest.mark.parametrize(("manner", "in_terminal"), [("background", False), ("pty", True)])
-async def test_a_command_is_left_running_under_a_name(manner: str, in_terminal: bool) -> None:
+async def test_a_command_is_left_running_with_a_name(manner: str, in_terminal: bool) -> None:
     workspace = LiveWorkspace(OutputSnapshot("listening\n"))
     proposal = await Terminal().propose(
         TerminalArguments.model_validate({"command": "serve", manner: True}), workspace
@@ -113,7 +113,7 @@ async def test_processes_are_listed_read_and_killed() -> None:
     assert killed.text.endswith("[p1 has ended] [killed by SIGKILL]")
 
 
-async def test_input_is_checked_as_what_the_command_is_fed_with() -> None:
+async def test_input_is_checked_like_the_commands_standard_input() -> None:
     workspace = LiveWorkspace()
     workspace.processes["p1"] = ScriptedProcess("p1", "bash", OutputSnapshot("done\n"))
     arguments = ProcessArguments(action="write", name="p1", text="rm -rf x\n")
@@ -129,7 +129,7 @@ async def test_input_is_checked_as_what_the_command_is_fed_with() -> None:
     assert proposal.effects == (replace(effect, confined=True),)
 
 
-async def test_a_process_there_is_not_is_answered_with_those_there_are() -> None:
+async def test_an_unknown_process_is_answered_with_the_known_ones() -> None:
     workspace = LiveWorkspace()
     with pytest.raises(BadRequest, match="no process 'p7'"):
         await tell(workspace, action="read", name="p7")
@@ -139,7 +139,7 @@ async def test_a_process_there_is_not_is_answered_with_those_there_are() -> None
     assert "Known processes: p1." in refused.value.sentence()
 
 
-def test_what_is_fed_cannot_end_itself() -> None:
+def test_input_cannot_end_its_own_delimiter() -> None:
     assert with_heredoc("bash", "a\nINPUT\nrm x") == "bash <<'INPUT_'\na\nINPUT\nrm x\nINPUT_"
 
 
@@ -159,7 +159,7 @@ async def run_script(*looks: OutputSnapshot, code: str = "x") -> tuple[Result, S
     return result, tools, workspace.processes["p1"]
 
 
-async def test_the_calls_of_a_script_are_made_and_its_output_told() -> None:
+async def test_the_calls_of_a_script_are_made_and_its_output_reported() -> None:
     ready = frames({"ready": True})
     calls = frames({"call": "look", "arguments": {"at": "it" * 100}}, {"call": "fail", "arguments": {}})
     result, tools, process = await run_script(
@@ -177,7 +177,7 @@ async def test_the_calls_of_a_script_are_made_and_its_output_told() -> None:
     assert process.is_killed
 
 
-async def test_a_script_that_never_ran_is_reported_with_what_came_instead() -> None:
+async def test_a_script_that_never_ran_is_reported_with_the_actual_output() -> None:
     result, _, _ = await run_script(
         OutputSnapshot("bash: python3: command not found\n", CommandResult("", 127))
     )
@@ -188,7 +188,7 @@ async def test_a_script_that_never_ran_is_reported_with_what_came_instead() -> N
 @pytest.mark.parametrize(
     "line", ["=null", "={", "=" + "[" * 5000, '={"call": 1}', '={"call": "look", "arguments": []}', "what"]
 )
-async def test_lines_that_are_none_are_noise(line: str) -> None:
+async def test_lines_that_are_not_messages_are_ignored(line: str) -> None:
     tools = ScriptTools()
     process = ScriptedProcess("p1", "python3", OutputSnapshot(f"{line}\n", CommandResult("", 1)))
     answering = ScriptCallServer(process, {}, lambda name, given: tools.call(name, given, Report()), 5)
@@ -197,7 +197,7 @@ async def test_lines_that_are_none_are_noise(line: str) -> None:
     assert answering.noise
 
 
-async def test_a_script_makes_so_many_calls_and_no_more() -> None:
+async def test_the_number_of_calls_of_a_script_is_limited() -> None:
     tools = ScriptTools()
     process = ScriptedProcess(
         "p1", "python3", OutputSnapshot(frames({"call": "look", "arguments": {}}) * 4, CommandResult("", 0))
@@ -208,7 +208,7 @@ async def test_a_script_makes_so_many_calls_and_no_more() -> None:
     assert "the limit for one script" in json.loads(process.written.split("\n")[3])["text"]
 
 
-async def test_a_message_that_is_too_large_is_refused_and_not_read() -> None:
+async def test_a_message_that_is_too_large_is_rejected_unread() -> None:
     tools = ScriptTools()
     pieces = [OutputSnapshot(f"+{'x' * 60_000}\n")] * 71
     process = ScriptedProcess("p1", "python3", *pieces, OutputSnapshot("=\n", CommandResult("", 0)))
@@ -219,7 +219,7 @@ async def test_a_message_that_is_too_large_is_refused_and_not_read() -> None:
     assert "more than 4,194,304 characters" in json.loads(refusal)["text"]
 
 
-async def test_a_script_is_checked_as_the_command_that_it_is() -> None:
+async def test_a_script_is_checked_like_a_command() -> None:
     proposal = await ExecuteCode(ScriptTools()).propose(
         CodeArguments(code="import os\nos.remove('x')\n"), LiveWorkspace()
     )

@@ -1,4 +1,4 @@
-"""Reading files that are not plain short text: images, code pages, huge files; several edits in one call."""
+"""Reading files that are not plain short text (images, code pages, huge files), and several edits in one call."""
 
 import base64
 
@@ -41,7 +41,7 @@ async def show_part(files: Huge, first: int, limit: int) -> str:
 
 
 @pytest.mark.parametrize("content", [PNG, jpeg(2, 2), gif(2, 2), WEBP])
-async def test_a_picture_is_shown_as_one(content: bytes) -> None:
+async def test_an_image_is_shown_as_one(content: bytes) -> None:
     result = await perform("read_file", MemoryWorkspace({"p": content}), path="p")
     (picture,) = result.parts
     assert isinstance(picture, ImagePart)
@@ -64,12 +64,12 @@ async def test_a_picture_is_shown_as_one(content: bytes) -> None:
         b"RIFF....WEBP" + b"ABCD\0\0\0\0" * 1000,
     ],
 )
-async def test_a_picture_that_no_model_takes_is_refused(content: bytes) -> None:
+async def test_an_image_that_no_model_accepts_is_rejected(content: bytes) -> None:
     with pytest.raises(WorkspaceError, match="damaged"):
         await perform("read_file", MemoryWorkspace({"p": content}), path="p")
 
 
-async def test_a_picture_too_large_for_any_model_is_refused() -> None:
+async def test_an_image_too_large_for_any_model_is_rejected() -> None:
     with pytest.raises(WorkspaceError, match="at most"):
         await perform("read_file", MemoryWorkspace({"p": PNG + bytes(MAX_IMAGE_BYTES)}), path="p")
 
@@ -103,12 +103,12 @@ async def test_a_code_page_is_recognised_and_kept(encoding: str, text: str) -> N
 
 
 @pytest.mark.parametrize("content", [bytes(range(256)), b"\xff\xfex", b"a\0b"])
-async def test_bytes_that_are_no_text_are_refused(content: bytes) -> None:
+async def test_bytes_that_are_not_text_are_rejected(content: bytes) -> None:
     with pytest.raises(WorkspaceError, match="not text"):
         await perform("read_file", MemoryWorkspace({"a": content}), path="a")
 
 
-async def test_what_no_code_page_explains_is_kept_byte_by_byte() -> None:
+async def test_text_that_matches_no_code_page_is_preserved_byte_by_byte() -> None:
     odd = b"\x80\x81\x8d\x8f\x90\x9d" * 9
     workspace = MemoryWorkspace({"a": odd + b" x"})
     await perform("edit_file", workspace, path="a", old_text=" x", new_text=" y")
@@ -124,7 +124,9 @@ async def test_what_no_code_page_explains_is_kept_byte_by_byte() -> None:
         (4, 1, "     4\tfour"),
     ],
 )
-async def test_a_part_of_a_huge_file_is_read_without_the_rest(first: int, limit: int, shown: str) -> None:
+async def test_a_part_of_a_huge_file_is_read_without_the_remainder(
+    first: int, limit: int, shown: str
+) -> None:
     workspace = Huge(b"one\r\ntwo and more\n\nfour")
     text = await show_part(workspace, first, limit)
     assert text.startswith(shown)
@@ -161,7 +163,7 @@ async def test_several_edits_are_made_in_order_or_not_at_all() -> None:
     assert workspace.files["/project/a"] == b"1\n2\nthree\n"
 
 
-async def test_the_diff_of_a_big_file_is_of_the_part_that_changes() -> None:
+async def test_the_diff_of_a_large_file_covers_the_part_that_changes() -> None:
     lines = [f"line {number} with some words in it\n" for number in range(100_000)]
     workspace = MemoryWorkspace({"a": "".join(lines).encode()})
     proposal = await propose(
@@ -175,7 +177,7 @@ async def test_the_diff_of_a_big_file_is_of_the_part_that_changes() -> None:
     assert proposal.locations[0].line == 70_001
 
 
-async def test_a_big_change_of_a_big_file_is_shown_in_part() -> None:
+async def test_a_large_change_to_a_large_file_is_shown_in_part() -> None:
     workspace = MemoryWorkspace({"a": b"value = 1\n" * 200_000})
     proposal = await propose("edit_file", workspace, path="a", old_text="1", new_text="22", replace_all=True)
     (diff,) = proposal.diffs
@@ -184,7 +186,7 @@ async def test_a_big_change_of_a_big_file_is_shown_in_part() -> None:
 
 
 @pytest.mark.parametrize("before", range(line_views.MAX_LINE_CHARS - 44, line_views.MAX_LINE_CHARS + 2, 5))
-async def test_no_half_of_a_key_stays_where_a_long_line_is_cut(before: int) -> None:
+async def test_no_partial_key_remains_where_a_long_line_is_cut(before: int) -> None:
     key = "ghp_" + "aB3dE5fG7h" * 4
     line = f"{'w ' * (before // 2)}{key} {'z ' * 4000}"
     workspace = MemoryWorkspace({"a.txt": f"one\n{line}\n".encode()})

@@ -1,4 +1,4 @@
-"""Almost JSON: repaired if it is unambiguous, distinguished from truncated input."""
+"""Invalid JSON is repaired if it is unambiguous, and distinguished from truncated input."""
 
 import json
 
@@ -54,18 +54,18 @@ CUT_OFF = (
 
 
 @pytest.mark.parametrize("name", CERTAIN)
-def test_what_can_mean_one_thing_alone_is_put_right(name: str) -> None:
+def test_unambiguous_json_is_repaired(name: str) -> None:
     text, meant = CERTAIN[name]
     assert repair_json(text) == meant
 
 
 @pytest.mark.parametrize("name", UNCERTAIN)
-def test_what_may_mean_several_things_is_left_alone(name: str) -> None:
+def test_ambiguous_json_is_left_alone(name: str) -> None:
     assert repair_json(UNCERTAIN[name]) is None
 
 
 @pytest.mark.parametrize("text", CUT_OFF)
-def test_what_breaks_off_is_distinguished_and_never_completed(text: str) -> None:
+def test_truncated_json_is_distinguished_and_never_completed(text: str) -> None:
     assert json_shape(text)[0] == "cut_off"
     assert repair_json(text) is None
 
@@ -80,7 +80,7 @@ OBJECTS = st.dictionaries(st.text(max_size=4), VALUES, max_size=3)
 
 @settings(max_examples=60, deadline=None)
 @given(OBJECTS, st.booleans())
-def test_a_repair_never_changes_what_was_said(plain: dict[str, object], spoiled: bool) -> None:
+def test_a_repair_never_changes_the_content(plain: dict[str, object], spoiled: bool) -> None:
     text = json.dumps(plain, ensure_ascii=False)
     faulty = text[:-1] + ",}" if spoiled and plain else text
     assert repair_json(faulty) in (plain, None)
@@ -88,13 +88,13 @@ def test_a_repair_never_changes_what_was_said(plain: dict[str, object], spoiled:
 
 @settings(max_examples=60, deadline=None)
 @given(OBJECTS, st.data())
-def test_no_beginning_of_an_object_is_taken_for_the_whole(
+def test_a_prefix_of_an_object_is_never_taken_for_the_whole(
     plain: dict[str, object], data: st.DataObject
 ) -> None:
     text = json.dumps(plain)
     assert repair_json(text[: data.draw(st.integers(0, len(text) - 1))]) is None
 
 
-def test_an_endless_text_is_left_alone() -> None:
+def test_a_huge_text_is_left_alone() -> None:
     assert repair_json('{"text": "' + "a" * 300_000 + '",}') is None
     assert repair_json("[" * 100_000) is None

@@ -10,7 +10,7 @@ def toy(name: str, *needs: str) -> Tool:
     return FakeTool(name, succeed, ToolMetadata(needs=frozenset(needs)))
 
 
-def test_what_lacks_something_is_left_out_and_what_needs_that_too() -> None:
+def test_a_tool_that_lacks_another_is_omitted_with_those_that_need_it() -> None:
     tools = {tool.name: tool for tool in (toy("a"), toy("b", "a"), toy("c", "b", "a"), toy("d", "gone"))}
     box = Toolbox(tools)
     assert box.names == ("a", "b", "c")

@@ -1,4 +1,4 @@
-"""The tool that searches earlier sessions: what it requests, and how results read."""
+"""The tool that searches earlier sessions: its queries, and the format of its results."""
 
 from datetime import datetime
 
@@ -21,7 +21,7 @@ async def perform(said: AnsweringRecall, **arguments: object) -> str:
     return (await proposal.perform(Report())).text
 
 
-async def test_it_looks_in_this_folder_leaves_out_the_present_session_and_is_bounded() -> None:
+async def test_the_search_covers_this_folder_without_the_current_session_and_is_limited() -> None:
     said = AnsweringRecall(FIND)
     await perform(said, query="kettle", limit=5)
     await perform(said, query="kettle", everywhere=True)
@@ -35,7 +35,7 @@ async def test_it_looks_in_this_folder_leaves_out_the_present_session_and_is_bou
     ]
 
 
-async def test_finds_say_who_when_and_where() -> None:
+async def test_results_say_who_when_and_where() -> None:
     assert await perform(AnsweringRecall(FIND), query="kettle") == (
         'ses_1 #3 (agent, 1970-01-02, "Tea\\u202e")\nthe **kettle** is blue'
     )
@@ -46,7 +46,7 @@ async def test_finds_say_who_when_and_where() -> None:
     assert "everywhere=true" in await perform(AnsweringRecall(), query="kettle")
 
 
-async def test_dates_limit_the_search_and_the_answer_says_how_they_were_read() -> None:
+async def test_dates_limit_the_search_and_the_answer_says_how_they_were_parsed() -> None:
     said = AnsweringRecall(FIND)
     text = await perform(said, since="2026-03-04", until="2026-03-04")
     (asked,) = said.asked
@@ -64,7 +64,7 @@ async def test_dates_limit_the_search_and_the_answer_says_how_they_were_read() -
     assert proposal.title == "Search earlier sessions here for tea since 2d until 1d"
 
 
-async def test_an_unbound_tool_is_a_fault_of_ours() -> None:
+async def test_an_unbound_tool_is_our_own_bug() -> None:
     proposal = await TOOL.propose(Arguments(query="x"), MemoryWorkspace())
     with pytest.raises(InternalError):
         await proposal.perform(Report())

@@ -1,4 +1,4 @@
-"""What tools show: to the model, and to the person who is asked."""
+"""Output of tools: for the model, and for the user who is asked."""
 
 import msgspec
 import pytest

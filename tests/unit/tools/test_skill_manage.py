@@ -1,4 +1,4 @@
-"""The tool that writes skills: what it shows, what it changes, what it leaves to the person."""
+"""The tool that writes skills: what it shows, what it changes, and what it leaves to the user."""
 
 import pytest
 
@@ -20,7 +20,7 @@ class Counted:
         self.uses.append((session_id, name, folder))
 
 
-async def test_a_skill_of_the_user_is_shown_whole_and_asked_about() -> None:
+async def test_a_users_skill_is_shown_whole_and_needs_approval() -> None:
     tool = find_tool("skill_manage")
     asked = tool.arguments(action="create", name="ship", reason="six attempts", text="text")
     proposal = await tool.propose(asked, MemoryWorkspace())
@@ -32,7 +32,7 @@ async def test_a_skill_of_the_user_is_shown_whole_and_asked_about() -> None:
     ]
 
 
-async def test_a_skill_of_the_workspace_is_a_file_of_it() -> None:
+async def test_a_workspaces_skill_is_an_ordinary_file() -> None:
     tool = find_tool("skill_manage")
     asked = tool.arguments(
         action="create", name="ship", reason="six attempts", text="text", scope="workspace"
@@ -41,7 +41,7 @@ async def test_a_skill_of_the_workspace_is_a_file_of_it() -> None:
     assert proposal.effects == (Writes("/skills/ship/SKILL.md"),)
 
 
-async def test_a_report_touches_nothing() -> None:
+async def test_a_report_changes_nothing() -> None:
     tool = find_tool("skill_manage")
     asked = tool.arguments(action="report_failure", name="ship", reason="the target is gone")
     proposal = await tool.propose(asked, MemoryWorkspace())
@@ -50,7 +50,7 @@ async def test_a_report_touches_nothing() -> None:
     assert "ship failed in" in result.text
 
 
-async def test_a_skill_that_is_loaded_is_counted_when_that_happens() -> None:
+async def test_a_skill_is_counted_when_it_is_loaded() -> None:
     counted = Counted()
     tool = Skill().bind(FakeSkillFolder(), counted)
     proposal = await tool.propose(Arguments(name="ship"), MemoryWorkspace())

@@ -17,14 +17,14 @@ pytestmark = pytest.mark.anyio
         ("cakes", "Look for skills: cakes", "No skill contains any of these words."),
     ],
 )
-async def test_without_a_name_skills_are_listed_or_looked_for(query: str, title: str, text: str) -> None:
+async def test_without_a_name_skills_are_listed_or_searched(query: str, title: str, text: str) -> None:
     tool = TOOL.bind(FakeSkillFolder(), None)
     proposal = await tool.propose(Arguments(query=query), MemoryWorkspace())
     assert (proposal.title, proposal.effects) == (title, ())
     assert (await proposal.perform(Report())).text == text
 
 
-async def test_a_name_comes_before_words() -> None:
+async def test_a_name_takes_precedence_over_words() -> None:
     proposal = await TOOL.bind(FakeSkillFolder(), None).propose(
         Arguments(name="ship", query="cakes"), MemoryWorkspace()
     )

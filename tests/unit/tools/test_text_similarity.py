@@ -1,4 +1,6 @@
-"""Edits whose old text is nearly right: located only if the place is unambiguous, and applied in the file's style."""
+"""Edits whose old text is nearly right are located only if the position is unambiguous, and applied in the file's
+style.
+"""
 
 import time
 
@@ -35,7 +37,7 @@ INDENTED = "class A:\n\tdef f(self):\n\t\treturn 1\n\n\tdef g(self):\n\t\treturn
         ("  a\n  b", "    a\n    b\n", "    c\n", "  c\n", "indentation"),
     ],
 )
-def test_what_differs_in_spaces_or_shapes_is_found(
+def test_text_that_differs_in_spaces_or_similar_characters_is_found(
     text: str, old: str, new: str, after: str, note: str
 ) -> None:
     done = replace(text, Replacement(old, new), "\n")
@@ -53,7 +55,7 @@ def test_what_differs_in_spaces_or_shapes_is_found(
         ("a \nb\na\t\nb\n", "a\nb\n"),
     ],
 )
-def test_what_may_be_meant_twice_is_refused(text: str, old: str) -> None:
+def test_an_ambiguous_match_is_rejected(text: str, old: str) -> None:
     with pytest.raises(WorkspaceError, match="more than once"):
         replace(text, Replacement(old, "x"), "\n")
 
@@ -61,25 +63,25 @@ def test_what_may_be_meant_twice_is_refused(text: str, old: str) -> None:
 @pytest.mark.parametrize(
     ("text", "old"),
     [
-        ("a\n  b\n  c\n", "a\nb\n  c\n"),  # the same indentation would have two meanings
+        ("a\n  b\n  c\n", "a\nb\n  c\n"),  # The same indentation would have two meanings.
         ("a b\n", "ab\n"),
         ("a\n", "\n \n"),
         ("word\n", "wor"[::-1]),
     ],
 )
-def test_what_differs_in_more_is_not_found(text: str, old: str) -> None:
+def test_text_that_differs_in_more_is_not_found(text: str, old: str) -> None:
     if old in text:
-        pytest.skip("word for word")
+        pytest.skip("verbatim")
     with pytest.raises(WorkspaceError, match="is not in the file"):
         replace(text, Replacement(old, "x"), "\n")
 
 
-def test_every_occurrence_is_meant_word_for_word() -> None:
+def test_every_occurrence_is_matched_verbatim() -> None:
     with pytest.raises(WorkspaceError):
         replace("say \u201chi\u201d\n", Replacement('"hi"', "x", every=True), "\n")
 
 
-def test_big_texts_are_searched_word_for_word_alone() -> None:
+def test_large_texts_are_searched_verbatim_only() -> None:
     text = "x  \n" * (MAX_TEXT_CHARS // 4 + 1)
     with pytest.raises(WorkspaceError) as caught:
         replace(text, Replacement("y\nz", "a"), "\n")
@@ -87,7 +89,7 @@ def test_big_texts_are_searched_word_for_word_alone() -> None:
 
 
 def test_repetition_costs_no_more_than_length() -> None:
-    """A limit so generous that only a different order of growth exceeds it."""
+    """The limit is so generous that only a higher complexity exceeds it."""
     text = "    value = 1\n" * (MAX_TEXT_CHARS // 14)
     begun = time.process_time()
     for old in ("value = 1\n" * 300 + "value = 2\n", "\tvalue = 1\n" * 300 + "other\n", "a" * 1000):

@@ -1,4 +1,4 @@
-"""A tool is found by its name, its server, its purpose and its arguments, also in a person's words."""
+"""A tool is found by its name, its server, its purpose and its arguments, also in everyday words."""
 
 import pytest
 
@@ -36,19 +36,19 @@ def test_each_field_is_searched(query: str, found: str) -> None:
     assert tools[best].name == found
 
 
-def test_own_words_count_more_than_synonyms() -> None:
+def test_exact_words_count_more_than_synonyms() -> None:
     tools = [tool("remove_user"), tool("delete_user")]
     assert tools[rank_tools(tools, "delete a user", 2)[0]].name == "delete_user"
     assert tools[rank_tools(tools, "remove a user", 2)[0]].name == "remove_user"
 
 
-def test_words_that_say_nothing_are_ignored_unless_there_are_no_others() -> None:
+def test_stop_words_are_ignored_unless_there_are_no_others() -> None:
     assert query_words("what is the weather like") == ["weather"]
     assert query_words("who is it") == ["who", "is", "it"]
     assert rank_tools([tool("a")], "***", 5) == []
 
 
-def test_a_query_is_no_query_language() -> None:
+def test_a_query_has_no_operators() -> None:
     assert rank_tools([tool("near", about="x")], 'NEAR("a" b) OR * -c "', 5) == [0]
 
 

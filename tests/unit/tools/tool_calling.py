@@ -1,4 +1,4 @@
-"""Tool calls with a workspace in memory."""
+"""Helpers that make tool calls in a workspace in memory."""
 
 from collections.abc import Mapping, Sequence
 from inspect import signature
@@ -147,7 +147,7 @@ class Report:
 
 
 class AnsweringRecall:
-    """A recall that returns prepared results and stores the queries."""
+    """A recall service that returns prepared results and stores the queries."""
 
     def __init__(self, *found: SearchHit, unread_sessions: int = 0) -> None:
         self._finds = SearchResults(found, unread_sessions)

@@ -1,4 +1,4 @@
-"""Which tokens of a conversation are learned."""
+"""Selection of the tokens of a conversation that a training learns from."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def record(*turns: tuple[str, str]) -> dict[str, Any]:
     return {"messages": [{"role": role, "content": content} for role, content in turns]}
 
 
-def test_only_what_the_model_wrote_is_learned() -> None:
+def test_only_tokens_written_by_the_model_are_trained_on() -> None:
     given = record(("user", "hi"), ("assistant", "yes"), ("tool", "no"), ("assistant", "ok"), ("user", "bye"))
     found = labelled_tokens(Characters(), given, 1000)
     assert "".join(map(chr, found.input_ids)) == "<u>hi|<a>yes|<t>no|<a>ok|"
@@ -39,18 +39,18 @@ def test_only_what_the_model_wrote_is_learned() -> None:
     assert found.learned == 7
 
 
-def test_a_conversation_is_cut_off() -> None:
+def test_a_conversation_is_truncated() -> None:
     found = labelled_tokens(Characters(), record(("user", "hi"), ("assistant", "yes")), 10)
     assert (len(found.input_ids), found.learned) == (10, 1)
 
 
-def test_a_template_that_changes_what_was_before_is_refused() -> None:
+def test_a_template_that_rewrites_earlier_text_is_rejected() -> None:
     given = record(("user", "hi"), ("assistant", "yes"), ("user", "a"), ("assistant", "b"))
     with pytest.raises(TrainingError, match="changes earlier messages"):
         labelled_tokens(Characters(forgets=True), given, 1000)
 
 
-def test_a_tokenizer_without_a_template_is_refused() -> None:
+def test_a_tokenizer_without_a_template_is_rejected() -> None:
     with pytest.raises(TrainingError, match="no chat template"):
         labelled_tokens(Characters(None), record(("user", "hi"), ("assistant", "yes")), 1000)
 

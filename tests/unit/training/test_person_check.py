@@ -1,4 +1,4 @@
-"""Whether a person started a training, decided from the process table."""
+"""Deciding from the process table whether a person started a training."""
 
 import pytest
 from msgspec import structs
@@ -16,7 +16,7 @@ def seen(*argv: str) -> SeenProcess:
     return SeenProcess(40, argv)
 
 
-def test_a_person_at_a_terminal_may() -> None:
+def test_a_person_at_a_terminal_may_start_a_training() -> None:
     assert why_not_a_person(PERSON) is None
 
 
@@ -34,7 +34,7 @@ def test_a_person_at_a_terminal_may() -> None:
         ("vim", "codex"),
     ],
 )
-def test_ordinary_programs_above_do_not_matter(argv: tuple[str, ...]) -> None:
+def test_ordinary_parent_programs_do_not_matter(argv: tuple[str, ...]) -> None:
     assert why_not_a_person(structs.replace(PERSON, lineage=(seen(*argv), *PERSON.lineage))) is None
 
 
@@ -51,7 +51,7 @@ def test_ordinary_programs_above_do_not_matter(argv: tuple[str, ...]) -> None:
     ],
 )
 @pytest.mark.parametrize("place", ["lineage", "holders", "above_holders"])
-def test_an_agent_anywhere_above_is_found(argv: tuple[str, ...], place: str) -> None:
+def test_an_agent_among_the_ancestors_is_found(argv: tuple[str, ...], place: str) -> None:
     found = why_not_a_person(structs.replace(PERSON, **{place: (seen(*argv),)}))
     assert found is not None
     assert (found.kind, "process 40" in found.evidence) == ("agent", True)
@@ -74,18 +74,18 @@ def test_an_agent_anywhere_above_is_found(argv: tuple[str, ...], place: str) -> 
         ({"holders": (seen("expect"),)}, "driven"),
     ],
 )
-def test_each_kind_of_evidence(changes: dict[str, object], kind: str) -> None:
+def test_each_kind_of_evidence_counts(changes: dict[str, object], kind: str) -> None:
     found = why_not_a_person(structs.replace(PERSON, **changes))
     assert found is not None
     assert found.kind == kind
 
 
 @pytest.mark.parametrize("value", ["", "0", "false", "False"])
-def test_a_variable_that_says_no_counts_for_nothing(value: str) -> None:
+def test_a_variable_set_to_no_is_ignored(value: str) -> None:
     assert why_not_a_person(structs.replace(PERSON, variables={"CI": value})) is None
 
 
-def test_the_trainers_process_needs_no_terminal_but_no_marks_either() -> None:
+def test_the_trainers_process_needs_no_terminal_and_no_marks() -> None:
     alone = structs.replace(PERSON, has_terminal=False, holders=())
     assert why_not_a_person(alone, needs_terminal=False) is None
     assert why_not_a_person(structs.replace(alone, is_tagged=True), needs_terminal=False) == NoPerson(

@@ -1,4 +1,4 @@
-"""Training data: only an export that matches its manifest, with every line checked."""
+"""Training data is accepted only from an export that matches its manifest; every line is checked."""
 
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ def test_an_export_is_accepted(home: TrainingHome) -> None:
     assert check_data(str(home.data), "dpo").records == 1
 
 
-def test_data_without_its_manifest_is_refused(home: TrainingHome) -> None:
+def test_data_without_its_manifest_is_rejected(home: TrainingHome) -> None:
     home.data.write_text("{}\n")
     assert "has no manifest" in refusal(home)
     home.write_data([CONVERSATION])
@@ -49,7 +49,7 @@ def test_data_without_its_manifest_is_refused(home: TrainingHome) -> None:
     assert "needs dpo" in refusal(home, "dpo")
 
 
-def test_data_that_changed_after_it_was_confirmed_is_not_read(home: TrainingHome) -> None:
+def test_data_changed_after_confirmation_is_not_read(home: TrainingHome) -> None:
     home.write_data([CONVERSATION])
     found = check_data(str(home.data), "sft")
     home.write_data([CONVERSATION, CONVERSATION])
@@ -70,12 +70,12 @@ def test_data_that_changed_after_it_was_confirmed_is_not_read(home: TrainingHome
         ({**PAIR, "chosen": []}, "dpo", "line 2: `chosen` must be a list of messages"),
     ],
 )
-def test_a_bad_line_is_named(home: TrainingHome, record: Any, method: str, reported: str) -> None:
+def test_an_invalid_line_is_named(home: TrainingHome, record: Any, method: str, reported: str) -> None:
     good = CONVERSATION if method == "sft" else PAIR
     home.write_data([good, record], form="messages" if method == "sft" else "dpo")
     assert reported in refusal(home, method)
 
 
-def test_data_without_records_is_refused(home: TrainingHome) -> None:
+def test_data_without_records_is_rejected(home: TrainingHome) -> None:
     home.write_data([])
     assert "contains no record" in refusal(home)

@@ -53,7 +53,7 @@ def test_mistakes_are_named(home: Path, text: str, reported: str) -> None:
     assert reported in caught.value.message
 
 
-def test_files_elsewhere_are_refused(home: Path, tmp_path: Path) -> None:
+def test_files_elsewhere_are_rejected(home: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.yaml"
     other.write_text(GOOD)
     with pytest.raises(BadRequest, match="is not in"):
@@ -68,13 +68,13 @@ def test_files_elsewhere_are_refused(home: Path, tmp_path: Path) -> None:
         read_plan(home, "Big Name")
 
 
-def test_a_file_that_others_may_write_is_refused(home: Path) -> None:
+def test_a_file_that_others_may_write_is_rejected(home: Path) -> None:
     write(home, GOOD).chmod(0o666)
     with pytest.raises(BadRequest, match="Others may write"):
         read_plan(home, "demo")
 
 
-def test_the_digest_covers_what_decides_about_the_model_and_nothing_else(home: Path) -> None:
+def test_the_digest_covers_exactly_what_determines_the_model(home: Path) -> None:
     first = digest(home)
     same = [f"{GOOD}epochs: 3\n", f"{GOOD}batch_size: 2\ncheckpoint_every: 9\nseed: 4\n"]
     for text in same:

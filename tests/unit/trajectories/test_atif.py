@@ -1,4 +1,4 @@
-"""Sessions as ATIF trajectories: valid for Harbor, lossless, and back again."""
+"""Sessions as ATIF trajectories: valid for Harbor, lossless, and importable again."""
 
 import json
 import os
@@ -118,7 +118,7 @@ def test_a_trajectory_is_valid_and_complete(home: Path, tmp_path: Path) -> None:
     assert manifest["models"] == [{"model": "model-x", "program_version": "0.1.0", "answers": 3}]
 
 
-def test_export_and_import_and_export_give_the_same_bytes(
+def test_export_import_and_export_give_the_same_bytes(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_rich_session(home)
@@ -128,10 +128,10 @@ def test_export_and_import_and_export_give_the_same_bytes(
     monkeypatch.setenv("HERMES_HOME", str(other))
     assert run_command(("sessions", "import", str(tmp_path / "first.json"))) == 0
     assert export(tmp_path / "second.json", "--include-untrusted") == first
-    assert run_command(("sessions", "import", str(tmp_path / "first.json"))) == 2, "it is there already"
+    assert run_command(("sessions", "import", str(tmp_path / "first.json"))) == 2, "it was already imported"
 
 
-def test_the_system_prompt_is_the_first_step_also_after_an_import(
+def test_the_system_prompt_is_the_first_step_even_after_an_import(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened, frozen, offered = opening()
@@ -162,7 +162,7 @@ def test_the_system_prompt_is_the_first_step_also_after_an_import(
     assert export(tmp_path / "second.json") == first
 
 
-def test_an_imported_session_can_do_nothing_by_itself(
+def test_an_imported_session_has_no_permissions(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_rich_session(home)
@@ -193,7 +193,7 @@ def test_an_imported_session_can_do_nothing_by_itself(
     assert (record.mode, record.grants, record.context_answers, record.layers) == ("ask", (), {}, ())
     assert (record.cwd, record.roots, record.instructions) == (str(tmp_path), (str(tmp_path),), None)
     assert record.reviews.open == ()
-    assert record.messages, "the conversation is there"
+    assert record.messages, "the conversation was imported"
     assert record.exposure.untrusted == ("x.org", "an imported session")
 
 
@@ -242,7 +242,7 @@ def test_trajectories_of_other_agents_become_sessions(home: Path, tmp_path: Path
         '{"a":' * 100_000,
     ],
 )
-def test_what_is_no_trajectory_adds_nothing(
+def test_an_invalid_trajectory_adds_nothing(
     home: Path, tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "bad.json").write_text(text)

@@ -123,7 +123,7 @@ def test_no_planted_secret_is_in_any_format(home: Path, tmp_path: Path) -> None:
         assert "arolina" not in text
 
 
-def test_conversations_have_the_shape_that_trainers_read(home: Path, tmp_path: Path) -> None:
+def test_conversations_have_the_form_that_trainers_read(home: Path, tmp_path: Path) -> None:
     write_rich_session(home)
     whole, child = export(tmp_path / "messages.jsonl", "messages", ID)
     roles = [message["role"] for message in whole["messages"]]
@@ -216,7 +216,7 @@ def test_pairs_come_from_rejected_hunks_and_undone_turns(home: Path, tmp_path: P
     assert pair["rejected"][0]["content"] == "LOUD"
 
 
-def test_nothing_is_written_without_a_yes(
+def test_nothing_is_written_without_confirmation(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_rich_session(home)
@@ -278,7 +278,7 @@ def test_only_the_owner_can_read_an_export_and_its_manifest(
         ((ID, "--format", "atif", "--out", "MISSING/out", "--yes"), 4, "cannot be written: No such file"),
     ],
 )
-def test_a_wrong_export_says_what_is_wrong(
+def test_an_invalid_export_says_what_is_wrong(
     home: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -302,7 +302,7 @@ def test_a_wrong_export_says_what_is_wrong(
     assert sorted(os.listdir(tmp_path)) == ["FOLDER", "TAKEN", "home"]
 
 
-def test_a_damaged_and_a_running_session_are_exported_as_far_as_they_are(
+def test_a_damaged_and_a_running_session_are_exported_as_far_as_possible(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = write(home, [*asked("one", "turn_1"), *answered("two", "turn_1"), *asked("three", "turn_2")])
@@ -317,7 +317,7 @@ def test_a_damaged_and_a_running_session_are_exported_as_far_as_they_are(
     assert "2 sessions with an unfinished turn" in shown
 
 
-def test_a_page_shows_hostile_text_as_text(home: Path, tmp_path: Path) -> None:
+def test_an_html_page_shows_hostile_text_as_text(home: Path, tmp_path: Path) -> None:
     hostile = "<script>alert(1)</script> ![x](http://evil.example/a.png) [y](javascript:alert(1))"
     write(home, [*asked(hostile, "turn_1"), *answered(hostile, "turn_1")])
     target = tmp_path / "page.html"

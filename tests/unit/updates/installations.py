@@ -16,7 +16,7 @@ def distribution(
     extras: tuple[str, ...] = (),
     **files: str,
 ) -> Path:
-    """Write the records of an installed distribution; `files` are named with underscores for dots."""
+    """Write the metadata of an installed distribution; in the names of `files`, underscores stand for dots."""
     folder = root / SITE / f"{name.replace('-', '_')}-{version}.dist-info"
     folder.mkdir(parents=True)
     lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
@@ -28,7 +28,7 @@ def distribution(
 
 
 def environment(root: Path, version: str = "0.1.0", origin: str = "", record: str = "") -> Path:
-    """Make an environment with hermes-acp in it, whose script prints its version."""
+    """Create an environment with hermes-acp in it, whose script prints its version."""
     (root / "bin").mkdir(parents=True)
     (root / "pyvenv.cfg").write_text("home = /usr/bin\n")
     (root / "bin" / "python").symlink_to("/bin/sh")

@@ -1,4 +1,4 @@
-"""Which kind of installation it is, and what updates those that `hermes-acp update` does not."""
+"""Detection of how hermes-acp was installed, and advice for installations that it cannot update itself."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HERE = Machine()
         ("other", "venv"),
     ],
 )
-def test_a_file_of_the_installer_names_the_kind(tmp_path: Path, file: str, kind: str) -> None:
+def test_a_file_written_by_the_installer_names_the_kind(tmp_path: Path, file: str, kind: str) -> None:
     root = environment(tmp_path / "app")
     (root / file).parent.mkdir(exist_ok=True)
     (root / file).touch()
@@ -56,14 +56,16 @@ def test_other_kinds(tmp_path: Path) -> None:
         ("temporary", "newer wheel"),
     ],
 )
-def test_those_that_something_else_updates_say_what_to_do(tmp_path: Path, kind: Kind, words: str) -> None:
+def test_installations_that_something_else_updates_say_what_to_do(
+    tmp_path: Path, kind: Kind, words: str
+) -> None:
     root = environment(tmp_path / "app")
     with pytest.raises(NotUpdatable) as caught:
         require_updatable(root, kind, installed_package(root))
     assert words in caught.value.sentence()
 
 
-def test_the_environment_of_a_version_leads_to_the_first(tmp_path: Path) -> None:
+def test_a_versions_environment_leads_to_the_first_environment(tmp_path: Path) -> None:
     root = environment(tmp_path / "app")
     assert first_environment(root / "versions" / "0.2.0-ab") == root
     assert first_environment(root) == root

@@ -1,4 +1,4 @@
-"""The trial of a new version, with commands that answer slowly or incorrectly."""
+"""The trial run of a new version, with commands that answer slowly or incorrectly."""
 
 import os
 import sys
@@ -24,7 +24,7 @@ async def greeting(script: str, folder: Path) -> None:
     await greet([sys.executable, "-c", script], dict(os.environ), folder, "9.9")
 
 
-async def test_the_input_stays_open_until_a_version_that_starts_slowly_has_answered(tmp_path: Path) -> None:
+async def test_the_input_stays_open_until_a_slowly_starting_version_has_answered(tmp_path: Path) -> None:
     await greeting(PATIENT, tmp_path)
 
 
@@ -37,7 +37,7 @@ async def test_the_input_stays_open_until_a_version_that_starts_slowly_has_answe
         ("", "no output"),
     ],
 )
-async def test_anything_else_than_the_answer_of_this_version_is_reported(
+async def test_any_answer_except_the_new_versions_is_reported(
     tmp_path: Path, script: str, reason: str
 ) -> None:
     with pytest.raises(UpdateFailed, match=reason):

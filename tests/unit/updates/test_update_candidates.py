@@ -1,4 +1,4 @@
-"""Which version a source offers, and that nobody can make us accept another."""
+"""Update candidates from a source; a source cannot make us accept anything else."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ pytestmark = pytest.mark.anyio
 
 class Quiet:
     def step(self, name: str, value: str = "") -> None:
-        """Say nothing."""
+        """Do nothing with the name of a step."""
 
     def detail(self, text: str) -> None:
-        """Say nothing."""
+        """Do nothing with a detail."""
 
 
 def wheel(folder: Path, version: str, content: str = "") -> Path:
@@ -45,7 +45,7 @@ def wheel(folder: Path, version: str, content: str = "") -> Path:
 
 
 def index(folder: Path, *files: tuple[Path, str]) -> IndexSource:
-    """Write a page that links files, each with attributes."""
+    """Write an index page that links to files, each with attributes."""
     page = folder / "hermes-acp-server"
     page.mkdir(parents=True)
     links = [f'<a href="{path.as_uri()}" {attributes}>{path.name}</a>' for path, attributes in files]
@@ -62,7 +62,7 @@ def finder(tmp_path: Path, installed: Path, version: str = "0.1.0") -> Candidate
     return CandidateFinder(package, builder, staging, variables, Quiet())
 
 
-async def test_the_newest_wheel_of_a_folder(tmp_path: Path) -> None:
+async def test_the_newest_wheel_in_a_folder_is_chosen(tmp_path: Path) -> None:
     mine = wheel(tmp_path / "w", "0.1.0", "one")
     source = WheelsSource(str(tmp_path / "w"))
     assert await finder(tmp_path, mine).find(source) is None
@@ -88,14 +88,14 @@ async def test_another_build_of_the_same_version(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
-async def test_a_wheel_of_another_user_is_refused(tmp_path: Path) -> None:
+async def test_a_wheel_owned_by_another_user_is_rejected(tmp_path: Path) -> None:
     mine = wheel(tmp_path / "w", "0.1.0", "one")
     os.chown(wheel(tmp_path / "w", "9.0.0"), 4711, 4711)
     with pytest.raises(UpdateFailed, match="belongs to another user"):
         await finder(tmp_path, mine).find(WheelsSource(str(tmp_path / "w")))
 
 
-async def test_an_index_offers_what_fits_and_was_not_withdrawn(tmp_path: Path) -> None:
+async def test_an_index_offers_compatible_files_that_were_not_yanked(tmp_path: Path) -> None:
     mine = wheel(tmp_path / "w", "0.1.0", "one")
     newer = wheel(tmp_path / "w", "0.2.0", "two")
     source = index(
@@ -112,7 +112,9 @@ async def test_an_index_offers_what_fits_and_was_not_withdrawn(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("has_first", [False, True])
-async def test_an_index_with_another_project_of_this_name_is_refused(tmp_path: Path, has_first: bool) -> None:
+async def test_an_index_with_another_project_of_this_name_is_rejected(
+    tmp_path: Path, has_first: bool
+) -> None:
     mine = wheel(tmp_path / "mine", "0.1.0", "one")
     theirs = [(wheel(tmp_path / "w", "9.0.0", "theirs"), "")]
     theirs += [(wheel(tmp_path / "w", "0.1.0", "theirs"), "")] if has_first else []
@@ -120,7 +122,7 @@ async def test_an_index_with_another_project_of_this_name_is_refused(tmp_path: P
         await finder(tmp_path, mine).find(index(tmp_path / "index", *theirs))
 
 
-async def test_a_file_with_another_digest_is_refused(tmp_path: Path) -> None:
+async def test_a_file_with_another_digest_is_rejected(tmp_path: Path) -> None:
     mine = wheel(tmp_path / "w", "0.1.0", "one")
     newer = wheel(tmp_path / "w", "0.2.0", "two")
     source = index(tmp_path / "index", (mine, ""), (newer, ""))
@@ -130,7 +132,7 @@ async def test_a_file_with_another_digest_is_refused(tmp_path: Path) -> None:
         await finder(tmp_path, mine).find(source)
 
 
-async def test_a_damaged_wheel_is_refused(tmp_path: Path) -> None:
+async def test_a_damaged_wheel_is_rejected(tmp_path: Path) -> None:
     mine = wheel(tmp_path / "old", "0.1.0", "one")
     (tmp_path / "w").mkdir()
     (tmp_path / "w" / "hermes_acp_server-0.2.0-py3-none-any.whl").write_bytes(b"no archive")
@@ -138,7 +140,7 @@ async def test_a_damaged_wheel_is_refused(tmp_path: Path) -> None:
         await finder(tmp_path, mine).find(WheelsSource(str(tmp_path / "w")))
 
 
-async def test_an_index_over_http(tmp_path: Path) -> None:
+async def test_an_index_over_http_is_read(tmp_path: Path) -> None:
     mine = wheel(tmp_path / "w", "0.1.0", "one")
     newer = wheel(tmp_path / "w", "0.2.0", "two")
     digest = hashlib.sha256(newer.read_bytes()).hexdigest()
@@ -177,7 +179,7 @@ async def test_an_index_over_http(tmp_path: Path) -> None:
         ("https://127.0.0.1:9/hermes_acp_server-9.0.0-py3-none-any.whl", "Check the network"),
     ],
 )
-async def test_addresses_that_cannot_be_used(tmp_path: Path, url: str, words: str) -> None:
+async def test_unusable_addresses_are_rejected(tmp_path: Path, url: str, words: str) -> None:
     mine = wheel(tmp_path / "w", "0.1.0", "one")
     with pytest.raises(HermesError) as caught:
         await finder(tmp_path, mine).find(AddressSource(url))

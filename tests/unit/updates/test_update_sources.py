@@ -1,4 +1,4 @@
-"""Where updates come from: the record of the installation or a source the user names, never an index nobody chose."""
+"""Sources of updates: the installation's own origin or a source that the user names, never a default index."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hermes_acp.updates.update_sources import (
 WHEEL = "hermes_acp_server-0.1.0-py3-none-any.whl"
 
 
-def test_the_source_is_where_it_came_from(tmp_path: Path) -> None:
+def test_the_source_is_the_origin_of_the_installation(tmp_path: Path) -> None:
     (tmp_path / WHEEL).touch()
     wheel = read_origin(f'{{"url": "file://{tmp_path}/{WHEEL}", "archive_info": {{}}}}')
     assert source_of(wheel, "https://index") == WheelsSource(str(tmp_path))
@@ -36,18 +36,18 @@ def test_the_source_is_where_it_came_from(tmp_path: Path) -> None:
     assert source_of(read_origin(""), "https://mine/simple") == IndexSource("https://mine/simple")
 
 
-def test_an_index_that_nobody_chose_is_never_asked() -> None:
+def test_an_index_that_nobody_chose_is_never_queried() -> None:
     with pytest.raises(NotUpdatable, match="by name") as caught:
         source_of(read_origin(""), "")
     assert "--index URL" in caught.value.hint
 
 
-def test_a_source_that_is_gone_is_named(tmp_path: Path) -> None:
+def test_a_missing_source_is_named(tmp_path: Path) -> None:
     with pytest.raises(NotUpdatable, match="which is gone"):
         source_of(read_origin(f'{{"url": "file://{tmp_path}/gone.whl"}}'), "")
 
 
-def test_what_a_user_names(tmp_path: Path) -> None:
+def test_a_user_can_name_a_source(tmp_path: Path) -> None:
     wheel = tmp_path / WHEEL
     wheel.touch()
     clone = tmp_path / "clone"
@@ -75,7 +75,7 @@ def test_what_a_user_names(tmp_path: Path) -> None:
         ("file.txt", "is not a wheel"),
     ],
 )
-def test_what_cannot_be_a_source(tmp_path: Path, text: str, words: str) -> None:
+def test_invalid_sources_are_rejected(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "file.txt").touch()
     with pytest.raises(BadRequest) as caught:
         named_source(text, tmp_path)

@@ -46,17 +46,17 @@ def test_a_switch_changes_what_both_commands_start_and_nothing_else(folders: Ver
 
 
 def test_an_incomplete_version_is_never_switched_to(folders: VersionFolders) -> None:
-    environment(folders.folder / "0.2.0", "0.2.0")  # no record: it did not pass the checks
+    environment(folders.folder / "0.2.0", "0.2.0")  # No record: it did not pass the checks.
     with pytest.raises(UpdateFailed, match="incomplete"):
         folders.switch("0.2.0")
     assert started(folders.root) == "0.1.0"
     assert folders.unfinished() == ["0.2.0"]
 
 
-def test_an_installer_that_runs_later_has_the_last_word(folders: VersionFolders) -> None:
+def test_an_installer_that_runs_later_takes_precedence(folders: VersionFolders) -> None:
     add_version(folders, "0.2.0", FIRST)
     folders.switch("0.2.0")
-    script(folders.root, "0.3.0")  # as `pip install` does: it removes what was there and writes a script
+    script(folders.root, "0.3.0")  # As `pip install` does: it removes what was there and writes a script.
     assert (started(folders.root), folders.current()) == ("0.3.0", FIRST)
     assert started(folders.folder / "0.2.0") == "0.2.0", "it does not write through the link"
     folders.switch("0.2.0")
@@ -64,7 +64,7 @@ def test_an_installer_that_runs_later_has_the_last_word(folders: VersionFolders)
     assert started(folders.root) == "0.3.0"
 
 
-def test_what_is_no_longer_needed_is_removed(folders: VersionFolders) -> None:
+def test_unneeded_versions_are_removed(folders: VersionFolders) -> None:
     for version, replaces in (("0.2.0", FIRST), ("0.3.0", "0.2.0"), ("0.4.0", "0.3.0")):
         add_version(folders, version, replaces)
         folders.switch(version)
@@ -75,17 +75,17 @@ def test_what_is_no_longer_needed_is_removed(folders: VersionFolders) -> None:
     assert (started(folders.root), folders.previous()) == ("0.4.0", "0.3.0")
     assert not os.path.lexists(left)
     folders.switch("0.3.0")
-    assert folders.prune() == [], "going back keeps what was left"
+    assert folders.prune() == [], "going back keeps the current version"
 
 
-def test_a_version_that_runs_is_kept(folders: VersionFolders) -> None:
+def test_a_running_version_is_kept(folders: VersionFolders) -> None:
     add_version(folders, "0.2.0", "gone")
     python = folders.folder / "0.2.0" / "bin" / "python"
     process = subprocess.Popen(
         [str(python), "-c", "echo; read line"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     assert process.stdout
-    process.stdout.readline()  # it runs
+    process.stdout.readline()  # It is running.
     try:
         assert folders.prune() == []
     finally:
@@ -132,7 +132,7 @@ while True:
 """
 
 
-def test_a_kill_at_any_moment_of_a_switch_leaves_one_whole_version(folders: VersionFolders) -> None:
+def test_killing_a_switch_at_any_moment_leaves_one_whole_version(folders: VersionFolders) -> None:
     add_version(folders, "0.2.0", FIRST)
     for starts in range(int(os.environ.get("HERMES_TEST_EXAMPLES", "3"))):
         process = subprocess.Popen(
@@ -140,10 +140,10 @@ def test_a_kill_at_any_moment_of_a_switch_leaves_one_whole_version(folders: Vers
         )
         assert process.stdout
         process.stdout.readline()
-        seen = {started(folders.root) for _ in range(5 + starts % 7)}  # each start sees another time
+        seen = {started(folders.root) for _ in range(5 + starts % 7)}  # Each start sees another time.
         process.kill()
         process.communicate(timeout=60)
         assert seen <= {"0.1.0", "0.2.0"}
         assert started(folders.root) in ("0.1.0", "0.2.0")
     folders.prune()
-    assert not list((folders.root / "bin").glob(".*")), "drafts of links are removed"
+    assert not list((folders.root / "bin").glob(".*")), "temporary links are removed"

@@ -34,7 +34,7 @@ def known(*accounts: Account) -> Accounts:
     return found
 
 
-def test_the_file_is_private_and_keeps_no_token(tmp_path: Path) -> None:
+def test_the_file_is_private_and_contains_no_token(tmp_path: Path) -> None:
     file, made = AccountsFile(tmp_path), make_token("laptop", ("acp",), 90)
     assert not file.read()
     file.change(lambda accounts: add_account(accounts, ALICE))
@@ -45,7 +45,7 @@ def test_the_file_is_private_and_keeps_no_token(tmp_path: Path) -> None:
     assert find_token(AccountsFile(tmp_path).read(), made.secret, time.time()) is not None
 
 
-def test_a_damaged_file_is_reported_and_lets_nobody_in(tmp_path: Path) -> None:
+def test_a_damaged_file_is_reported_and_admits_nobody(tmp_path: Path) -> None:
     file = AccountsFile(tmp_path)
     file.path.write_text('{"users": [{"name": ')
     with pytest.raises(StorageError, match="cannot be understood"):
@@ -62,7 +62,7 @@ def test_a_damaged_file_is_reported_and_lets_nobody_in(tmp_path: Path) -> None:
         Account("", "bob"),
     ],
 )
-def test_nobody_shares_a_name_or_a_profile(other: Account) -> None:
+def test_names_and_profiles_are_unique(other: Account) -> None:
     with pytest.raises(BadRequest):
         add_account(known(ALICE), other)
 
@@ -81,7 +81,7 @@ def test_a_subject_belongs_to_one_account_and_to_its_issuer() -> None:
         link_subject(accounts, "bob", THERE)
 
 
-def test_what_finds_no_token() -> None:
+def test_strings_that_match_no_token() -> None:
     made = make_token("", ("acp",), 1)
     accounts = add_token(known(ALICE), "alice", made.token)
     now = time.time()

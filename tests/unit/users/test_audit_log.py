@@ -1,4 +1,4 @@
-"""The audit log: a change, a gap or a truncation is detected."""
+"""The audit log detects a change, a gap or a truncation."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def spoiled(how: str, lines: Lines) -> Lines:
 @pytest.mark.parametrize(
     "how", ["changed", "swapped", "removed", "first", "last", "all", "twice", "emptied", "added"]
 )
-def test_what_was_done_to_the_file_shows(tmp_path: Path, how: str) -> None:
+def test_changes_to_the_file_are_detected(tmp_path: Path, how: str) -> None:
     log = filled(tmp_path)
     log.path.write_bytes(b"".join(spoiled(how, log.path.read_bytes().splitlines(keepends=True))))
     assert log.verify().problem
 
 
-def test_a_log_that_was_written_again_lacks_the_noted_hash(tmp_path: Path) -> None:
+def test_a_rewritten_log_lacks_the_recorded_hash(tmp_path: Path) -> None:
     noted = filled(tmp_path).verify().head
     for file in tmp_path.iterdir():
         file.unlink()
@@ -65,7 +65,7 @@ def test_a_log_that_was_written_again_lacks_the_noted_hash(tmp_path: Path) -> No
     assert "noted" in log.verify(noted).problem
 
 
-def test_an_entry_that_a_killed_process_wrote_in_part_is_cut_off(tmp_path: Path) -> None:
+def test_an_entry_partly_written_by_a_killed_process_is_cut_off(tmp_path: Path) -> None:
     log = filled(tmp_path)
     with log.path.open("ab") as file:
         file.write(b'{"at":"2026')
@@ -74,7 +74,7 @@ def test_an_entry_that_a_killed_process_wrote_in_part_is_cut_off(tmp_path: Path)
     assert log.verify().problem == ""
 
 
-def test_a_process_killed_before_it_noted_the_end_changed_nothing(tmp_path: Path) -> None:
+def test_a_process_killed_before_it_recorded_the_end_changed_nothing(tmp_path: Path) -> None:
     log = filled(tmp_path)
     head = tmp_path / "audit.head"
     earlier = head.read_text()
@@ -85,7 +85,7 @@ def test_a_process_killed_before_it_noted_the_end_changed_nothing(tmp_path: Path
     assert "audit.head" in log.verify().problem
 
 
-def test_long_facts_are_cut(tmp_path: Path) -> None:
+def test_long_details_are_truncated(tmp_path: Path) -> None:
     log = AuditLog(tmp_path)
     log.append(entry("refused", "refused", about="x" * 10_000))
     assert len(next(log.entries()).about) == 300
@@ -107,7 +107,7 @@ except StorageError:
 """
 
 
-def test_an_entry_that_the_disk_took_only_in_part_was_not_written(tmp_path: Path) -> None:
+def test_an_entry_that_the_disk_stored_only_in_part_was_not_written(tmp_path: Path) -> None:
     log = filled(tmp_path)
     done = subprocess.run(
         [sys.executable, "-c", CROWDED, str(tmp_path)], capture_output=True, text=True, check=True

@@ -1,4 +1,4 @@
-"""Reports of a profile's process: they may contain anything, since its user's commands run beside it."""
+"""Reports from a profile's process may contain anything, since its user's commands run beside it."""
 
 from __future__ import annotations
 
@@ -28,6 +28,6 @@ def test_a_report_is_read_as_it_was_written() -> None:
         b"",
     ],
 )
-def test_an_absurd_report_is_refused(line: bytes) -> None:
+def test_an_implausible_report_is_rejected(line: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         decode_spent(line)

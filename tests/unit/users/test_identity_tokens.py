@@ -1,4 +1,4 @@
-"""Which signed tokens are accepted: there is a test for every way in which one was not made for this server."""
+"""Verification of signed tokens; there is a test for every way in which a token is not meant for this server."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_no_other_token_is_accepted(token: str) -> None:
     assert not token or token not in str(refused.value)
 
 
-def test_the_public_key_is_no_secret() -> None:
+def test_the_public_key_is_not_used_as_a_secret() -> None:
     import hashlib
     import hmac
 
@@ -134,7 +134,7 @@ def test_a_sign_in_accepts_only_its_own_token() -> None:
             accept(token, nonce="n", party=OURS)
 
 
-def test_a_token_without_a_key_fits_only_the_only_key() -> None:
+def test_a_token_without_a_key_id_needs_a_single_key() -> None:
     header = read_header(jwt.encode(claims(), RSA, "RS256"))
     assert key_for(header, KEYS[:1]) == KEYS[0]
     assert key_for(header, [KEYS[0], public(OTHER, "four")]) is None

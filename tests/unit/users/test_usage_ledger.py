@@ -32,7 +32,7 @@ def test_usage_adds_up_by_day_and_month_and_user(tmp_path: Path) -> None:
     again.close()
 
 
-def test_a_quota_becomes_allowances_with_their_end(tmp_path: Path) -> None:
+def test_a_quota_becomes_allowances_with_expiry_times(tmp_path: Path) -> None:
     ledger, now = UsageLedger(tmp_path), at("2026-12-31T13:00:00")
     ledger.spend("alice", Used(900, 2.0, 1), now)
     found = ledger.allowances("alice", Quota(tokens_per_day=1000, usd_per_month=1.5), now)
@@ -55,12 +55,12 @@ def test_a_quota_becomes_allowances_with_their_end(tmp_path: Path) -> None:
         ("2026-12-01T00:00:00", "2026-12-02T00:00:00", "2027-01-01T00:00:00"),
     ],
 )
-def test_when_a_period_ends(now: str, day: str, month: str) -> None:
+def test_periods_end_at_the_right_time(now: str, day: str, month: str) -> None:
     assert resets_at("day", at(now)) == at(day)
     assert resets_at("month", at(now)) == at(month)
 
 
-def test_a_rate_limit_fills_up_again() -> None:
+def test_a_rate_limit_refills() -> None:
     now = 0.0
     limit = RateLimit(60, 2, lambda: now)
     assert [limit.take("a") for _ in range(3)] == [0.0, 0.0, 1.0]

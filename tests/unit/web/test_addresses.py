@@ -1,4 +1,4 @@
-"""How web addresses are read, and which network addresses are the public network's."""
+"""Parsing of web addresses, and which network addresses belong to the public network."""
 
 import pytest
 
@@ -22,12 +22,12 @@ PUBLIC = """
 
 
 @pytest.mark.parametrize("ip", PRIVATE.split())
-def test_what_is_not_the_public_networks_is_known(ip: str) -> None:
+def test_private_addresses_are_recognised(ip: str) -> None:
     assert not is_public(ip)
 
 
 @pytest.mark.parametrize("ip", PUBLIC.split())
-def test_the_public_network_is_let_through(ip: str) -> None:
+def test_public_addresses_are_accepted(ip: str) -> None:
     assert is_public(ip)
 
 
@@ -50,7 +50,7 @@ def test_one_private_address_among_many_is_found() -> None:
         ("https://a.test/%2e%2e/b%20c", "a.test", "https://a.test/%2e%2e/b%20c"),
     ],
 )
-def test_an_address_is_read_one_way(written: str, host: str, url: str) -> None:
+def test_an_address_has_one_interpretation(written: str, host: str, url: str) -> None:
     address = read_address(written)
     assert (address.host, address.url) == (host, url)
     assert read_address(address.url) == address
@@ -79,7 +79,7 @@ def test_an_address_is_read_one_way(written: str, host: str, url: str) -> None:
         "https://a.test/" + "x" * 5000,
     ],
 )
-def test_what_could_be_read_two_ways_is_refused(written: str) -> None:
+def test_an_ambiguous_address_is_rejected(written: str) -> None:
     with pytest.raises(BadRequest) as refusal:
         read_address(written)
     assert "secret" not in refusal.value.sentence()
@@ -98,7 +98,7 @@ def test_what_could_be_read_two_ways_is_refused(written: str) -> None:
         ("http://localhost.evil.test/", False),
     ],
 )
-def test_an_address_of_this_network_says_so(url: str, is_here: bool) -> None:
+def test_an_address_in_this_network_is_reported_as_such(url: str, is_here: bool) -> None:
     assert read_address(url).is_private_address is is_here
 
 
@@ -111,10 +111,10 @@ def test_an_address_of_this_network_says_so(url: str, is_here: bool) -> None:
         ("http://c.test", "http://c.test/"),
     ],
 )
-def test_a_redirect_is_read_against_its_page(location: str, url: str) -> None:
+def test_a_redirect_is_resolved_against_its_page(location: str, url: str) -> None:
     assert read_address("https://a.test/x/y").follow(location).url == url
 
 
-def test_an_address_leads_to_the_ip_that_was_looked_up() -> None:
+def test_a_request_goes_to_the_ip_address_that_was_looked_up() -> None:
     assert read_address("https://a.test/x?y").at("8.8.8.8") == "https://8.8.8.8:443/x?y"
     assert read_address("http://a.test:81/").at("2606:4700::1") == "http://[2606:4700::1]:81/"

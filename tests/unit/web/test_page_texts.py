@@ -1,4 +1,4 @@
-"""How bodies are decompressed and pages become text."""
+"""Decompressing the bodies of responses, and converting pages to text."""
 
 import gzip
 import zlib
@@ -34,20 +34,20 @@ def feed_all(body: DecodedBody, content: bytes) -> None:
     ],
     ids=["none", "identity", "gzip", "x-gzip", "deflate", "bare"],
 )
-def test_bodies_are_unpacked(encoding: str, packed: bytes) -> None:
+def test_bodies_are_decompressed(encoding: str, packed: bytes) -> None:
     body = DecodedBody(encoding, 1_000_000)
     feed_all(body, packed)
     assert (bytes(body.content), body.is_cut) == (CONTENT, False)
 
 
-def test_a_long_body_is_cut_at_its_bound() -> None:
+def test_a_long_body_is_truncated_at_its_limit() -> None:
     body = DecodedBody("", 5000)
     taken = [body.feed(piece) for piece in in_pieces(b"x" * 20_000, 3000)]
     assert taken[:2] == [True, False]
     assert (len(body.content), body.is_cut) == (5000, True)
 
 
-def test_f09_a_bomb_is_refused_and_never_unpacked_whole() -> None:
+def test_f09_a_decompression_bomb_is_rejected_and_never_decompressed_whole() -> None:
     bomb = gzip.compress(bytes(50_000_000))
     body = DecodedBody("gzip", 16 << 20)
     with pytest.raises(WorkspaceError, match="200 times"):
@@ -56,7 +56,7 @@ def test_f09_a_bomb_is_refused_and_never_unpacked_whole() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip", "compress"])
-def test_what_was_not_asked_for_is_refused(encoding: str) -> None:
+def test_an_encoding_that_was_not_requested_is_rejected(encoding: str) -> None:
     with pytest.raises(WorkspaceError, match="not requested"):
         DecodedBody(encoding, 1000)
 
@@ -106,11 +106,11 @@ def test_html_becomes_markdown() -> None:
 @pytest.mark.parametrize(
     "kind", ["application/json", "text/plain", "application/atom+xml", "text/markdown", ""]
 )
-def test_other_text_stays_as_it_is(kind: str) -> None:
+def test_other_text_is_unchanged(kind: str) -> None:
     assert read_page(b'{"a":\r\n "<b>"}', kind) == '{"a":\n "<b>"}'
 
 
-def test_a_page_without_a_type_is_looked_at() -> None:
+def test_the_type_of_a_page_without_one_is_detected() -> None:
     assert read_page(b"<!DOCTYPE html><p>x <i>y</i></p>", "") == "x *y*"
 
 
@@ -125,7 +125,7 @@ def test_a_page_without_a_type_is_looked_at() -> None:
         "<table><tr><td colspan=100000000 rowspan=100000000>" * 1_000 + "deep words",
     ],
 )
-def test_f09_nesting_without_end_takes_nothing_down(html: str) -> None:
+def test_f09_endless_nesting_does_no_harm(html: str) -> None:
     text = markdown_of(html)
     assert "deep words" in text
     assert "hidden" not in text
@@ -136,16 +136,16 @@ def test_names_are_not_escaped() -> None:
     assert markdown_of("<p>snake_case 2*3 a&lt;b [x]</p>") == "snake_case 2*3 a<b [x]"
 
 
-def test_deep_words_are_not_lost() -> None:
+def test_deeply_nested_text_is_not_lost() -> None:
     assert markdown_of("<div>" * 100_000 + "deep words") == "deep words"
 
 
 @pytest.mark.parametrize("kind", ["application/pdf", "image/png", "video/mp4", "application/zip"])
-def test_what_is_not_text_is_refused_by_its_kind(kind: str) -> None:
+def test_other_media_types_are_rejected_by_their_name(kind: str) -> None:
     with pytest.raises(WorkspaceError, match=kind):
         require_text(kind)
 
 
-def test_what_is_not_text_is_refused_by_its_bytes() -> None:
+def test_other_media_types_are_rejected_by_their_bytes() -> None:
     with pytest.raises(WorkspaceError, match="not text"):
         read_page(b"PK\x03\x04\0\0", "text/plain")

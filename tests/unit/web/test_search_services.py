@@ -1,4 +1,4 @@
-"""How each search service is called, and how its answer is read."""
+"""Queries to each search service, and parsing of their answers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -95,17 +95,17 @@ ANSWERS: Mapping[str, Any] = {
 }
 
 
-def test_every_service_is_tried_here() -> None:
+def test_every_service_is_tested_here() -> None:
     assert set(ASKED) == set(ANSWERS) == set(SERVICES.names())
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_a_query_is_put_as_the_service_wants_it(name: str) -> None:
+def test_a_query_has_the_form_that_the_service_expects(name: str) -> None:
     assert SERVICES.open(name).ask("w", 5, "K") == ASKED[name]
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_an_answer_is_read(name: str) -> None:
+def test_an_answer_is_parsed(name: str) -> None:
     assert list(SERVICES.open(name).read(ANSWERS[name])) == [HIT]
 
 
@@ -121,5 +121,5 @@ def test_an_answer_is_read(name: str) -> None:
         {"results": [1, {"url": "javascript:x"}]},
     ],
 )
-def test_nonsense_is_no_hit(name: str, answer: object) -> None:
+def test_an_invalid_answer_has_no_results(name: str, answer: object) -> None:
     assert list(SERVICES.open(name).read(answer)) == []

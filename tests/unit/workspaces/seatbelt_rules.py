@@ -1,4 +1,4 @@
-"""Read a profile of macOS's sandbox, and decide as its kernel does: the last matching rule wins.
+"""Parse a profile for macOS's sandbox, and decide as its kernel does: the last matching rule wins.
 
 Covers the part of the language that our profiles use. Source: Apple's profiles in /System/Library/Sandbox/Profiles.
 """

@@ -56,14 +56,14 @@ def opened(backend_selector: BackendSelector, place: Path, chosen: str | None = 
     return MovedSession(backend_selector.open(str(folder), (str(folder),)), chosen)
 
 
-def test_a_session_of_this_machine_stays(backend_selector: BackendSelector, tmp_path: Path) -> None:
+def test_a_local_session_stays(backend_selector: BackendSelector, tmp_path: Path) -> None:
     session = opened(backend_selector, tmp_path)
     assert backend_selector.settle(session) == ""
     assert session.moves == 0
     assert backend_selector.elsewhere(session.workspace) == ""
 
 
-def test_a_session_moves_once_settings_are_known(
+def test_a_session_moves_once_its_settings_are_known(
     backend_selector: BackendSelector, known: list[Settings], tmp_path: Path
 ) -> None:
     session = opened(backend_selector, tmp_path)

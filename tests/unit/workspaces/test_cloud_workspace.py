@@ -1,4 +1,4 @@
-"""A cloud sandbox: its costs end with the session, however that ends."""
+"""A cloud sandbox costs nothing after its session, however that ends."""
 
 import anyio
 import anyio.lowlevel
@@ -44,7 +44,7 @@ class CountingService:
             await anyio.sleep_forever()
 
     async def execute(self, script: str, max_wait_s: float) -> str:
-        return "Cjc="  # an empty output and the exit code 7
+        return "Cjc="  # An empty output and the exit code 7.
 
     async def upload(self, path: str, content: bytes) -> None:
         raise AssertionError("nothing is uploaded here")
@@ -55,7 +55,7 @@ class CountingService:
 
 
 @pytest.mark.anyio
-async def test_a_sandbox_that_was_still_being_hired_is_given_back() -> None:
+async def test_a_sandbox_still_being_created_is_released() -> None:
     service = CountingService(is_slow=True)
     host = CloudHost(service, "/work", has_network=False)
     with anyio.fail_after(60):
@@ -67,7 +67,7 @@ async def test_a_sandbox_that_was_still_being_hired_is_given_back() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_sandbox_is_given_back_once_even_when_the_close_is_cancelled() -> None:
+async def test_a_sandbox_is_released_once_even_if_closing_is_cancelled() -> None:
     service = CountingService(is_slow=False)
     host = CloudHost(service, "/work", has_network=False)
     assert (await host.call("true")).code == 7
@@ -90,7 +90,7 @@ async def test_a_sandbox_is_given_back_once_even_when_the_close_is_cancelled() -
         (Rule("allow", path="vault/**"), True),
     ],
 )
-def test_where_rules_shut_paths_there_nothing_runs_unasked(rule: Rule, *, is_sandbox: bool) -> None:
+def test_where_rules_deny_paths_nothing_runs_there_without_approval(rule: Rule, *, is_sandbox: bool) -> None:
     policy = Policy("/home/me/.hermes", "/home/me", (), (rule,))
 
     def denied_paths(folder: str) -> tuple[DeniedPath, ...]:

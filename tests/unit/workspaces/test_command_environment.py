@@ -1,4 +1,4 @@
-"""The variables that commands get."""
+"""The environment variables that commands get."""
 
 from hermes_acp.git.program_settings import COMMAND_SETTINGS
 from hermes_acp.workspaces.command_environment import (
@@ -8,7 +8,7 @@ from hermes_acp.workspaces.command_environment import (
 )
 
 
-def test_what_loads_code_is_left_out() -> None:
+def test_variables_that_load_code_are_omitted() -> None:
     given = dict.fromkeys(HIJACK_VARIABLES, "./evil") | {
         "BASH_FUNC_ls%%": "() { rm x; }",
         "PATH": "/bin",
@@ -19,7 +19,7 @@ def test_what_loads_code_is_left_out() -> None:
     assert not {name for name, value in seen.items() if value in ("./evil", "() { rm x; }")}
 
 
-def test_git_is_kept_from_programs_of_a_repository_and_keeps_the_users_settings() -> None:
+def test_git_runs_no_programs_of_a_repository_and_keeps_the_users_settings() -> None:
     given = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "Me"}
     for environment, before in ((given, 1), ({}, 0), ({"GIT_CONFIG_COUNT": "many"}, 0)):
         seen = command_environment(environment)
@@ -30,7 +30,7 @@ def test_git_is_kept_from_programs_of_a_repository_and_keeps_the_users_settings(
     assert command_environment(given)["GIT_CONFIG_VALUE_0"] == "Me"
 
 
-def test_an_editor_gets_what_is_secret_empty_and_keeps_the_rest() -> None:
+def test_an_editor_gets_secret_variables_empty_and_all_others_unchanged() -> None:
     given = {
         "OPENAI_API_KEY": "sk-1",
         "LD_PRELOAD": "./evil",

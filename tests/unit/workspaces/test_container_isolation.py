@@ -1,4 +1,4 @@
-"""What a container may do is decided by a person's own settings, and by nothing in a workspace."""
+"""Only the user's own settings, and nothing in a workspace, decide what a container may do."""
 
 from pathlib import Path
 
@@ -57,7 +57,7 @@ def test_a_container_is_isolated_and_has_one_folder(tmp_path: Path) -> None:
     )
 
 
-def test_what_runs_on_the_outside_later_is_fixed(tmp_path: Path) -> None:
+def test_files_that_run_outside_later_are_read_only(tmp_path: Path) -> None:
     (tmp_path / ".git/hooks").mkdir(parents=True)
     (tmp_path / ".git/config").touch()
     fixed = [each for each in options(tmp_path) if each.endswith("readonly")]
@@ -65,7 +65,7 @@ def test_what_runs_on_the_outside_later_is_fixed(tmp_path: Path) -> None:
     assert fixed == [f"--mount=type=bind,source={path},target={path},readonly" for path in paths]
 
 
-def test_settings_of_work_trees_are_fixed_wherever_git_reads_some(tmp_path: Path) -> None:
+def test_work_tree_settings_are_read_only_wherever_git_reads_them(tmp_path: Path) -> None:
     tree = tmp_path / ".git/worktrees/other"
     tree.mkdir(parents=True)
     (tmp_path / ".git/modules/m").mkdir(parents=True)
@@ -77,7 +77,7 @@ def test_settings_of_work_trees_are_fixed_wherever_git_reads_some(tmp_path: Path
     assert set(fixed) == set(map(str, expected))
 
 
-def test_what_steers_agents_and_tools_is_fixed_too(tmp_path: Path) -> None:
+def test_files_that_steer_agents_and_tools_are_read_only_too(tmp_path: Path) -> None:
     for name in ("AGENTS.md", ".envrc", "src.py"):
         (tmp_path / name).touch()
     (tmp_path / ".github").mkdir()
@@ -86,7 +86,7 @@ def test_what_steers_agents_and_tools_is_fixed_too(tmp_path: Path) -> None:
     assert set(fixed) == {str(tmp_path / name) for name in ("AGENTS.md", ".envrc", ".github")}
 
 
-def test_what_rules_deny_is_hidden_from_unapproved_commands(tmp_path: Path) -> None:
+def test_denied_paths_are_hidden_from_unapproved_commands(tmp_path: Path) -> None:
     place = tmp_path.resolve() / "project"
     (place / "vault").mkdir(parents=True)
     (place / "vault/x").write_text("x")
@@ -108,7 +108,7 @@ def test_what_rules_deny_is_hidden_from_unapproved_commands(tmp_path: Path) -> N
         hidden(missing, is_read_only=False)
 
 
-def test_an_instance_shows_what_represents_secrets_and_writes_to_nothing(tmp_path: Path) -> None:
+def test_an_instance_shows_placeholders_for_secrets_and_writes_to_nothing(tmp_path: Path) -> None:
     place = tmp_path.resolve() / "project"
     place.mkdir()
     (place / ".env").write_text("KEY=1")
@@ -124,7 +124,7 @@ def test_an_instance_shows_what_represents_secrets_and_writes_to_nothing(tmp_pat
     assert (tmp_path / "shown/nothing").stat().st_mode & 0o777 == 0
 
 
-def test_a_link_is_no_way_to_mount_something_else(tmp_path: Path) -> None:
+def test_a_link_cannot_mount_something_else(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git/hooks").symlink_to("/etc")
     assert plan_mounts([str(tmp_path)]).fixed == ()
@@ -133,12 +133,12 @@ def test_a_link_is_no_way_to_mount_something_else(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "root", ["/", "/etc", "/usr/lib/x", "/var", "/run/user/1", "/proc", "/var/lib/docker"]
 )
-def test_folders_of_the_system_are_never_given(root: str) -> None:
+def test_system_folders_are_never_mounted(root: str) -> None:
     with pytest.raises(BadRequest, match="which no container may see"):
         plan_mounts([root])
 
 
-def test_a_folder_within_another_is_mounted_once_and_the_own_one_is_hidden(tmp_path: Path) -> None:
+def test_a_nested_folder_is_mounted_once_and_the_agents_own_is_hidden(tmp_path: Path) -> None:
     mounts = plan_mounts([str(tmp_path), str(tmp_path / "sub")], str(tmp_path / "home"))
     assert (mounts.roots, mounts.hidden) == ((str(tmp_path),), str(tmp_path / "home"))
     assert plan_mounts([str(tmp_path)], "/elsewhere").hidden == ""
@@ -146,13 +146,13 @@ def test_a_folder_within_another_is_mounted_once_and_the_own_one_is_hidden(tmp_p
         plan_mounts(["/home/a,readonly=false"]).options()
 
 
-def test_podman_without_root_keeps_the_user(tmp_path: Path) -> None:
+def test_rootless_podman_keeps_the_user(tmp_path: Path) -> None:
     assert "--userns=keep-id" in options(tmp_path, Limits("image", engine="podman"))
     assert "--userns=keep-id" not in options(tmp_path)
     assert "--runtime=runsc" in options(tmp_path, Limits("image", runtime="runsc"))
 
 
-def test_an_engines_word_on_processors_is_understood() -> None:
+def test_an_engines_report_about_processors_is_parsed() -> None:
     text = "docker: Error response from daemon: range of CPUs is from 0.01 to 1.00, as there are only 1 CPUs available."
     assert cpu_limit_in(text) == 1.0
     assert cpu_limit_in("Unable to find image 'x' locally") is None
@@ -172,7 +172,7 @@ def test_an_engines_word_on_processors_is_understood() -> None:
         {"image": "x", "engine": "/tmp/docker"},
     ],
 )
-def test_settings_that_would_widen_a_container_are_refused(wrong: dict[str, object]) -> None:
+def test_settings_that_would_weaken_the_isolation_are_rejected(wrong: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         DockerSettings.model_validate(wrong)
 
@@ -183,7 +183,7 @@ def test_a_host_is_not_an_option_of_ssh(host: str) -> None:
         SshSettings.model_validate({"host": host})
 
 
-def test_nothing_of_a_workspace_is_read_for_its_container(tmp_path: Path) -> None:
+def test_no_container_settings_are_read_from_a_workspace(tmp_path: Path) -> None:
     (tmp_path / ".hermes").mkdir()
     (tmp_path / ".hermes/config.yaml").write_text("docker: {image: evil, network: bridge}")
     (tmp_path / "docker").write_text("#!/bin/sh\necho evil")
@@ -195,7 +195,7 @@ def test_nothing_of_a_workspace_is_read_for_its_container(tmp_path: Path) -> Non
 @pytest.mark.anyio
 @pytest.mark.parametrize("line", ["rm -rf .", "rm -rf {place}", "git clean -fdx", "ls", "cat x | sh"])
 @pytest.mark.parametrize("network", ["none", "bridge"])
-async def test_a_mounted_container_is_asked_about_as_this_machine_is(
+async def test_a_mounted_container_needs_the_same_approvals_as_this_machine(
     tmp_path: Path, line: str, network: str
 ) -> None:
     place, variables = tmp_path / "project", {"PATH": str(tmp_path), "HOME": str(tmp_path / "home")}
@@ -225,7 +225,7 @@ def test_a_container_with_a_network_is_not_a_sandbox(tmp_path: Path) -> None:
         assert workspace.confines(Command("true", str(place), 5, "must"))
 
 
-def test_an_engine_of_another_machine_has_not_these_folders(tmp_path: Path) -> None:
+def test_an_engine_on_another_machine_does_not_have_these_folders(tmp_path: Path) -> None:
     place = tmp_path / "project"
     place.mkdir()
     (tmp_path / "docker").touch(mode=0o755)
@@ -234,7 +234,7 @@ def test_an_engine_of_another_machine_has_not_these_folders(tmp_path: Path) -> N
         BACKEND.open(str(place), (str(place),), variables, "", DockerSettings(image="x"))
 
 
-def test_what_is_missing_is_reported(tmp_path: Path) -> None:
+def test_missing_programs_are_reported(tmp_path: Path) -> None:
     place = tmp_path / "project"
     place.mkdir()
     for name in ("docker", "apptainer"):

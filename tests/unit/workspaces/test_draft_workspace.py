@@ -1,4 +1,4 @@
-"""A workspace of drafts: nothing reaches the disk, but everything looks as if it had."""
+"""A draft workspace: nothing reaches the disk, but everything looks as if it had."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Open:
-    """What an editor has open, by path."""
+    """The files that an editor has open, by path."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
@@ -35,7 +35,7 @@ def drafted(folder: Path, documents: Open) -> tuple[DraftWorkspace, Drafts]:
     return DraftWorkspace(BACKEND.open(str(folder), (str(folder),), {}), drafts), drafts
 
 
-async def test_a_write_is_a_draft_on_what_was_looked_at(folder: Path) -> None:
+async def test_a_write_is_a_draft_on_top_of_the_content_that_was_read(folder: Path) -> None:
     documents = Open()
     workspace, drafts = drafted(folder, documents)
     path = str(folder / "a.py")
@@ -53,7 +53,7 @@ async def test_a_write_is_a_draft_on_what_was_looked_at(folder: Path) -> None:
     assert await workspace.read(path) == b"typed on\n"
 
 
-async def test_what_ends_as_it_was_is_no_draft(folder: Path) -> None:
+async def test_a_file_with_its_original_content_is_not_a_draft(folder: Path) -> None:
     workspace, drafts = drafted(folder, Open())
     path = str(folder / "a.py")
     await workspace.write(path, b"other\n")
@@ -64,7 +64,7 @@ async def test_what_ends_as_it_was_is_no_draft(folder: Path) -> None:
     assert drafts.take() == ()
 
 
-async def test_a_folder_is_listed_as_it_is_to_be(folder: Path) -> None:
+async def test_a_folder_is_listed_with_its_drafts(folder: Path) -> None:
     workspace, _ = drafted(folder, Open())
     await workspace.write(str(folder / "b.py"), b"12345")
     await workspace.remove(str(folder / "a.py"))
@@ -72,7 +72,7 @@ async def test_a_folder_is_listed_as_it_is_to_be(folder: Path) -> None:
     assert await workspace.read(str(folder / "a.py")) is None
 
 
-async def test_what_no_editor_can_show_is_refused(folder: Path) -> None:
+async def test_content_that_no_editor_can_show_is_rejected(folder: Path) -> None:
     workspace, drafts = drafted(folder, Open())
     (folder / "picture").write_bytes(b"\x89PNG\0")
     (folder / "latin").write_bytes(b"caf\xe9")
@@ -84,7 +84,7 @@ async def test_what_no_editor_can_show_is_refused(folder: Path) -> None:
     assert drafts.take() == ()
 
 
-async def test_links_and_folders_outside_stay_out_of_reach(folder: Path) -> None:
+async def test_links_and_folders_outside_are_inaccessible(folder: Path) -> None:
     workspace, drafts = drafted(folder, Open())
     (folder / "link.py").symlink_to(folder / "a.py")
     with pytest.raises(WorkspaceError, match="symbolic link"):

@@ -28,9 +28,7 @@ GLOBS = (
 
 
 @pytest.mark.parametrize("pattern", GLOBS)
-async def test_the_paths_found_are_those_that_the_glob_covers_newest_first(
-    tmp_path: Path, pattern: str
-) -> None:
+async def test_the_matches_of_a_glob_are_found_newest_first(tmp_path: Path, pattern: str) -> None:
     draw = random.Random(pattern)
     for number in range(60):
         folder = tmp_path.joinpath(*draw.choices(("src", "deep", "other"), k=draw.randrange(4)))
@@ -51,7 +49,7 @@ async def test_the_paths_found_are_those_that_the_glob_covers_newest_first(
     assert in_blocks == [str(path) for path in covered]
 
 
-async def test_of_too_many_files_those_in_the_fewest_folders_are_found(tmp_path: Path) -> None:
+async def test_if_there_are_too_many_files_those_in_the_fewest_folders_are_found(tmp_path: Path) -> None:
     for name in ("z.py", "deep/er/a.py", "deep/b.py", "deep/a.py", "c.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")

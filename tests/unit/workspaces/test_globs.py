@@ -22,10 +22,10 @@ from hermes_acp.workspaces.globs import Glob, expand_braces
         ("{a,b{c,d}}.txt", "b.txt", False),
     ],
 )
-def test_a_glob_covers_what_it_says(glob: str, path: str, covers: bool) -> None:
+def test_a_glob_matches_the_expected_paths(glob: str, path: str, covers: bool) -> None:
     assert Glob(glob).covers(path) is covers
 
 
-def test_too_many_alternatives_are_refused() -> None:
+def test_too_many_alternatives_are_rejected() -> None:
     with pytest.raises(BadRequest):
         expand_braces("{a,b,c,d}" * 5)

@@ -1,4 +1,4 @@
-"""What an edit preserves besides a file's content: mode, owner, group, attributes, access lists."""
+"""File attributes that an edit preserves: mode, owner, group, extended attributes, access lists."""
 
 import os
 import stat
@@ -49,13 +49,13 @@ def set_or_skip(path: Path, name: str, value: bytes) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o444, 0o640, 0o755, 0o2755])
-def test_the_mode_survives(file: Path, mode: int) -> None:
+def test_the_mode_is_preserved(file: Path, mode: int) -> None:
     file.chmod(mode)
     edit(file)
     assert stat.S_IMODE(file.stat().st_mode) == mode
 
 
-def test_attributes_survive_and_none_is_added(file: Path) -> None:
+def test_attributes_are_preserved_and_none_is_added(file: Path) -> None:
     set_or_skip(file, "user.origin", b"a scanner")
     edit(file)
     assert {name: os.getxattr(file, name) for name in os.listxattr(file) if name.startswith("user.")} == {
@@ -63,21 +63,21 @@ def test_attributes_survive_and_none_is_added(file: Path) -> None:
     }
 
 
-def test_an_access_list_survives(file: Path) -> None:
+def test_an_access_list_is_preserved(file: Path) -> None:
     set_or_skip(file, ACL, access_list(SOMEBODY))
     before, mode = os.getxattr(file, ACL), file.stat().st_mode
     edit(file)
     assert (os.getxattr(file, ACL), file.stat().st_mode) == (before, mode)
 
 
-def test_what_a_folder_gives_to_new_files_is_not_given_to_an_edited_one(file: Path) -> None:
+def test_a_folders_defaults_for_new_files_are_not_applied_to_an_edited_one(file: Path) -> None:
     set_or_skip(file.parent, "system.posix_acl_default", access_list(SOMEBODY))
     edit(file)
     assert ACL not in os.listxattr(file)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
-def test_owner_and_group_survive(file: Path) -> None:
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_owner_and_group_are_preserved(file: Path) -> None:
     os.chown(file, SOMEBODY, SOMEBODY)
     file.chmod(0o4750)
     edit(file)
@@ -90,9 +90,9 @@ NOBODY = 65534
 
 @pytest.fixture
 def shared_file() -> Generator[Path]:
-    """Yield a file of root in a folder where everybody may create files."""
+    """Yield a file owned by root in a folder where everybody may create files."""
     if os.geteuid() != 0:
-        pytest.skip("only root can act as somebody else")
+        pytest.skip("only root can act as another user")
     with TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)
         path = Path(folder) / "file.txt"
@@ -109,7 +109,7 @@ def acting_as_nobody() -> Generator[None]:
         os.seteuid(0)
 
 
-def test_what_a_new_file_cannot_have_is_kept_by_writing_in_place(shared_file: Path) -> None:
+def test_attributes_that_a_new_file_cannot_have_are_kept_by_writing_in_place(shared_file: Path) -> None:
     shared_file.chmod(0o666)
     before = shared_file.stat()
     with acting_as_nobody():
@@ -119,7 +119,7 @@ def test_what_a_new_file_cannot_have_is_kept_by_writing_in_place(shared_file: Pa
     assert os.listdir(shared_file.parent) == ["file.txt"]
 
 
-def test_where_nothing_can_be_kept_the_edit_is_refused_by_name(shared_file: Path) -> None:
+def test_if_attributes_cannot_be_kept_the_edit_is_rejected_and_names_them(shared_file: Path) -> None:
     shared_file.chmod(0o644)
     with acting_as_nobody(), pytest.raises(WorkspaceError, match="could not be kept"):
         disk_files.replace_file(str(shared_file), b"after", [str(shared_file.parent)])

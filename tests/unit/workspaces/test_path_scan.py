@@ -19,7 +19,7 @@ def judge(path: str, is_folder: bool) -> PathAccess:
     return "hidden" if path.endswith(".key") else "open" if is_folder else "passed"
 
 
-def test_what_is_beyond_the_bound_is_left_and_then_hidden(tmp_path: Path) -> None:
+def test_unvisited_folders_are_reported_and_can_be_hidden(tmp_path: Path) -> None:
     for name in ("a/x.key", "b/c/y.key", "node_modules/z.key"):
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).touch()
@@ -32,12 +32,12 @@ def test_what_is_beyond_the_bound_is_left_and_then_hidden(tmp_path: Path) -> Non
     assert all(any(Path(path).is_relative_to(each) for each in hidden) for path in whole.hidden)
 
 
-def test_too_many_are_hidden_by_the_folders_around_them() -> None:
+def test_too_many_matches_are_hidden_by_their_parent_folders() -> None:
     many = tuple(f"/p/deep/{number}/x.key" for number in range(MAX_DENIED_PATHS + 1))
     assert PathScan((*many, "/p/a.key")).hiding_unvisited().hidden == ("/p/a.key", "/p/deep")
 
 
-def test_a_rule_is_kept_in_any_case_and_only_where_it_could_fit(tmp_path: Path) -> None:
+def test_a_rule_applies_in_any_case_and_only_where_it_could_match(tmp_path: Path) -> None:
     book = RuleSet(
         (Rule("deny", path="Vault/in/*"), Rule("ask", path="**/*.pem", access="write")), str(tmp_path)
     )
@@ -52,7 +52,7 @@ def test_a_rule_is_kept_in_any_case_and_only_where_it_could_fit(tmp_path: Path) 
     assert classify_folder(f"{tmp_path}/vault/in/deeper", denied_paths) == "hidden"
 
 
-def test_a_rule_of_another_tool_shuts_nothing() -> None:
+def test_a_rule_for_another_tool_denies_nothing() -> None:
     book = RuleSet(
         (Rule("deny", tool="git", path="/p/a"), Rule("allow", path="/p/b"), Rule("deny", command=("x",)))
     )
@@ -60,7 +60,7 @@ def test_a_rule_of_another_tool_shuts_nothing() -> None:
     assert [each.named for each in book.denied_paths(("git",))] == ["/p/a"]
 
 
-def test_what_a_rule_names_and_is_not_there_could_be_made(tmp_path: Path) -> None:
+def test_a_missing_path_named_by_a_rule_could_be_created(tmp_path: Path) -> None:
     book = RuleSet(
         (Rule("deny", path="./new"), Rule("deny", path=f"{tmp_path}/no/new"), Rule("deny", path="*.x"))
     )

@@ -1,4 +1,4 @@
-"""Which new repositories could start programs, and how far the search for them goes."""
+"""Detection of new repositories that could start programs, and the limits of the search for them."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def made(place: Path, config: str = USUAL) -> Path:
         '[branch "main"]\n\tremote = origin\n\tmerge = refs/heads/main\n[user]\n\tname = Ada\n# a remark\n',
     ],
 )
-def test_what_git_itself_writes_is_harmless(tmp_path: Path, config: str) -> None:
+def test_files_written_by_git_itself_are_harmless(tmp_path: Path, config: str) -> None:
     assert hazard_of_repository(str(made(tmp_path / ".git", config)), ()) == ""
 
 
@@ -47,11 +47,11 @@ def test_what_git_itself_writes_is_harmless(tmp_path: Path, config: str) -> None
         "[user]\n\tname = a\\\nb\n",
     ],
 )
-def test_anything_else_is_not(tmp_path: Path, config: str) -> None:
+def test_anything_else_is_dangerous(tmp_path: Path, config: str) -> None:
     assert hazard_of_repository(str(made(tmp_path / ".git", config)), ())
 
 
-def test_hooks_links_and_other_places_are_not(tmp_path: Path) -> None:
+def test_hooks_links_and_other_locations_are_dangerous(tmp_path: Path) -> None:
     hook = made(tmp_path / "a/.git")
     (hook / "hooks/post-checkout").write_text("x")
     leading = made(tmp_path / "b/.git")
@@ -64,7 +64,7 @@ def test_hooks_links_and_other_places_are_not(tmp_path: Path) -> None:
         assert hazard_of_repository(str(place), ())
 
 
-def test_a_file_that_points_is_checked_by_where_it_leads(tmp_path: Path) -> None:
+def test_a_git_file_is_checked_by_its_target(tmp_path: Path) -> None:
     whole = made(tmp_path / "main/.git")
     tree = whole / "worktrees/t"
     tree.mkdir(parents=True)
@@ -78,7 +78,7 @@ def test_a_file_that_points_is_checked_by_where_it_leads(tmp_path: Path) -> None
     assert hazard_of_repository(str(pointer), (str(whole),))
 
 
-def test_one_with_more_submodules_than_are_looked_through_is_dangerous(tmp_path: Path) -> None:
+def test_a_repository_with_too_many_submodules_to_check_is_dangerous(tmp_path: Path) -> None:
     place = made(tmp_path / ".git")
     for number in range(MAX_MODULES + 2):
         inner = place / "modules" / f"m{number}"

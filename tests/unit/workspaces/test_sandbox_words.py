@@ -1,4 +1,4 @@
-"""What a sandbox exposes, and its arguments and filters, without running any."""
+"""Arguments, mounts and filters of a sandbox, tested without running one."""
 
 import os
 import struct
@@ -51,7 +51,7 @@ def root(tmp_path: Path) -> Path:
     return place
 
 
-def test_what_runs_later_is_read_only_and_what_is_absent_has_a_placeholder(root: Path) -> None:
+def test_files_that_run_later_are_read_only_and_missing_ones_have_a_placeholder(root: Path) -> None:
     places = plan_sandbox_mounts((str(root),), BOUNDS, {"PATH": os.defpath}, (), opens_git=True)
     kept = {os.path.relpath(path, root) for path in places.kept}
     assert kept == {".git/hooks", ".git/config", ".vscode", "AGENTS.md"}
@@ -62,7 +62,7 @@ def test_what_runs_later_is_read_only_and_what_is_absent_has_a_placeholder(root:
     assert places.writable == (str(root),)
 
 
-def test_a_git_directory_is_kept_whole_unless_the_command_needs_it(root: Path) -> None:
+def test_a_git_directory_is_protected_unless_the_command_needs_it(root: Path) -> None:
     (root / "lib/.git/objects").mkdir(parents=True)
     (root / "lib/.git/HEAD").write_text("x")
     places = plan_sandbox_mounts((str(root),), BOUNDS, {"PATH": os.defpath}, ())
@@ -90,11 +90,11 @@ def test_a_git_directory_is_kept_whole_unless_the_command_needs_it(root: Path) -
         ("ls src/git/ my-git digit", False),
     ],
 )
-def test_a_line_that_names_a_program_of_git_is_reported(line: str, names: bool) -> None:
+def test_a_config_line_that_names_a_program_for_git_is_reported(line: str, names: bool) -> None:
     assert names_git(line) is names
 
 
-def test_a_folder_that_replaces_another_sandbox_is_absent(root: Path) -> None:
+def test_a_folder_that_another_sandbox_replaced_is_absent(root: Path) -> None:
     held = Placeholder(f"{root}/.envrc")
     (root / ".envrc").mkdir()
     places = plan_sandbox_mounts((str(root),), BOUNDS, {"PATH": os.defpath}, (), (held,))
@@ -102,7 +102,7 @@ def test_a_folder_that_replaces_another_sandbox_is_absent(root: Path) -> None:
     assert held.path not in places.kept
 
 
-def test_nothing_is_mounted_over_what_only_stood_in_when_it_was_seen(root: Path) -> None:
+def test_nothing_is_mounted_over_a_mere_placeholder(root: Path) -> None:
     for name in (".envrc", ".env.local"):
         (root / name).mkdir()
         (root / name).chmod(0o1755)
@@ -116,7 +116,7 @@ def test_nothing_is_mounted_over_what_only_stood_in_when_it_was_seen(root: Path)
     }
 
 
-def test_a_linked_work_tree_shows_its_repository_only_if_that_knows_it(tmp_path: Path) -> None:
+def test_a_linked_work_tree_shows_its_repository_only_if_that_lists_it(tmp_path: Path) -> None:
     tree, inner = tmp_path / "tree", tmp_path / "main/.git/worktrees/tree"
     tree.mkdir()
     inner.mkdir(parents=True)
@@ -128,7 +128,7 @@ def test_a_linked_work_tree_shows_its_repository_only_if_that_knows_it(tmp_path:
     assert "/etc" not in plan_sandbox_mounts((str(tree),), BOUNDS, {}, ()).read_only
 
 
-def test_programs_in_the_workspace_stay_writable_and_toolchains_in_it_do_not(tmp_path: Path) -> None:
+def test_programs_in_the_workspace_stay_writable_but_toolchains_do_not(tmp_path: Path) -> None:
     home = tmp_path / "home"
     for name in (".cargo/bin", "project/.venv/bin", ".elsewhere/bin", ".config/autostart"):
         (home / name).mkdir(parents=True)
@@ -140,7 +140,7 @@ def test_programs_in_the_workspace_stay_writable_and_toolchains_in_it_do_not(tmp
     assert set(part.read_only) == {f"{home}/.cargo", f"{home}/.elsewhere/bin"}
 
 
-def test_words_lie_over_each_other_in_order(root: Path) -> None:
+def test_mounts_are_stacked_in_order(root: Path) -> None:
     places = plan_sandbox_mounts((str(root),), BOUNDS, {"PATH": os.defpath}, (), opens_git=True)
     room = SandboxResources("/x/tmp", "/x/home", "/x/empty")
     path_handles = PathHandles({}, are_taken=False)
@@ -160,7 +160,7 @@ def test_words_lie_over_each_other_in_order(root: Path) -> None:
     assert "--new-session" not in in_terminal
 
 
-def test_what_is_held_open_is_named_by_a_descriptor_and_a_link_is_not_shown(root: Path) -> None:
+def test_an_open_path_is_named_by_its_descriptor_and_a_link_is_not_mounted(root: Path) -> None:
     (root / "link").symlink_to("src")
     places = plan_sandbox_mounts((str(root),), BOUNDS, {"PATH": os.defpath}, (), opens_git=True)
     places = structs.replace(places, pinned=(*places.pinned, f"{root}/link", f"{root}/src", f"{root}/gone"))
@@ -190,7 +190,7 @@ def test_what_is_held_open_is_named_by_a_descriptor_and_a_link_is_not_shown(root
             os.fstat(descriptor)
 
 
-def test_stand_ins_of_another_session_are_shared_and_go_with_the_last(tmp_path: Path) -> None:
+def test_placeholders_of_another_session_are_shared_and_removed_with_the_last(tmp_path: Path) -> None:
     wanted = (Placeholder(f"{tmp_path}/.envrc"), Placeholder(f"{tmp_path}/commondir", PLACEHOLDER_CONTENT))
     first, second = Placeholders(), Placeholders()
     ours, theirs = first.hold(wanted), second.hold(wanted)
@@ -203,7 +203,7 @@ def test_stand_ins_of_another_session_are_shared_and_go_with_the_last(tmp_path: 
     assert os.listdir(tmp_path) == []
 
 
-def test_what_stands_in_stays_while_somebody_looks(tmp_path: Path) -> None:
+def test_placeholders_stay_while_somebody_reads(tmp_path: Path) -> None:
     wanted = (Placeholder(f"{tmp_path}/.envrc"),)
     placeholders = Placeholders()
     held = placeholders.hold(wanted)
@@ -219,7 +219,7 @@ def test_what_stands_in_stays_while_somebody_looks(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
-def test_what_a_session_that_was_killed_left_behind_is_no_real_file(root: Path) -> None:
+def test_placeholders_left_by_a_killed_session_are_not_real_files(root: Path) -> None:
     left = (Placeholder(f"{root}/.envrc"), Placeholder(f"{root}/.git/commondir", PLACEHOLDER_CONTENT))
     (root / ".envrc").mkdir()
     (root / ".git/commondir").write_bytes(PLACEHOLDER_CONTENT)
@@ -235,7 +235,7 @@ def test_what_a_session_that_was_killed_left_behind_is_no_real_file(root: Path) 
     assert not (root / ".git/commondir").exists()
 
 
-def test_stand_ins_are_counted_and_spare_what_others_made(tmp_path: Path) -> None:
+def test_placeholders_are_counted_and_files_made_by_others_are_kept(tmp_path: Path) -> None:
     folder, file = (
         Placeholder(str(tmp_path / ".envrc")),
         Placeholder(str(tmp_path / "commondir"), PLACEHOLDER_CONTENT),
@@ -254,7 +254,7 @@ def test_stand_ins_are_counted_and_spare_what_others_made(tmp_path: Path) -> Non
 
 
 @needs_filters
-def test_a_filter_is_made_of_whole_words_and_jumps_within_itself() -> None:
+def test_a_filter_consists_of_complete_instructions_with_internal_jumps() -> None:
     for families in ((), (LOCAL, *INTERNET, NETLINK)):
         program = build_filter(families)
         words = list(struct.iter_unpack("<HBBI", program))
@@ -284,7 +284,7 @@ def test_hosts_are_allowed_by_name_and_port(host: str, port: int, *, expected: b
     assert is_allowed(host, port, ("pypi.org", "*.crates.io", "git.example.com:8443")) is expected
 
 
-def test_variables_are_let_through_by_name() -> None:
+def test_variables_are_passed_on_by_name() -> None:
     assert is_any_of("LC_ALL", DEFAULT_VARIABLES)
     for name in (
         "SSH_AUTH_SOCK",
@@ -297,7 +297,7 @@ def test_variables_are_let_through_by_name() -> None:
         assert not is_any_of(name, DEFAULT_VARIABLES), name
 
 
-def test_a_tag_comes_from_a_mark() -> None:
+def test_a_tag_is_derived_from_a_mark() -> None:
     assert tag_of("0123456789ab-0123456789abcdef") == 0x0123456789ABCDE
     assert tag_of("none") == 0
     assert tagged_argv(0, ("a",)) == ("a",)

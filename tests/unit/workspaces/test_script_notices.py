@@ -1,4 +1,4 @@
-"""Output and a script's own notices are distinguished wherever the stream is split."""
+"""A script's output and its notices are distinguished wherever the stream is split."""
 
 from itertools import pairwise
 
@@ -33,12 +33,12 @@ def test_a_notice_is_found_and_nothing_else_is_lost(before: bytes, after: bytes,
     st.lists(st.sampled_from([b"\036", TOKEN.encode(), b" ", b"x"])),
     st.lists(st.integers(0, 10_000), max_size=12),
 )
-def test_what_is_no_whole_notice_is_output(pieces: list[bytes], cuts: list[int]) -> None:
+def test_an_incomplete_notice_is_output(pieces: list[bytes], cuts: list[int]) -> None:
     stream = b"".join(pieces).replace(b"\036" + TOKEN.encode() + b" ", b"")
     assert read(stream, cuts) == (stream, [])
 
 
-def test_what_never_ends_is_no_notice_and_is_not_held_for_ever() -> None:
+def test_endless_data_is_not_a_notice_and_is_not_held_back_forever() -> None:
     reader = NoticeReader(TOKEN)
     stream = b"\036" + TOKEN.encode() + b" " + b"x" * 20_000
     output, notices = reader.feed(stream)

@@ -1,4 +1,4 @@
-"""A search reports lines, patterns and times that are too long."""
+"""A search reports lines that are too long, patterns that are too long, and time limits."""
 
 import json
 import os
@@ -31,7 +31,7 @@ async def find(folder: Path, program: str) -> FoundFiles:
     )
 
 
-async def test_a_match_in_a_line_too_long_to_show_is_reported_with_its_place(tmp_path: Path) -> None:
+async def test_a_match_in_a_line_too_long_to_show_is_reported_with_its_position(tmp_path: Path) -> None:
     long = tmp_path / "long.txt"
     with long.open("w") as file:
         file.write("first\n")
@@ -44,14 +44,14 @@ async def test_a_match_in_a_line_too_long_to_show_is_reported_with_its_place(tmp
     assert matches[1].text == "last needle"
 
 
-async def test_a_pattern_too_long_is_refused_by_name(tmp_path: Path) -> None:
+async def test_a_pattern_that_is_too_long_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceError, match="100,000 characters"):
         await search(tmp_path, "a" * 100_000)
 
 
 @pytest.fixture
 def endless(tmp_path: Path) -> Path:
-    """Return a search program that prints the text in `found` beside it, and then never ends."""
+    """Return a search program that prints the text in `found` beside it and then never ends."""
     program = tmp_path / "bin" / "rg"
     program.parent.mkdir()
     program.write_text(f"#!/bin/sh\ncat {program.parent}/found\nexec sleep 300\n")
@@ -59,7 +59,7 @@ def endless(tmp_path: Path) -> Path:
     return program
 
 
-async def test_when_the_time_is_over_it_does_not_say_that_nothing_matches(
+async def test_a_search_that_times_out_does_not_say_that_nothing_matches(
     tmp_path: Path, endless: Path
 ) -> None:
     (endless.parent / "found").write_text("")
@@ -67,7 +67,7 @@ async def test_when_the_time_is_over_it_does_not_say_that_nothing_matches(
         await search(tmp_path, "needle", str(endless))
 
 
-async def test_what_was_found_in_time_is_reported_with_the_note(tmp_path: Path, endless: Path) -> None:
+async def test_matches_found_in_time_are_reported_with_a_note(tmp_path: Path, endless: Path) -> None:
     found: dict[str, Any] = {"path": {"text": "a.txt"}, "lines": {"text": "needle"}, "line_number": 1}
     (endless.parent / "found").write_text(json.dumps({"type": "match", "data": found}) + "\n")
     match, note = await search(tmp_path, "needle", str(endless))
@@ -120,7 +120,7 @@ async def test_a_stopped_search_says_what_it_was_reading(tmp_path: Path) -> None
         await search(tmp_path, "needle", str(program))
 
 
-async def test_a_listing_of_files_ends_in_time_and_says_that_it_is_incomplete(
+async def test_a_file_listing_ends_in_time_and_says_that_it_is_incomplete(
     tmp_path: Path, endless: Path
 ) -> None:
     (endless.parent / "found").write_text(f"{tmp_path}/a\0{tmp_path}/b\0")
@@ -136,7 +136,7 @@ async def test_a_listing_of_files_ends_in_time_and_says_that_it_is_incomplete(
         (b'{"type":"begin"}\n{"type":"mat', "more than can be transferred"),
     ],
 )
-async def test_a_remote_search_that_is_cut_off_is_reported(output: bytes, reported: str) -> None:
+async def test_a_truncated_remote_search_is_reported(output: bytes, reported: str) -> None:
     whole, end = split_search_end(output, SearchQuery("needle", "/project"))
     assert reported in end.broken_off
     assert bool(reported) == bool(end.broken_off)

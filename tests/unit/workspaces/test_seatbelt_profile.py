@@ -1,4 +1,4 @@
-"""The profile for macOS's sandbox: parsed with a parser of its language, and decided as its kernel would."""
+"""The profile for macOS's sandbox, parsed with a parser for its language and evaluated as its kernel would."""
 
 import os
 import subprocess
@@ -117,7 +117,7 @@ def test_a_path_is_a_value_and_never_part_of_the_profile() -> None:
     assert f"-DP{profile.parameters.index(odd)}={odd}" in profile.arguments()
 
 
-def test_a_link_in_the_workspace_gives_nothing_to_its_target(tmp_path: Path) -> None:
+def test_a_link_in_the_workspace_grants_no_access_to_its_target(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     (tmp_path / "outside").mkdir()
     folder.mkdir()

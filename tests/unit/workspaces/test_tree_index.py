@@ -1,4 +1,4 @@
-"""The index of notable entries in a tree, and that it stays up to date, whether or not the kernel watches it."""
+"""The index of notable files in a tree stays up to date, whether or not the kernel watches the tree."""
 
 import os
 import shutil
@@ -44,7 +44,7 @@ def repository(place: Path) -> None:
     make(place, "HEAD")
 
 
-def test_secrets_and_guarded_names_are_found_at_every_depth(index: TreeIndex, tmp_path: Path) -> None:
+def test_secrets_and_protected_names_are_found_at_every_depth(index: TreeIndex, tmp_path: Path) -> None:
     make(
         tmp_path,
         ".env",
@@ -60,9 +60,7 @@ def test_secrets_and_guarded_names_are_found_at_every_depth(index: TreeIndex, tm
     assert shown(tree.guarded, tmp_path) == {".github", "a/AGENTS.md"}
 
 
-def test_keys_are_found_in_folders_of_packages_and_certificates_are_not(
-    index: TreeIndex, tmp_path: Path
-) -> None:
+def test_keys_are_found_in_package_folders_and_certificates_are_not(index: TreeIndex, tmp_path: Path) -> None:
     hidden = {
         "node_modules/.env",
         "node_modules/x/credentials.json",
@@ -79,7 +77,7 @@ def test_keys_are_found_in_folders_of_packages_and_certificates_are_not(
     assert shown(index.look().secrets, tmp_path) == hidden
 
 
-def test_what_comes_and_goes_is_noticed(index: TreeIndex, tmp_path: Path) -> None:
+def test_added_and_removed_files_are_noticed(index: TreeIndex, tmp_path: Path) -> None:
     make(tmp_path, "a/b/.env")
     assert shown(index.look().secrets, tmp_path) == {"a/b/.env"}
     make(tmp_path, "a/c/d/id_rsa")
@@ -97,7 +95,7 @@ def test_what_comes_and_goes_is_noticed(index: TreeIndex, tmp_path: Path) -> Non
     assert shown(index.look().secrets, tmp_path) == {"z/b/new/.env"}
 
 
-def test_an_exchanged_folder_is_listed_again(index: TreeIndex, tmp_path: Path) -> None:
+def test_a_replaced_folder_is_listed_again(index: TreeIndex, tmp_path: Path) -> None:
     make(tmp_path, "a/x", "b/.env")
     index.look()
     os.rename(tmp_path / "a", tmp_path / "t")
@@ -116,7 +114,7 @@ def test_sockets_are_found(index: TreeIndex, tmp_path: Path) -> None:
         assert shown(index.look().sockets, tmp_path) == {"run/door"}
 
 
-def test_repositories_are_found_and_found_again(index: TreeIndex, tmp_path: Path) -> None:
+def test_repositories_are_found_again_after_changes(index: TreeIndex, tmp_path: Path) -> None:
     repository(tmp_path / "a/b/c/d/e/f/g/h/i/.git")
     repository(tmp_path / "bare")
     repository(tmp_path / "node_modules/x/.git")
@@ -133,7 +131,7 @@ def test_repositories_are_found_and_found_again(index: TreeIndex, tmp_path: Path
     assert f"{tmp_path}/a/later/.git" in index.look().repositories
 
 
-def test_a_root_within_a_guarded_folder_is_as_any_other(tmp_path: Path) -> None:
+def test_a_root_within_a_protected_folder_is_an_ordinary_root(tmp_path: Path) -> None:
     root = tmp_path / ".claude/worktrees/project"
     make(root, "x.py", ".config/x", "src/y.py")
     index = TreeIndex((str(root),), GUARDED)
@@ -141,7 +139,7 @@ def test_a_root_within_a_guarded_folder_is_as_any_other(tmp_path: Path) -> None:
     index.close()
 
 
-def test_there_is_a_bound(tmp_path: Path) -> None:
+def test_the_number_of_folders_is_limited(tmp_path: Path) -> None:
     assert MAX_FOLDERS >= 10_000
     make(tmp_path, "a/.env", "b/c/.env", "b/d/.env", "node_modules/x/y")
     index = TreeIndex((str(tmp_path),), GUARDED, max_folders=3)
@@ -149,7 +147,7 @@ def test_there_is_a_bound(tmp_path: Path) -> None:
     index.close()
 
 
-def test_no_more_instances_are_taken_than_others_can_spare(tmp_path: Path) -> None:
+def test_enough_inotify_instances_are_left_for_other_programs(tmp_path: Path) -> None:
     watcher = blind()
     assert not watcher.watch(str(tmp_path))
     assert watcher.changes() == Changes()

@@ -1,4 +1,4 @@
-"""Unsaved changes are looked for in the lines that are shown, not in the whole file."""
+"""Unsaved changes are looked for only in the lines that are shown, not in the whole file."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.anyio
 
 
 class RecordingEditor:
-    """An editor with one text, or none, that stores the requests."""
+    """An editor with one text or none; it stores the requests."""
 
     reads_files = True
     writes_files = False
@@ -61,7 +61,7 @@ async def test_only_the_lines_shown_are_compared(tmp_path: Path, text: str | Non
     await workspace.close()
 
 
-async def test_a_change_elsewhere_is_known_after_the_first_edit_that_met_it(tmp_path: Path) -> None:
+async def test_a_change_elsewhere_is_known_after_the_first_edit_affected_by_it(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("one\ntwo\nthree\n")
     editor = RecordingEditor("ONE\ntwo\nthree\n")
     workspace = workspace_over(tmp_path, editor)

@@ -1,9 +1,9 @@
-"""Output that is read in chunks: a word that is split comes again whole."""
+"""Output read in chunks: a word that was split is returned again whole."""
 
 from hermes_acp.workspaces.command_output import MAX_WORD_CHARS, WordJoiner
 
 
-def test_a_word_that_continues_is_given_again() -> None:
+def test_a_word_that_continues_is_returned_again() -> None:
     words = WordJoiner()
     assert words.join("key is ghp_abc") == "key is ghp_abc"
     assert words.join("def\nnext") == "ghp_abcdef\nnext"
@@ -11,13 +11,13 @@ def test_a_word_that_continues_is_given_again() -> None:
     assert words.join("ly") == "nextly"
 
 
-def test_a_word_that_ended_is_not() -> None:
+def test_a_complete_word_is_not() -> None:
     words = WordJoiner()
     for piece in ("> ", "one", " two\n", "three", "\nfour "):
         assert words.join(piece) == piece
 
 
-def test_what_is_kept_of_a_word_is_bounded() -> None:
+def test_the_stored_part_of_a_word_is_limited() -> None:
     words = WordJoiner()
     words.join("x" * 10 * MAX_WORD_CHARS)
     assert len(words.join("y")) == MAX_WORD_CHARS + 1

@@ -30,7 +30,7 @@ def logged(*events: CardEvent, by: Actor = ANN) -> list[LogEntry]:
 
 
 def assert_consistent(board: Board) -> None:
-    """Check what must hold for every board."""
+    """Check what must be true of every board."""
     assert not set(board.cards) & set(board.removed)
     edges: set[tuple[str, str, str]] = set()
     for key, card in board.cards.items():
@@ -75,7 +75,7 @@ def test_the_log_is_folded_from_any_prefix(seed: int) -> None:
         assert fold(fold(Board(), log[:cut]), log[cut:]) == whole
 
 
-def test_cycles_are_left_out_of_the_fold() -> None:
+def test_cycles_are_ignored_by_the_fold() -> None:
     log = logged(
         *(CardAdded(str(number), "a card") for number in (1, 2, 3)),
         CardLinked("1", Link("blocks", "2")),
@@ -103,7 +103,7 @@ def test_a_card_waits_for_its_blockers_and_its_children() -> None:
     assert waiting_for(fold(board, [LogEntry(6, 6.0, ANN, CardRemoved("3"))]), "1") == ()
 
 
-def test_a_removed_card_comes_back_with_its_links() -> None:
+def test_a_removed_card_is_restored_with_its_links() -> None:
     log = logged(
         CardAdded("1", "one"),
         CardAdded("2", "two", links=(Link("blocks", "1"),)),
@@ -117,7 +117,7 @@ def test_a_removed_card_comes_back_with_its_links() -> None:
     assert back.cards["1"].links == (Link("found_in", "2"),)
 
 
-def test_spending_is_counted_once_however_often_it_is_noted() -> None:
+def test_spending_is_counted_once_however_often_it_is_recorded() -> None:
     started = AttemptStarted("1", Attempt(1, "ses_1", "b.1.1"))
     notes = [AttemptNoted("1", 1, Spending(10, 0.5)), AttemptNoted("1", 1, Spending(10, 0.5))]
     more = AttemptNoted("1", 1, Spending(30, 1.5), is_open=False)
@@ -138,7 +138,7 @@ def test_a_change_by_a_person_withdraws_the_run() -> None:
         assert attempt.is_withdrawn is is_withdrawn
 
 
-def test_words_for_the_next_attempt_stay_until_it_runs() -> None:
+def test_comments_for_the_next_attempt_stay_until_it_runs() -> None:
     log = logged(
         CardAdded("1", "one", state="ready"), CardMoved("1", "ready", words="again"), CardMoved("1", "parked")
     )

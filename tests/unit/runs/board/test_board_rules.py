@@ -1,4 +1,4 @@
-"""Who may move what on a board."""
+"""Rules about who may move which cards on a board."""
 
 import pytest
 
@@ -67,7 +67,7 @@ def test_a_worker_never_completes_its_own_card_unreviewed(state: CardState, to: 
 @pytest.mark.parametrize(
     "action", [ApproveCard("1"), SendBackCard("1", "more"), ParkCard("1"), RemoveCard("1")]
 )
-def test_agents_do_not_decide_about_results(action: CardAction) -> None:
+def test_agents_do_not_decide_on_results(action: CardAction) -> None:
     with pytest.raises(BadRequest):
         events_of(in_state("review"), action, AGENT)
 
@@ -82,7 +82,7 @@ def test_an_agent_moves_its_own_card_to_review() -> None:
         events_of(in_state("running", run_id=""), MoveCard("1", "review"), OTHER)
 
 
-def test_the_result_of_a_run_is_noted_and_reviewed_when_it_ends() -> None:
+def test_the_result_of_a_run_is_recorded_and_reviewed_when_it_ends() -> None:
     card = after(in_state("running"), NoteResult("1", "it works"), AGENT).cards["1"]
     assert (card.state, card.notes.result) == ("running", "it works")
     assert card.attempt
@@ -91,7 +91,7 @@ def test_the_result_of_a_run_is_noted_and_reviewed_when_it_ends() -> None:
 
 
 @pytest.mark.parametrize("to", ["running", "input_required", "merging"])
-def test_people_do_not_start_cards_by_hand(to: CardState) -> None:
+def test_people_do_not_start_cards_manually(to: CardState) -> None:
     with pytest.raises(BadRequest) as refused:
         events_of(board_of(CardAdded("1", "one")), MoveCard("1", to), ANN)
     assert refused.value.hint
@@ -102,7 +102,7 @@ def test_a_person_or_a_check_moves_a_card_to_done(by: Actor) -> None:
     assert after(in_state("review"), MoveCard("1", "done"), by).cards["1"].state == "done"
 
 
-def test_a_result_is_approved_or_merged_or_sent_back() -> None:
+def test_a_result_is_approved_merged_or_sent_back() -> None:
     reviewed = in_state("review")
     assert after(reviewed, ApproveCard("1"), ANN).cards["1"].state == "done"
     branched = fold(reviewed, [LogEntry(9, 2.0, ANN, BranchNoted("1", "/w", "hermes/1"))])
@@ -117,7 +117,7 @@ def test_a_result_is_approved_or_merged_or_sent_back() -> None:
         events_of(reviewed, SendBackCard("1", "  "), ANN)
 
 
-def test_cycles_are_refused() -> None:
+def test_cycles_are_rejected() -> None:
     board = board_of(CardAdded("1", "one"), CardAdded("2", "two"), CardAdded("3", "three"))
     board = after(board, LinkCard("1", Link("blocks", "2")), ANN)
     board = after(board, LinkCard("2", Link("parent", "3")), ANN)
@@ -153,14 +153,14 @@ def test_a_session_takes_a_card_that_nobody_works_on() -> None:
         events_of(in_state("running"), TakeCard("1", "ses_9"), ANN)
 
 
-def test_parking_a_session_s_card_ends_its_work_at_once() -> None:
+def test_parking_a_sessions_card_ends_its_work_at_once() -> None:
     card = after(in_state("running", run_id=""), ParkCard("1", "later"), ANN).cards["1"]
     assert (card.state, card.notes.reason) == ("parked", "later")
     assert card.attempt
     assert not card.attempt.is_open
 
 
-def test_wishes_that_cannot_be_meant_are_refused() -> None:
+def test_invalid_requests_are_rejected() -> None:
     for action in (
         AddCard(""),
         AddCard("two\nlines"),

@@ -74,7 +74,7 @@ def edited(files: CardFiles, card_id: str, old: str, new: str) -> tuple[object, 
     return edit.actions
 
 
-def test_a_file_says_what_a_card_says(files: CardFiles) -> None:
+def test_a_file_contains_the_cards_data(files: CardFiles) -> None:
     files.write(
         board_of(ONE, TWO, CardCommented("1", "two\nlines"), CardMoved("1", "review", result="Made."))
     )
@@ -91,7 +91,7 @@ def test_a_file_says_what_a_card_says(files: CardFiles) -> None:
     assert list(CardFiles(files.folder.parent, local_time).edits()) == []
 
 
-def test_an_edit_becomes_actions_for_what_was_changed_alone(files: CardFiles) -> None:
+def test_an_edit_becomes_actions_for_the_changed_parts_only(files: CardFiles) -> None:
     files.write(board_of(ONE, TWO))
     assert edited(files, "1", "Do *this*.", "Do that.") == (EditCard("1", text="Do that.\n\n- a\n- b"),)
     assert edited(files, "2", "priority: 3", "priority: 1") == (EditCard("2", work=CardWork(priority=1)),)
@@ -135,9 +135,7 @@ def test_a_new_file_is_a_new_card(files: CardFiles) -> None:
         ("---\ntitle: a\ncolour: red\n---\n", "colour is not a setting"),
     ],
 )
-def test_a_file_that_cannot_be_understood_is_set_aside_with_the_reason(
-    files: CardFiles, content: str, said: str
-) -> None:
+def test_an_invalid_file_is_set_aside_with_the_reason(files: CardFiles, content: str, said: str) -> None:
     files.write(board_of(ONE))
     path = path_of(files, "1")
     path.write_text(content)
@@ -151,7 +149,7 @@ def test_a_file_that_cannot_be_understood_is_set_aside_with_the_reason(
     assert list(files.edits()) == []
 
 
-def test_what_is_edited_while_the_board_changes_is_not_overwritten(files: CardFiles) -> None:
+def test_an_edit_made_while_the_board_changes_is_not_overwritten(files: CardFiles) -> None:
     board = board_of(ONE)
     assert list(files.edits()) == []
     files.write(board)
@@ -192,7 +190,7 @@ def test_a_file_that_was_only_touched_is_not_an_edit(files: CardFiles) -> None:
     assert (edit.actions, edit.problem) == ((), "")
 
 
-def test_parking_keeps_to_its_own_action(files: CardFiles) -> None:
+def test_parking_is_a_separate_action(files: CardFiles) -> None:
     files.write(board_of(ONE))
     assert edited(files, "1", "state: ready", "state: parked") == (ParkCard("1"),)
     files.write(board_of(TWO))
@@ -208,7 +206,7 @@ TEXTS = st.text(st.characters(exclude_categories=("Cs", "Cc"), include_character
     ),
     text=TEXTS,
 )
-def test_what_is_written_is_read_again(title: str, text: str) -> None:
+def test_a_written_file_can_be_read_again(title: str, text: str) -> None:
     card = board_of(CardAdded("1", title, text, work=WORK), CardCommented("1", text or "x")).cards["1"]
     read = parse(render(card, local_time))
     assert (read.title, read.work, read.state, read.new_comments) == (title, WORK, "inbox", ())
@@ -228,5 +226,5 @@ def test_a_file_that_is_being_written_is_not_complete_yet(files: CardFiles) -> N
         assert each.settles_in_s(at) == QUIET_S
         assert 0 < each.settles_in_s(at + QUIET_S / 2) < QUIET_S
         assert each.settles_in_s(at - QUIET_S / 2) > QUIET_S
-        for now in (at + QUIET_S * 2, at - 60):  # an old change, and a clock that ran ahead
+        for now in (at + QUIET_S * 2, at - 60):  # An old change, and a clock that ran ahead.
             assert each.settles_in_s(now) == 0

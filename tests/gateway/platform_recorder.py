@@ -1,4 +1,4 @@
-"""A platform without the gateway, which records what the platform delivers."""
+"""A connection to a platform without the gateway, which records what the platform delivers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WAIT_S = 20
 
 
 class NoCursor:
-    """Stores nothing."""
+    """A cursor that stores nothing."""
 
     async def load(self) -> str:
         return ""
@@ -30,15 +30,15 @@ class NoCursor:
         raise AssertionError(position)
 
 
-class Ear:
-    """What a platform delivers."""
+class Recorder:
+    """Records what a platform delivers."""
 
     def __init__(self) -> None:
         self.heard: list[Incoming] = []
         self.is_stuck = False
         """Whether nothing is stored any more."""
         self.rooms: dict[str, str] | None = None
-        """The rooms that cannot be joined, as the platform last said it."""
+        """The rooms that cannot be joined, as last reported by the platform."""
         self._news = anyio.Event()
 
     async def receive(self, incoming: Incoming) -> None:
@@ -88,13 +88,13 @@ class Ear:
 @asynccontextmanager
 async def platform_of(
     name: str, settings: Any, password: str, rooms: frozenset[str], plugin: PlatformPlugin | None = None
-) -> AsyncGenerator[tuple[Platform, Ear]]:
+) -> AsyncGenerator[tuple[Platform, Recorder]]:
     """Connect a platform."""
-    ear = Ear()
+    recorder = Recorder()
     secrets = {"password": password}
-    context = PlatformContext(settings, secrets, ear.receive, NoCursor(), rooms, ear.report_rooms)
+    context = PlatformContext(settings, secrets, recorder.receive, NoCursor(), rooms, recorder.report_rooms)
     connection = (plugin or platform_plugins().open(name)).connect(context)
     async with connection as platform, anyio.create_task_group() as tasks:
         tasks.start_soon(platform.run)
-        yield platform, ear
+        yield platform, recorder
         tasks.cancel_scope.cancel()
