@@ -57,7 +57,7 @@ class Session:
 async def browsing(
     *private: str, timeouts: BrowserTimeouts | None = None
 ) -> AsyncGenerator[tuple[WebServer, Session]]:
-    """Run a browser to which some hosts are private and permanently allowed."""
+    """Run a browser in which some hosts are private and permanently allowed."""
     browsers = BrowserPool(PROGRAM, frozenset(private), dict(os.environ), timeouts)
     async with web_server() as server:
         session = Session(browsers)

@@ -182,7 +182,7 @@ async def test_a_page_that_asks_for_a_file_gets_none() -> None:
         assert (await session.look()).title == "T"
 
 
-async def test_a_download_to_another_host_is_asked_about_first() -> None:
+async def test_a_download_from_another_host_needs_approval_first() -> None:
     async with browsing("127.0.0.1", timeouts=BrowserTimeouts(offer_ms=2_000)) as (server, session):
         server.serve("/file", "bytes", "content-disposition: attachment; filename=x")
         server.serve("/", f"<a href='{server.url('/file')}'>get</a>")

@@ -59,7 +59,7 @@ async def test_a_page_that_resists_being_left_is_left() -> None:
     ],
     ids=lambda page: page[:40],
 )
-async def test_a_page_that_wears_itself_out_blocks_nobody(page: str) -> None:
+async def test_a_page_that_exhausts_its_memory_blocks_nothing(page: str) -> None:
     async with browsing(timeouts=HASTY) as (server, session):
         server.serve("/", page)
         with anyio.fail_after(300):
@@ -69,7 +69,7 @@ async def test_a_page_that_wears_itself_out_blocks_nobody(page: str) -> None:
             assert await is_free(server, session)
 
 
-async def test_a_page_that_never_ends_shows_what_has_come() -> None:
+async def test_an_endless_page_shows_what_has_arrived() -> None:
     async with browsing(timeouts=HASTY) as (server, session):
         server.answers["/"] = UNENDING + b"text/html\r\n\r\n<p>first words</p>" + b" " * 4096 + PAUSE
         server.answers["/events"] = UNENDING + b"text/event-stream\r\n\r\ndata: x\n\n" + PAUSE

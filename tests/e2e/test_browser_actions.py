@@ -201,7 +201,7 @@ async def test_a_requested_download_is_saved(
 
 
 @pytest.mark.parametrize("timeouts", [BrowserTimeouts(offer_ms=500)], ids=["hasty"])
-async def test_a_download_that_nothing_offers_is_an_error(site: tuple[WebServer, Session]) -> None:
+async def test_a_missing_download_is_an_error(site: tuple[WebServer, Session]) -> None:
     server, session = site
     view = await go(server, session, "/files")
     got = await session.act(BrowserAction("download", ref=ref_in(view, '"Idle"')))

@@ -35,8 +35,14 @@ def standard_deviations_above(
     prompt: "array[float]", skill: "array[float]", generic_prompts: "Sequence[array[float]]"
 ) -> float:
     """Return by how many standard deviations a skill is more similar to a prompt than to everyday prompts."""
-    usual = _similarities(skill, generic_prompts)
-    return (cosine_similarity(skill, prompt) - fmean(usual)) / max(pstdev(usual), MIN_DEVIATION)
+    mean, deviation = mean_and_deviation(_similarities(skill, generic_prompts))
+    return (cosine_similarity(skill, prompt) - mean) / deviation
+
+
+def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
+    """Return the mean of values and their standard deviation, which is at least MIN_DEVIATION."""
+    mean = _mean(values)
+    return mean, max(math.sqrt(_variance(values, mean)), MIN_DEVIATION)
 
 
 def compare_meanings(

@@ -159,7 +159,9 @@ def stem(word: str) -> str:
 
 def words_of(text: str) -> list[str]:
     """Return the meaningful words in a text, followed by the meanings of its phrases."""
-    words = _WORD.compiled.findall(fold(separate_words(_CAMEL.compiled.sub(" ", _DURATION.compiled.sub(" duration ", text)))))
+    words = _WORD.compiled.findall(
+        fold(separate_words(_CAMEL.compiled.sub(" ", _DURATION.compiled.sub(" duration ", text))))
+    )
     found = [word for word in words if len(word) > 1 and word not in STOP_WORDS and not word.isdigit()]
     for start, word in enumerate(words):
         for phrase, meaning in PHRASES.get(word, ()):

@@ -1,9 +1,9 @@
 // Without an installed server: uvx runs the extension's wheel, or a button installs it; old servers are
 // named.
 //
-// Usage: install.mjs CONFIG_AS_JSON with what a scene needs, `uv` (the folder of uvx), `old` (a server that is too old),
+// Usage: install.mjs CONFIG_AS_JSON with the fields that a scene needs, `uv` (the folder of uvx), `old` (a server that is too old),
 // `caches` (variables with the folders of downloads).
-// What the wheel depends on comes from the package index.
+// The wheel's dependencies are installed from the package index.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
