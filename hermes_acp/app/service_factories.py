@@ -15,10 +15,7 @@ from hermes_acp.core.ports.quota_ports import UserQuota
 from hermes_acp.core.ports.run_ports import Driver
 from hermes_acp.core.ports.runtime_ports import Clock, Ids, StartTask
 from hermes_acp.mcp.server_manager import McpServerManager, SourceRunner
-from hermes_acp.recall.recall_service import RecallService
-from hermes_acp.runs.run_service import DelegatedRun, RunService
 from hermes_acp.storage.session_store import SessionStore
-from hermes_acp.storage.usage.usage_service import UsageService
 
 if TYPE_CHECKING:
     from hermes_acp.agent.setup.configuration import Configuration
@@ -33,11 +30,14 @@ if TYPE_CHECKING:
     from hermes_acp.mcp.server_definitions import ServerProcessRegistry
     from hermes_acp.notifications.notification_service import NotificationService
     from hermes_acp.policy.workspace_trust import WorkspaceTrust
+    from hermes_acp.recall.recall_service import RecallService
     from hermes_acp.runs.board.board_coordinator import BoardCoordinator
     from hermes_acp.runs.board.board_service import BoardService
+    from hermes_acp.runs.run_service import DelegatedRun, RunService
     from hermes_acp.runs.worktrees.card_worktrees import CardWorktrees
     from hermes_acp.sessions.session_manager import OpenWorkspace, SessionManager
     from hermes_acp.storage.search.vector_indexing import VectorIndexer
+    from hermes_acp.storage.usage.usage_service import UsageService
     from hermes_acp.storage.watching.folder_watcher import FolderWatcher
     from hermes_acp.telemetry.bug_log import BugLog
     from hermes_acp.telemetry.structured_log import StructuredLog
@@ -67,8 +67,10 @@ def build_mcp_manager(
     )
 
 
-def build_usage_service(environment: Environment) -> UsageService:
+def build_usage_service(environment: Environment) -> "UsageService":
     """Return the usage service of a home folder; clients of the default profile see the other profiles too."""
+    from hermes_acp.storage.usage.usage_service import UsageService
+
     return UsageService(environment, shows_all_profiles=environment.profile == DEFAULT_PROFILE)
 
 
@@ -89,8 +91,10 @@ def build_session_store(
     return SessionStore(environment.home, forget, share)
 
 
-def build_recall_service(environment: Environment, store: SessionStore) -> RecallService:
+def build_recall_service(environment: Environment, store: SessionStore) -> "RecallService":
     """Return the recall service for the sessions in a store."""
+    from hermes_acp.recall.recall_service import RecallService
+
     return RecallService(environment, store, _choose_embedder, _index_generic_prompts)
 
 
@@ -104,14 +108,14 @@ def build_run_service(
     open_workspace: "OpenWorkspace",
     report_bug: Callable[[BaseException, str], None],
     boards: "Callable[[], tuple[BoardService, CardWorktrees]]",
-) -> RunService:
+) -> "RunService":
     """Return the run service of a home folder.
 
     Its runs work in sessions of this process, and those of cards work in the cards' worktrees.
     """
     clock, ids, quota = services
 
-    def make_driver(prompts: "Prompts", delegated: DelegatedRun | None) -> Driver:
+    def make_driver(prompts: "Prompts", delegated: "DelegatedRun | None") -> Driver:
         from hermes_acp.runs.board.card_driver import CardDriver
         from hermes_acp.runs.quota_driver import QuotaDriver
         from hermes_acp.runs.session_driver import SessionDriver
@@ -122,10 +126,12 @@ def build_run_service(
         driver = SessionDriver(sessions, configuration, prompts, open_workspace, report, delegated)
         return QuotaDriver(CardDriver(driver, *boards()), quota)
 
+    from hermes_acp.runs.run_service import RunService
+
     return RunService(environment, clock, ids, make_driver, store.sharing.fetch)
 
 
-def build_board_service(environment: Environment, clock: Clock, runs: RunService) -> "BoardService":
+def build_board_service(environment: Environment, clock: Clock, runs: "RunService") -> "BoardService":
     """Return the boards of a profile: in the home folder or, in a fleet, in its database. Raises ConfigError."""
     from hermes_acp.runs.board.board_service import BoardService
     from hermes_acp.runs.board.file_log import FileBoardLogs
@@ -141,7 +147,7 @@ def build_board_service(environment: Environment, clock: Clock, runs: RunService
 
 
 def unattended_work(
-    runs: RunService, boards: "Callable[[], BoardService]", environment: Environment
+    runs: "RunService", boards: "Callable[[], BoardService]", environment: Environment
 ) -> "UnattendedWork":
     """Return the ports through which the agent of this process arranges work without its user. Blocks."""
     from hermes_acp.agent.setup.turn_dependencies import UnattendedWork
@@ -255,7 +261,9 @@ async def _index_generic_prompts(indexer: "VectorIndexer") -> None:
 
 
 @asynccontextmanager
-async def recall_by_settings(environment: Environment, store: SessionStore) -> AsyncGenerator[RecallService]:
+async def recall_by_settings(
+    environment: Environment, store: SessionStore
+) -> "AsyncGenerator[RecallService]":
     """Yield the recall service as configured in the settings, for use by a command. Raises ConfigError."""
     from hermes_acp.config.provider_access import ProviderAccess
 
@@ -303,8 +311,6 @@ def custom_tools_of(environment: Environment) -> "CustomToolManager":
     from hermes_acp.policy.workspace_trust import WorkspaceTrust
     from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
 
-    workspace_trust = WorkspaceTrust(environment, RandomIds())
-    confinement = confinement_inputs(environment, lambda: None, workspace_trust)
-    return CustomToolManager(
-        environment, workspace_trust, lambda: None, SystemClock(), confinement=confinement
-    )
+    trust = WorkspaceTrust(environment, RandomIds())
+    confinement = confinement_inputs(environment, lambda: None, trust)
+    return CustomToolManager(environment, trust, lambda: None, SystemClock(), confinement=confinement)
