@@ -31,7 +31,7 @@ class Route(Struct, frozen=True):
 
     @property
     def window_tokens(self) -> int:
-        """Return the context window in tokens, as stated by the endpoint or else as known from the catalogue."""
+        """Return the context window in tokens, as stated by the endpoint or else as known from the catalog."""
         return self.stated_window() or self.facts.window_tokens
 
     @property
