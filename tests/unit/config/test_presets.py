@@ -252,7 +252,7 @@ def test_a_profile_lends_where_no_key_is_set_and_names_the_region(tmp_path: Path
     assert (choice.api_key, choice.credential_source) == ("b", {})
     assert chosen({}, **home, AWS_PROFILE="work") is None
     (folder / "config").write_text("no section\n")
-    with pytest.raises(ConfigError, match="not a file of AWS profiles"):
+    with pytest.raises(ConfigError, match="not a valid AWS configuration file"):
         chosen({"provider": "bedrock"}, **home)
 
 
