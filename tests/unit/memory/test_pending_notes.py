@@ -36,7 +36,7 @@ def test_the_same_proposal_is_kept_once_and_a_broken_line_spoils_no_other(tmp_pa
 
 def test_only_so_many_wait(tmp_path: Path) -> None:
     pending = waiting(tmp_path, *(f"Fact {number}." for number in range(MAX_PENDING)))
-    with pytest.raises(BadRequest, match="50 notes already wait"):
+    with pytest.raises(BadRequest, match="50 notes are already waiting"):
         waiting(tmp_path, "One more.")
     waiting(tmp_path, "Fact 0.")
     assert len(pending.all()) == MAX_PENDING
