@@ -55,7 +55,7 @@ class WebSettings(Section):
 
 
 class BrowserSettings(Section):
-    """The browser."""
+    """Settings for the browser."""
 
     executable: str | None = Field(default=None, min_length=1)
     """Path to Chromium. Default: the one on your `PATH`."""

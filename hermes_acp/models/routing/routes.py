@@ -93,5 +93,5 @@ class Routing(Struct, frozen=True):
         return FallbackPlan(fallback_routes, self.retry_policy, self.cooldowns, self.random_fraction)
 
     def route(self, name: str) -> Route:
-        """Return a route by its name."""
+        """Return the route with the given name."""
         return next(route for route in self.routes if route.name == name)
