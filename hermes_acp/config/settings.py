@@ -276,7 +276,7 @@ def parse_settings(content: str, file: str) -> dict[str, Any]:
     if plain is None:
         return {}
     if not isinstance(plain, dict):
-        raise ConfigError(f"{file} must hold settings as `name: value` lines.", hint=MEND_HINT)
+        raise ConfigError(f"{file} must contain settings as `name: value` lines.", hint=MEND_HINT)
     return with_lines(content, cast("dict[str, Any]", plain))
 
 
