@@ -7,7 +7,7 @@ from hermes_acp.core.available_options import AvailableModel
 def named_models(environment: Environment) -> tuple[AvailableModel, ...]:
     """Return the model that HERMES_MODEL names, with its probable provider; empty if the variable is not set.
 
-    Its reasoning levels are known once the model catalogue is loaded; until then, only the common ones are offered.
+    Its reasoning levels are known once the model catalog is loaded; until then, only the common ones are offered.
     """
     variables = environment.variables
     model = variables.get("HERMES_MODEL", "").strip()

@@ -70,15 +70,15 @@ class BudgetSettings(Section):
     max_steps: Annotated[int, Field(ge=1)] | None = 100
     """Steps per turn. A step is a model call; refunded steps do not count. `null`: no limit."""
     max_tokens: Annotated[int, Field(ge=1)] | None = None
-    """Tokens per turn, input (including cached) and output, if the endpoint reports them."""
+    """Maximum tokens per turn, input (including cached) and output, if the endpoint reports them."""
     max_cost_usd: Positive | None = None
-    """Cost per turn in US dollars, if the price is known."""
+    """Maximum cost per turn in US dollars, if the price is known."""
     max_schema_tokens: Annotated[int, Field(ge=0)] = 10_000
-    """Tokens of all MCP tools' descriptions and parameters in a request. Beyond it, the model searches for these tools
-    when it needs them.
+    """Maximum tokens of all MCP tools' descriptions and parameters in a request. Above it, the model searches for these
+    tools when it needs them.
     """
     timeout_s: Positive | None = None
-    """Duration of a turn in seconds."""
+    """Maximum duration of a turn in seconds."""
     max_refunds: Annotated[int, Field(ge=0)] = 20
     """Maximum steps refunded per turn. A step is refunded if it only read files or searched."""
     tool_timeout_s: Positive = 3600.0
@@ -108,14 +108,14 @@ class DelegationSettings(Section):
     """Limits for child agents."""
 
     max_parallel: Annotated[int, Field(ge=1, le=16)] = 3
-    """Child agents of one call that run in parallel."""
+    """Maximum number of child agents of one call that run in parallel."""
     max_children: Annotated[int, Field(ge=1, le=64)] = 8
     """Maximum number of tasks per call."""
     max_steps: Annotated[int, Field(ge=1)] = 40
-    """Steps per child agent, within the turn's remaining steps."""
+    """Maximum steps per child agent, within the turn's remaining steps."""
     isolation: Literal["none", "process", "worktree"] = "none"
-    """Where child agents run: in the process of their parent, or each in its own process. With `worktree`, each
-    also works in its own git worktree, and its work stays on a branch.
+    """Where child agents run: in their parent's process, or each in its own process. With `worktree`, each also works
+    in its own git worktree, and its work stays on a branch.
     """
 
 
@@ -131,7 +131,7 @@ class RetrySettings(Section):
     longest_retry_after_s: Positive = 300.0
     """Longest wait that an endpoint can request if no fallback is left."""
     jitter: Annotated[float, Field(ge=0, le=1)] = 0.25
-    """Random share of each wait."""
+    """Share of each wait that is random."""
     rest_s: Positive = 60.0
     """Seconds for which a failed model is skipped. Doubles with each subsequent failure, up to 900."""
 
@@ -172,9 +172,11 @@ class ProjectSettings(Section):
     mcp_servers: dict[str, McpServerSettings] = Field(default_factory=dict[str, McpServerSettings])
     """MCP servers, by name. Their tools are available in every session."""
     hooks: dict[HookName, HookSettings] = Field(default_factory=dict[HookName, HookSettings])
-    """Your own commands that run at certain points of a session, by name."""
+    """Your own commands that run at certain points in a session, by name."""
     checks: tuple[Annotated[str, Field(min_length=1)], ...] = ()
-    """Commands that must succeed before an agent's work on a card is merged. A workspace's own replace yours."""
+    """Commands that must succeed before an agent's work on a card is merged. A workspace's own commands
+    replace yours.
+    """
 
 
 class Settings(
@@ -204,7 +206,7 @@ class Settings(
     fallbacks: tuple[FallbackSettings, ...] = ()
     """Models to try when the current one fails, in order: `provider/model`, or `{provider: …, model: …}`."""
     window_tokens: Annotated[int, Field(ge=1000)] | None = None
-    """Context window of the model, in tokens, if it should be smaller. Default: what the endpoint states, or else a
+    """Context window of the model in tokens, if it should be smaller. Default: what the endpoint states, or else a
     built-in catalog.
     """
     max_output_tokens: Annotated[int, Field(ge=1)] | None = None
@@ -274,7 +276,7 @@ def parse_settings(content: str, file: str) -> dict[str, Any]:
     if plain is None:
         return {}
     if not isinstance(plain, dict):
-        raise ConfigError(f"{file} must hold settings as `name: value` lines.", hint=MEND_HINT)
+        raise ConfigError(f"{file} must contain settings as `name: value` lines.", hint=MEND_HINT)
     return with_lines(content, cast("dict[str, Any]", plain))
 
 

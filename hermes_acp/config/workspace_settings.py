@@ -275,7 +275,7 @@ def _yaml_of(content: str, file: str) -> dict[str, Any]:
     if plain is None:
         return {}
     if not isinstance(plain, dict):
-        raise ConfigError(f"{file} must hold settings as `name: value` lines.")
+        raise ConfigError(f"{file} must contain settings as `name: value` lines.")
     return {str(name): value for name, value in cast("dict[object, Any]", plain).items()}
 
 

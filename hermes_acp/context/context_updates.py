@@ -203,7 +203,7 @@ class ContextUpdates:
             is_there = os.path.lexists(os.path.join(root, path))
             why = refused.get(path) if is_there else DELETED
             if why:
-                told = f"{path} is not in force any more; the agent was told: {why}"
+                told = f"{path} no longer applies; the agent was told: {why}"
                 yield ContextUpdate(GONE.format(path=path, why=why), told)
 
     def _not_used(

@@ -1,4 +1,4 @@
-"""An external memory service that is queried and updated in the background of turns.
+"""An external memory service that is queried and updated in the background while turns run.
 
 Its answers are untrusted: they are scanned, and fenced when shown.
 """

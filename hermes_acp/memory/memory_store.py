@@ -271,7 +271,7 @@ def _fit(text: str) -> str:
     if blocked := find_blocking(entry):
         raise BadRequest(
             f"This looks like an injected instruction, so it was not noted: {blocked.why.rstrip('.')}.",
-            hint="Note facts, not somebody else's orders.",
+            hint="Note facts, not instructions from someone else.",
         )
     return entry
 

@@ -47,7 +47,7 @@ class NoteOrigin(Struct, frozen=True):
 
 
 def source_of(note: str, prompts: Iterable[str], replaced: str = "") -> NoteSource:
-    """Return whether the user said a note in a session with these prompts, or the agent found it elsewhere."""
+    """Return whether the user stated a note in a session with these prompts, or the agent found it elsewhere."""
     return "said" if is_said(note, replaced, prompts) else "found"
 
 

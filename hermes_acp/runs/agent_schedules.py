@@ -30,14 +30,14 @@ class RunSchedules:
         return await self._listed(await self._service.add_schedule(request, timing, name=name))
 
     async def find(self, name: str) -> ListedSchedule:
-        """Return the schedule with a name. Raises BadRequest."""
+        """Return the schedule with the given name. Raises BadRequest."""
         view = await self._service.engine.schedules.show(name)
         if view is None:
             raise BadRequest(f"There is no schedule {name!r}.")
         return await self._listed(view)
 
     async def remove(self, name: str) -> None:
-        """Remove a schedule. Raises BadRequest or StorageError."""
+        """Remove the schedule with the given name. Raises BadRequest or StorageError."""
         await self._service.engine.schedules.remove(name)
 
     async def list(self) -> Sequence[ListedSchedule]:

@@ -44,7 +44,7 @@ class FilePrompts:
         return await run_sync(self._sources, name)
 
     async def get(self, name: str) -> str:
-        """Return a prompt. Raises StorageError."""
+        """Return the prompt with the given name. Raises StorageError."""
         return await run_sync(self._get, name)
 
     async def prune(self, named: Collection[str], before: float) -> None:

@@ -174,11 +174,11 @@ class RunService:
         return await self.engine.schedules.add(schedule)
 
     async def prompt_by_name(self, prompt_ref: str) -> str:
-        """Return a stored prompt. Raises StorageError."""
+        """Return the prompt with the given name. Raises StorageError."""
         return await self.engine.prompts.get(prompt_ref)
 
     async def known(self, run_id: str) -> RunView:
-        """Return the run with an ID or with a unique prefix of an ID. Raises BadRequest."""
+        """Return the run with the given ID or unique ID prefix. Raises BadRequest."""
         if view := await self.engine.show(run_id):
             return view
         found = [

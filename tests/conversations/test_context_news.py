@@ -117,7 +117,7 @@ async def test_the_next_turn_is_told_about_any_change(scene: Scene) -> None:
         reported = ShownSession(editor, session).thoughts
     assert "docs/style.md changed; the agent was told." in reported
     assert "GEMINI.md is new; the agent was told." in reported
-    assert "CLAUDE.md is not in force any more; the agent was told: it was deleted." in reported
+    assert "CLAUDE.md no longer applies; the agent was told: it was deleted." in reported
     requests = scene.provider.requests
     assert len({str(request.system) for request in requests}) == 1
     notes = ["\n".join(plain_history(request)) for request in requests]
@@ -171,7 +171,7 @@ async def test_an_unused_nested_file_is_reported_once(scene: Scene) -> None:
         await editor.prompt(session, "Once more")
         await editor.prompt(session, "And more")
         thoughts = ShownSession(editor, session).thoughts
-    assert thoughts.count("web/AGENTS.md is not in force any more; the agent was told: It is not UTF-8") == 1
+    assert thoughts.count("web/AGENTS.md no longer applies; the agent was told: It is not UTF-8") == 1
     assert "web/AGENTS.md is not used" not in thoughts
     assert thoughts.count("lib/AGENTS.md") == 1
 

@@ -72,7 +72,7 @@ async def stage_refusal(turn: Turn, card: CallProposed, proposal: Proposal) -> C
 def notes_as_said(
     effects: Sequence[Effect], messages: Sequence[Message], *, is_reflection: bool = False
 ) -> tuple[Effect, ...]:
-    """Prepare effects for the policy check: mark each change to notes with whether the user said it in their own words.
+    """Prepare effects for the policy check: for each change to notes, determine whether it is in the user's own words.
 
     During a reflection, every change to notes requires the user's approval.
     """

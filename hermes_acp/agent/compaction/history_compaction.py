@@ -80,7 +80,7 @@ class _Compaction:
         self._beside_history = whole - estimate_tokens(turn.record.messages)
         self._window = window_tokens
         if why == "full":
-            # The endpoint's own limit is more reliable than the catalogue, and the count may come from another
+            # The endpoint's own limit is more reliable than the catalog, and the count may come from another
             # endpoint.
             self._before = max(self._before, min(whole, window_tokens))
             self._window = min(window_tokens, self._before)

@@ -17,7 +17,7 @@ POSTFLIGHT_S: Final = 10.0
 
 
 async def run_to_ending(turn: Turn, run: Callable[[Turn], Awaitable[Ending]] = run_turn) -> Ending:
-    """Run a turn and return its ending; only cancellation and bugs raise.
+    """Run a turn and return its ending; only cancellation and bugs are raised as exceptions.
 
     `run` replaces the default loop.
     """

@@ -70,7 +70,7 @@ class SingularitySettings(Section):
     """A container without a daemon, run by Apptainer or Singularity."""
 
     image: Annotated[str, Field(min_length=1, pattern=r"^[^-\s]\S*$")] | None = None
-    """File, folder or address that the instance starts from."""
+    """File, folder or address from which the instance starts."""
     network: bool = False
     """Whether the instance can use this machine's network."""
     memory_mb: Megabytes | None = None
@@ -87,7 +87,9 @@ class CloudSettings(Section):
     """Settings shared by all sandboxes rented from a service."""
 
     keep_days: Annotated[int, Field(ge=0, le=365)] = 7
-    """Days that the files of the sandbox are kept after the session closes, for when you resume it. `0`: not at all."""
+    """Days for which the sandbox's files are kept after the session closes, so that you can resume it. `0`:
+    not kept.
+    """
 
 
 class ModalSettings(CloudSettings):
@@ -96,7 +98,7 @@ class ModalSettings(CloudSettings):
     image: Word = "python:3.12-slim"
     """Image of the sandbox, from a registry."""
     app: Word = "hermes-acp"
-    """Modal app that the sandbox belongs to."""
+    """Modal app to which the sandbox belongs."""
     folder: Folder = "/workspace"
     """Working folder in the sandbox."""
     network: bool = True
@@ -113,9 +115,9 @@ class DaytonaSettings(CloudSettings):
     """A Daytona sandbox. Its key is in `DAYTONA_API_KEY`. Set `snapshot` or `image`."""
 
     snapshot: Word | None = None
-    """Daytona snapshot that the sandbox is created from."""
+    """Daytona snapshot from which the sandbox is created."""
     image: Word | None = None
-    """Image to create the sandbox from instead."""
+    """Image from which to create the sandbox instead."""
     folder: Folder = "/home/daytona/workspace"
     """Working folder in the sandbox."""
     network: bool = True

@@ -13,10 +13,10 @@ class CheckpointSettings(Section):
     enabled: bool = True
     """Whether turns can be undone."""
     keep_turns: Annotated[int, Field(ge=1, le=100_000)] = 200
-    """Turns kept per folder."""
+    """Maximum number of turns kept per folder."""
     keep_days: Positive = 30.0
     """Days for which turns are kept."""
     largest_file_bytes: Annotated[int, Field(ge=1024)] = 10 << 20
-    """Larger files are not stored, only listed by name."""
+    """Maximum file size in bytes. Larger files are not stored, only listed by name."""
     largest_store_bytes: Annotated[int, Field(ge=1 << 20)] = 2 << 30
-    """Maximum size per folder. When it is exceeded, the older half is deleted."""
+    """Maximum size per folder in bytes. When it is exceeded, the older half is deleted."""

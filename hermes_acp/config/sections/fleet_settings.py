@@ -10,7 +10,7 @@ NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$"
 
 
 class FleetSettings(Section):
-    """Runs on many machines. They are used if `HERMES_FLEET_DATABASE` is set."""
+    """Settings for runs on many machines. They apply if `HERMES_FLEET_DATABASE` is set."""
 
     address: str = "127.0.0.1:7233"
     """Host and port of the Temporal server."""
@@ -21,12 +21,17 @@ class FleetSettings(Section):
     tenant: str | None = Field(default=None, pattern=NAME)
     """Name of this profile in the fleet. Default: the profile's name."""
     pool: str | None = Field(default=None, pattern=NAME)
-    """Workers for the runs. Profiles with the same pool share its workers fairly. Default: the tenant's own."""
+    """Group of workers for the runs. Profiles with the same pool share its workers fairly. Default: the
+    tenant's own.
+    """
     workspaces: str = ""
-    """Address of a bare git repository that all machines reach: a shared folder, `ssh://HOST/PATH` or `HOST:PATH`.
-    Workers store the states of their runs' folders there, so that another machine can continue. Empty: folders stay.
+    """Address of a bare git repository that all machines can reach: a shared folder, `ssh://HOST/PATH` or `HOST:PATH`.
+    Workers store the states of their runs' folders there, so that another machine can continue. Empty: folders stay on
+    their machine.
     """
     move_after_seconds: Annotated[float, Field(ge=0)] = 60.0
-    """How long a run waits for a free worker on the machine that has its folder, before another one continues it."""
+    """Seconds that a run waits for a free worker on the machine that has its folder before another machine continues
+    it.
+    """
     max_running: Annotated[int, Field(ge=0)] = 0
-    """Maximum number of this profile's runs that are in progress at once in the whole fleet. 0: no limit."""
+    """Maximum number of this profile's runs in progress at once in the whole fleet. `0`: no limit."""

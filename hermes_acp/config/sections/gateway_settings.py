@@ -55,14 +55,14 @@ class MatrixSettings(Section):
     user: Annotated[str, Field(pattern=r"^@[^:\s]+:[^\s]+$")]
     """The account, such as `@agent:example.org`."""
     device: str = "hermes-acp"
-    """Device ID of the token, which lets the server recognise repeated messages."""
+    """Device ID of the token, by which the server recognises repeated messages."""
 
 
 class EmailSettings(Section):
     """A mailbox. Its password is in `HERMES_GATEWAY_EMAIL_PASSWORD`."""
 
     address: Annotated[str, Field(pattern=r"^[^@\s<>]+@[^@\s<>]+$")]
-    """The address that people write to. Its mailbox should be the agent's alone."""
+    """The address to which people write. Only the agent should use its mailbox."""
     imap_host: Host
     """Server from which mail is read."""
     smtp_host: Host
@@ -70,8 +70,8 @@ class EmailSettings(Section):
     user: str = ""
     """Name of the account. Default: the address."""
     authserv_id: str | None = None
-    """Name in the `Authentication-Results` headers of your own mail server, which must remove forged ones.
-    Without it, only answers to the agent's emails are trusted.
+    """Name in the `Authentication-Results` headers that your own mail server adds; it must remove forged ones. Without
+    this setting, only replies to the agent's emails are trusted.
     """
     imap_port: Port = 993
     """Port of the IMAP server, for TLS."""
@@ -91,7 +91,7 @@ class IrcSettings(Section):
     """An account on an IRC server. Its password is in `HERMES_GATEWAY_IRC_PASSWORD`."""
 
     host: Host
-    """Server to connect to, not a bouncer."""
+    """Server to connect to; not a bouncer."""
     nick: Annotated[str, Field(pattern=r"^[^\s:#&@!,*?+~%-][^\s:@!,*?]{0,29}$")]
     """Nick of the agent."""
     port: Port = 6697
@@ -99,8 +99,8 @@ class IrcSettings(Section):
     tls: Literal["tls", "none"] = "tls"
     """`none` only for servers on this machine."""
     login: Literal["sasl", "nickserv", "server"] = "sasl"
-    """Where the password is sent: to the services by SASL PLAIN, to NickServ, or to the server itself (`PASS`). Use
-    `server` for a server without passwords.
+    """Where the password is sent: to the network's services with SASL PLAIN, to NickServ, or to the server itself
+    (`PASS`). Use `server` for a server without passwords.
     """
     account: Annotated[str, Field(pattern=r"^[^\s:]*$")] = ""
     """Services account of the agent. Default: the nick."""
@@ -109,11 +109,11 @@ class IrcSettings(Section):
     with the agent can write to it directly.
     """
     trusted_hosts: tuple[str, ...] = ()
-    """Hosts or cloaks that belong to one person each, with `*` as wildcard, such as `user/*`. Nobody else may be able
+    """Hosts or cloaks that belong to one person each, with `*` as a wildcard, such as `user/*`. Nobody else may be able
     to get such a host. On a server without services, only people with such a host can use the agent.
     """
     line_gap_s: Positive = 1.0
-    """Seconds between two lines, after the first four. Servers disconnect clients that send faster than they allow."""
+    """Seconds between two lines, after the first four. Servers disconnect clients that send too fast."""
 
     @property
     def account_name(self) -> str:
@@ -144,7 +144,7 @@ class MattermostSettings(Section):
 
 
 class SlackSettings(Section):
-    """An app in Socket Mode. The token of its bot is in `HERMES_GATEWAY_SLACK_TOKEN`, that of the app in
+    """An app in Socket Mode. Its bot token is in `HERMES_GATEWAY_SLACK_TOKEN`, its app token in
     `HERMES_GATEWAY_SLACK_APP_TOKEN`.
     """
 
@@ -160,7 +160,7 @@ class TeamsSettings(Section):
     tenant: Guid
     """ID of the tenant to which the app and the people belong."""
     listen: Listener = "127.0.0.1:8713"
-    """Host and port at which the gateway waits for messages, which your web server passes on."""
+    """Host and port on which the gateway listens for messages, which your web server forwards to it."""
     openid: ServiceAddress = "https://login.botframework.com/v1/.well-known/openidconfiguration"
     """Where Microsoft publishes its signing keys."""
     login: ServiceAddress = "https://login.microsoftonline.com"
@@ -171,7 +171,7 @@ class TelegramSettings(Section):
     """A bot. Its token is in `HERMES_GATEWAY_TELEGRAM_TOKEN`."""
 
     api: ServiceAddress = "https://api.telegram.org"
-    """Address of the Bot API: Telegram's own, or that of a server of your own."""
+    """Address of the Bot API: Telegram's own, or that of your own server."""
 
 
 class TwilioSettings(Section):
@@ -180,15 +180,15 @@ class TwilioSettings(Section):
     account: Annotated[str, Field(pattern=r"^AC[0-9a-f]{32}$")]
     """The account's SID."""
     webhook_url: ServiceAddress
-    """Address of the webhook as configured in Twilio's console, which your web server passes on to `listen`."""
+    """Address of the webhook as configured in Twilio's console. Your web server must forward it to `listen`."""
     whatsapp: PhoneNumber | None = None
-    """The number to which people write over WhatsApp."""
+    """Number to which people write on WhatsApp."""
     sms: PhoneNumber | None = None
     """The number to which people write by SMS."""
     trusts_sms_senders: bool = False
-    """Needed for `sms`, because anyone can forge the number that an SMS comes from."""
+    """Must be true to use `sms`, because anyone can forge the number from which an SMS comes."""
     listen: Listener = "127.0.0.1:8712"
-    """Host and port at which the gateway waits for messages."""
+    """Host and port on which the gateway listens for messages."""
     api: ServiceAddress = "https://api.twilio.com"
     """Address of the REST API."""
 
@@ -230,13 +230,13 @@ class GatewayRoomSettings(Section):
     platform: PlatformName
     """Platform of the room."""
     id: Annotated[str, Field(min_length=1)]
-    """The platform's own, unchangeable ID of the room."""
+    """The platform's own, permanent ID of the room."""
     workspace: Folder | None = None
     """Folder in which the room's sessions work. Default: `gateway.workspace`."""
     profile: ProfileName | None = None
     """Profile of the room's sessions. Default: the gateway's own."""
     listens: Literal["mentions", "all"] = "mentions"
-    """Which messages of admitted people are for the agent: those that mention or answer it, or all."""
+    """Which messages from admitted people are for the agent: those that mention it or reply to it, or all."""
     mode: Literal["plan", "ask", "accept_edits", "auto"] = "plan"
     """Mode of the room's new sessions."""
 
@@ -261,14 +261,14 @@ class GatewaySettings(Section):
 
     platforms: PlatformsSettings = PlatformsSettings.defaults()
     workspace: Folder | None = None
-    """Folder for the sessions of direct messages, and of rooms without their own folder. If it is not set, the agent
-    only answers there that a folder is missing.
+    """Folder for the sessions of direct messages, and of rooms without a folder of their own. If it is not set, the
+    agent only replies that a folder is missing.
     """
     rooms: tuple[GatewayRoomSettings, ...] = ()
-    """Rooms in which the agent answers. It says nothing in others."""
+    """Rooms in which the agent answers. It stays silent in others."""
     approval: Literal["asker_and_approver", "approver", "asker"] = "asker_and_approver"
-    """Whose approval a call needs: that of the person who asked and of an approver, or of only one of them. An approver
-    who asked counts as both.
+    """Whose approval a call needs: that of the person who asked and that of an approver, or only one of the two. An
+    approver who asked counts as both.
     """
     question_timeout_s: Positive = 3600.0
     """Seconds after which an unanswered question counts as refused."""

@@ -26,7 +26,7 @@ class MemoryServiceSettings(Section):
     provider: Annotated[str, AfterValidator(_known)]
     """Name of the service."""
     api_key_variable: str | None = None
-    """Variable that holds the service's key, if it is not the usual one."""
+    """Variable that contains the service's key, if it is not the default one."""
     base_url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$")
     """Address of the service, if you host it yourself."""
     workspace: Name = "hermes-acp"
@@ -41,11 +41,13 @@ class MemorySettings(Section):
     """Notes for later sessions."""
 
     enabled: bool = True
-    """Whether the agent writes notes for later sessions and sees them."""
+    """Whether the agent writes notes for later sessions and reads them."""
     ask: bool = False
     """Whether each change to a note needs your approval."""
     remind_after_turns: Annotated[int, Field(ge=0)] = 12
-    """Turns without a new note or skill after which the model is reminded of them once. `0` turns reminders off."""
+    """Number of turns without a new note or skill after which the model is reminded of them once. `0` turns reminders
+    off.
+    """
     service: MemoryServiceSettings | None = None
     """Memory service: its name, or its settings."""
 

@@ -28,9 +28,9 @@ class NotificationTargetSettings(Section):
     service: Annotated[str, AfterValidator(_known)]
     """How it is delivered: `apprise` (mail, chats, phones), `desktop` or `gateway`."""
     to: Annotated[str, Field(pattern=rf"^(?:{GATEWAY_PLACE})$")] | None = None
-    """For `gateway`: the name of a person it has admitted, or a room of its settings, such as `matrix:!id:server`."""
+    """For `gateway`: the name of a person it has admitted, or a room in its settings, such as `matrix:!id:server`."""
     events: tuple[NotificationEvent, ...] | None = None
-    """What is reported there. Default: `notifications.events`."""
+    """Events reported to this target. Default: `notifications.events`."""
 
     @model_validator(mode="after")
     def _check_to(self) -> Self:
@@ -43,7 +43,7 @@ class NotificationSettings(Section):
     """Where to report what happened while no client was attached."""
 
     events: tuple[NotificationEvent, ...] = ("input_required", "failed", "done")
-    """What is reported: `input_required` (a question waits), `failed`, `done`."""
+    """Events to report: `input_required` (a question is open), `failed`, `done`."""
     targets: dict[TargetName, NotificationTargetSettings] = Field(
         default_factory=dict[TargetName, NotificationTargetSettings]
     )

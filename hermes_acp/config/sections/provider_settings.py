@@ -16,7 +16,7 @@ class ProviderKeySettings(Section):
     """The keys of a provider, and which of them is used."""
 
     api_key_variable: str | None = None
-    """Variable that holds the key, if it is not the usual one."""
+    """Variable that contains the key, if it is not the default one."""
     api_key_variables: tuple[str, ...] = ()
     """Several such variables. If a key is refused, rate-limited or out of credit, the next one is used."""
     keys_by: Literal["order", "least_used", "cheapest"] = "order"
@@ -24,7 +24,7 @@ class ProviderKeySettings(Section):
     lowest price in `key_prices`. A refused key is skipped for a while.
     """
     key_prices: dict[str, KeyPrice] = Field(default_factory=dict[str, KeyPrice])
-    """Price of each key by its variable, in any unit. Only their order counts."""
+    """Price of each key by its variable, in any unit. Only their order matters."""
 
     @model_validator(mode="after")
     def _check_one_key_setting(self) -> Self:
@@ -59,7 +59,7 @@ class ProviderSettings(ProviderKeySettings):
     headers: dict[str, str] = Field(default_factory=dict[str, str])
     """Additional HTTP headers. Do not put keys here."""
     wire: WireName | None = None
-    """Wire format, if it is not the provider's usual one: `anthropic`, `bedrock`, `gemini`, `openai_compatible`,
+    """Wire format, if it is not the provider's default: `anthropic`, `bedrock`, `gemini`, `openai_compatible`,
     `openai_responses`, or one that an installed package adds.
     """
     tool_calls: Literal["native", "text"] | None = None

@@ -12,4 +12,5 @@ class QuestionSettings(Section):
     """Seconds after which a permission question counts as unanswered. Default: questions wait forever."""
     without_clients: Literal["wait", "continue", "stop"] = "wait"
     """What a running turn does once no client is attached to its session. It continues, and its next question waits for
-    a client (`wait`) or counts as unanswered (`continue`); or it is stopped (`stop`)."""
+    a client (`wait`) or counts as unanswered (`continue`), or the turn is stopped (`stop`).
+    """

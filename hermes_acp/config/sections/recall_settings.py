@@ -22,7 +22,7 @@ class RecallSettings(Section):
     `multilingual-e5-small` (default), or `all-MiniLM-L6-v2`, which is better for English.
     """
     dimensions: Annotated[int, Field(ge=16, le=4096)] | None = None
-    """Vector length, if the model supports several."""
+    """Length of the vectors, if the model supports several."""
     most_texts: Annotated[int, Field(ge=0)] = 2_000
     """Maximum number of passages that a process embeds in the background."""
     names_skills: bool = True

@@ -9,10 +9,10 @@ from hermes_acp.config.settings_section import Positive, Section
 
 
 class RunSettings(Section):
-    """Work that continues without a client."""
+    """Settings for work that continues without a client."""
 
     keep_days: Annotated[int, Field(ge=1)] | None = 90
-    """Days after which the resident process forgets a run that has ended. Its session stays. `null`: never."""
+    """Days after which the resident process deletes a run that has ended. Its session is kept. `null`: never."""
 
 
 class BoardsSettings(Section):
@@ -30,12 +30,12 @@ class ResidentSettings(Section):
     """Background work of the resident process."""
 
     daemon: Literal["manual", "auto"] = "manual"
-    """With `auto`, on a separate line, the first editor starts the resident process if it is not running. Otherwise,
+    """With `auto` (on a line of its own), the first editor starts the resident process if it is not running. Otherwise,
     `hermes-acp daemon start` or a service starts it.
     """
     daemon_idle_minutes: Positive = 30.0
-    """Idle minutes after which a resident process that an editor started ends. It is idle without clients, turns, runs,
-    schedules or notifications to send.
+    """Idle minutes after which a resident process that an editor started exits. It is idle without clients, turns,
+    runs, schedules and notifications to send.
     """
     runs: RunSettings = RunSettings.defaults()
     boards: BoardsSettings = BoardsSettings.defaults()

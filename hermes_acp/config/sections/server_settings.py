@@ -13,13 +13,13 @@ class WebhookSettings(Section):
     """What a signed request to `POST /hooks/NAME` starts."""
 
     secret_env: str = Field(min_length=1)
-    """The variable with the secret that requests are signed with, in the environment or in `.env`."""
+    """The variable that contains the secret with which requests are signed, in the environment or in `.env`."""
     prompt: str = Field(min_length=1)
     """What the agent should do. The content of the request follows it, marked as data."""
     folder: str = Field(min_length=1)
     """The folder to work in, as an absolute path."""
     fields: tuple[str, ...] = ()
-    """The parts of a JSON body that the agent is shown, such as `pull_request.title`. Default: all of it."""
+    """The parts of a JSON body that the agent sees, such as `pull_request.title`. Default: all of it."""
     mode: Literal["ask", "accept_edits", "plan", "auto", "bypass"] | None = None
     """The permission mode. Default: as in other sessions."""
     model: str | None = None
@@ -27,13 +27,13 @@ class WebhookSettings(Section):
     backend: str | None = None
     """Where commands run. Default: as in other sessions."""
     max_steps: Annotated[int, Field(ge=1)] | None = None
-    """Model calls that the run may make."""
+    """Maximum number of model calls in the run."""
     max_tokens: Annotated[int, Field(ge=1)] | None = None
-    """Tokens that the run may use."""
+    """Maximum number of tokens that the run may use."""
     max_cost_usd: Annotated[float, Field(gt=0)] | None = None
-    """Money that the run may cost."""
+    """Maximum cost of the run in US dollars."""
     timeout_s: Annotated[float, Field(gt=0)] | None = None
-    """Seconds that each stretch of work may take."""
+    """Maximum seconds for each turn of the run."""
     priority: Annotated[int, Field(ge=1, le=5)] = 3
     """1 (first) to 5 (last)."""
 
@@ -42,10 +42,14 @@ class ServerSettings(Section):
     """The server that `hermes-acp serve` runs."""
 
     max_connections: Annotated[int, Field(ge=1)] | None = None
-    """Connected clients. Default: a quarter of the files that the process may have open, at most 4096."""
+    """Maximum number of connected clients. Default: a quarter of the files that the process may have open, at most
+    4096.
+    """
     drain_seconds: Annotated[float, Field(ge=0)] = 20.0
-    """Seconds that running turns get to end after SIGTERM."""
+    """Seconds that running turns have to finish after SIGTERM."""
     webhooks: dict[HookName, WebhookSettings] = Field(default_factory=dict[HookName, WebhookSettings])
     """What other programs can start with a signed request, by name."""
     open_metrics: bool = False
-    """Whether programs on this machine can read `/metrics` without the token. It shows how much is done, not what."""
+    """Whether programs on this machine can read `/metrics` without the token. It shows how much is done,
+    but not what.
+    """

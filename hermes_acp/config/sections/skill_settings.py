@@ -13,7 +13,7 @@ class SkillSettings(Section):
     enabled: bool = True
     """Whether the agent uses skills."""
     disabled: tuple[str, ...] = ()
-    """Names of skills that are not used, wherever they are: `[write-a-skill]`."""
+    """Names of skills that are not used, wherever they are stored, such as `[write-a-skill]`."""
     learning: bool = True
     """Whether the agent can write its own skills."""
     look_back_after_calls: Annotated[int, Field(ge=0)] = 10

@@ -7,6 +7,6 @@ class BuiltinToolSettings(Section):
     """Which built-in tools sessions have."""
 
     builtin_tools: tuple[str, ...] | None = None
-    """Names of the built-in tools that sessions have; an empty list leaves only those of servers, skills and your own.
-    Default: all.
+    """Names of the built-in tools that sessions have. An empty list leaves only the tools of servers and skills, and
+    your own. Default: all.
     """

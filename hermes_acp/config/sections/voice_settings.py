@@ -11,10 +11,10 @@ LOCAL_MODEL: Final = "small"
 
 
 class VoiceSettings(Section):
-    """Spoken prompts."""
+    """Settings for spoken prompts."""
 
     transcription: Literal["off", "provider", "faster_whisper"] = "off"
-    """What transcribes speech: nothing, the endpoint of a provider that speaks OpenAI's format, or a model on this
+    """What transcribes speech: nothing, the endpoint of a provider that uses OpenAI's format, or a model on this
     machine.
     """
     provider: ProviderName | None = None

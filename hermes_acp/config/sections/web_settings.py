@@ -30,7 +30,7 @@ class SearchSettings(Section):
     provider: Annotated[str, AfterValidator(_known)]
     """Name of the search service."""
     api_key_variable: str | None = None
-    """Variable that holds the service's key, if it is not the usual one."""
+    """Variable that contains the service's key, if it is not the default one."""
     base_url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$")
     """Address of the service. Required for `searxng`, which you host yourself."""
 
@@ -55,7 +55,7 @@ class WebSettings(Section):
 
 
 class BrowserSettings(Section):
-    """The browser."""
+    """Settings for the browser."""
 
     executable: str | None = Field(default=None, min_length=1)
     """Path to Chromium. Default: the one on your `PATH`."""

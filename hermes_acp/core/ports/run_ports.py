@@ -227,7 +227,7 @@ class Runs(Protocol):
         ...
 
     async def show(self, run_id: str) -> RunView | None:
-        """Return a run, or None if there is none with this ID."""
+        """Return the run with the given ID, or None if there is none."""
         ...
 
     async def list(self, which: RunFilter) -> Sequence[RunView]:

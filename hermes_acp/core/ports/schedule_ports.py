@@ -95,7 +95,7 @@ class Schedules(Protocol):
         ...
 
     async def show(self, schedule_id: str) -> ScheduleView | None:
-        """Return a schedule, or None if it does not exist."""
+        """Return the schedule with the given ID, or None."""
         ...
 
     async def list(self) -> Sequence[ScheduleView]:
@@ -118,7 +118,7 @@ class Prompts(Protocol):
         ...
 
     async def get(self, name: str) -> str:
-        """Return a prompt. Raises StorageError."""
+        """Return the prompt with the given name. Raises StorageError."""
         ...
 
     async def sources(self, name: str) -> tuple[str, ...]:
@@ -169,11 +169,11 @@ class AgentSchedules(Protocol):
         ...
 
     async def find(self, name: str) -> ListedSchedule:
-        """Return the schedule with a name. Raises BadRequest."""
+        """Return the schedule with the given name. Raises BadRequest."""
         ...
 
     async def remove(self, name: str) -> None:
-        """Remove a schedule. Raises BadRequest or StorageError."""
+        """Remove the schedule with the given name. Raises BadRequest or StorageError."""
         ...
 
     async def list(self) -> Sequence[ListedSchedule]:

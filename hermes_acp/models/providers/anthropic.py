@@ -250,7 +250,7 @@ class Anthropic(WireFormat):
     path = "/v1/messages"
     models_paths = ("/v1/models?limit=1000",)
     # Thinking is bound to its model and history; after a change to either, the vendor refuses it. Models that are not
-    # in the catalogue may have no effort levels.
+    # in the catalog may have no effort levels.
     unsupported = (
         UnsupportedParameter("effort", "effort|output_config", (b'"effort":',)),
         UnsupportedParameter("thoughts", "thinking|signature", (b'"signature":', b'"redacted_thinking"')),

@@ -31,7 +31,7 @@ class Route(Struct, frozen=True):
 
     @property
     def window_tokens(self) -> int:
-        """Return the context window in tokens, as stated by the endpoint or else as known from the catalogue."""
+        """Return the context window in tokens, as stated by the endpoint or else as known from the catalog."""
         return self.stated_window() or self.facts.window_tokens
 
     @property
@@ -93,5 +93,5 @@ class Routing(Struct, frozen=True):
         return FallbackPlan(fallback_routes, self.retry_policy, self.cooldowns, self.random_fraction)
 
     def route(self, name: str) -> Route:
-        """Return a route by its name."""
+        """Return the route with the given name."""
         return next(route for route in self.routes if route.name == name)

@@ -62,14 +62,14 @@ class BatchStore:
         self._folder = home / "runs" / "batches"
 
     def find(self, named: str) -> Batch:
-        """Return a batch by its ID or its prompts file. Raises BadRequest or StorageError."""
+        """Return the batch with the given ID or prompts file. Raises BadRequest or StorageError."""
         for batch_id in (named, default_batch_id(Path(named))):
             if BATCH_ID.fullmatch(batch_id) and (batch := self.load(batch_id)):
                 return batch
         raise BadRequest(f"There is no batch {named!r}.", hint=LIST_THEM)
 
     def load(self, batch_id: str) -> Batch | None:
-        """Return the batch with an ID, or None if there is none. Raises StorageError."""
+        """Return the batch with the given ID, or None. Raises StorageError."""
         path = self._path(batch_id, ".json")
         try:
             return msgspec.json.decode(path.read_bytes(), type=Batch)

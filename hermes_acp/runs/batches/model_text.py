@@ -2,4 +2,6 @@
 
 from typing import Final
 
-NOBODY_IS_THERE: Final = "Nobody can be asked in this batch. Continue without it, or say what is missing."
+NOBODY_IS_THERE: Final = (
+    "Nobody is available to answer in this batch. Continue without it, or say what is missing."
+)

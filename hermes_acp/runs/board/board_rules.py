@@ -84,7 +84,7 @@ def no_board(name: str) -> BadRequest:
 
 
 def known(board: Board, card_id: str) -> Card:
-    """Return the card with an ID. Raises BadRequest."""
+    """Return the card with the given ID. Raises BadRequest."""
     if card := board.cards.get(card_id):
         return card
     if card_id in board.removed:

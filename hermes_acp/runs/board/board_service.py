@@ -84,7 +84,7 @@ class BoardService:
         return listed(await self.board(name), states)
 
     async def view(self, name: str, card_id: str) -> CardView:
-        """Return a card. Raises BadRequest or StorageError."""
+        """Return the card with the given ID. Raises BadRequest or StorageError."""
         board = await self.board(name)
         return view_of(board, known(board, card_id))
 

@@ -30,7 +30,7 @@ class PostgresPrompts:
         return name
 
     async def get(self, name: str) -> str:
-        """Return a prompt. Raises StorageError."""
+        """Return the prompt with the given name. Raises StorageError."""
         return (await self._row(name))[0]
 
     async def sources(self, name: str) -> tuple[str, ...]:

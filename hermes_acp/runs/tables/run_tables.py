@@ -52,7 +52,7 @@ def note_change(
 
 
 def select_run(connection: TableConnection, run_id: str) -> RunView | None:
-    """Return a run, or None if it does not exist."""
+    """Return the run with the given ID, or None."""
     row = connection.execute(f"SELECT {COLUMNS} FROM runs WHERE id = ?", (run_id,)).fetchone()
     return view_of(row) if row else None
 

@@ -144,7 +144,7 @@ class StoredRuns:
         return await self._change(run_id, again)
 
     async def show(self, run_id: str) -> RunView | None:
-        """Return a run, or None if its ID is unknown."""
+        """Return the run with the given ID, or None."""
         return await self._database.read(lambda connection: select_run(connection, run_id))
 
     async def list(self, which: RunFilter) -> Sequence[RunView]:

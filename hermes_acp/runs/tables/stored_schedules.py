@@ -106,7 +106,7 @@ class StoredSchedules:
         return await self._write(start)
 
     async def show(self, schedule_id: str) -> ScheduleView | None:
-        """Return a schedule, or None if it does not exist."""
+        """Return the schedule with the given ID, or None."""
         found = await self._database.read(lambda connection: select_schedules(connection, schedule_id))
         return found[0] if schedule_id and found else None
 

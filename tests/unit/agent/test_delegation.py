@@ -260,7 +260,7 @@ async def test_too_many_tasks_and_two_calls_in_a_step_are_refused() -> None:
     await run_to_ending(turn)
     first, second = sorted(ends_of(journal), key=lambda end: end.text)
     assert first.text.startswith("3 tasks are more than one call may contain; the limit is 2.")
-    assert second.text.startswith("Not run: a step may contain 1 calls of delegate")
+    assert second.text.startswith("Not run: a step may contain at most 1 calls of delegate")
     assert records.journals == []
 
 

@@ -77,7 +77,7 @@ async def test_a_step_runs_no_more_calls_of_a_tool_than_it_allows() -> None:
         "failed",
         "completed",
     ]
-    assert "a step may contain 2 calls of delegate" in outcomes[2].text
+    assert "a step may contain at most 2 calls of delegate" in outcomes[2].text
     assert all(outcome.is_understood for outcome in outcomes)
     assert len(toy.ran) == 2
 

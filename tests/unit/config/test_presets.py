@@ -252,7 +252,7 @@ def test_a_profile_provides_the_region_and_a_key_if_none_is_set(tmp_path: Path) 
     assert (choice.api_key, choice.credential_source) == ("b", {})
     assert chosen({}, **home, AWS_PROFILE="work") is None
     (folder / "config").write_text("no section\n")
-    with pytest.raises(ConfigError, match="not a file of AWS profiles"):
+    with pytest.raises(ConfigError, match="not a valid AWS configuration file"):
         chosen({"provider": "bedrock"}, **home)
 
 

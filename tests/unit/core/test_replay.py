@@ -97,7 +97,7 @@ def test_large_tool_payloads_are_cut_with_a_note_but_text_is_not() -> None:
     assert ended.diffs == (Diff("/b", "1", "2"),)
     assert len(ended.text) < PAYLOAD_CHARACTERS + 500
     assert "1,000 more characters" in ended.text
-    assert "/a is too big" in ended.text
+    assert "/a is too large" in ended.text
 
 
 def test_ordinary_calls_are_replayed_unchanged() -> None:

@@ -36,7 +36,7 @@ def test_a_proposal_is_stored_once_and_a_broken_line_damages_no_other(tmp_path: 
 
 def test_the_number_of_pending_notes_is_limited(tmp_path: Path) -> None:
     pending = waiting(tmp_path, *(f"Fact {number}." for number in range(MAX_PENDING)))
-    with pytest.raises(BadRequest, match="50 notes already wait"):
+    with pytest.raises(BadRequest, match="50 notes are already waiting"):
         waiting(tmp_path, "One more.")
     waiting(tmp_path, "Fact 0.")
     assert len(pending.all()) == MAX_PENDING

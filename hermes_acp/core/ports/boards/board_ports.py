@@ -79,7 +79,7 @@ class Boards(Protocol):
         ...
 
     async def view(self, name: str, card_id: str) -> CardView:
-        """Return a card. Raises BadRequest or StorageError."""
+        """Return the card with the given ID. Raises BadRequest or StorageError."""
         ...
 
     async def act(self, name: str, action: CardAction, by: Actor) -> BoardChanges:

@@ -132,7 +132,7 @@ def test_a_new_file_is_a_new_card(files: CardFiles) -> None:
         ("---\nstate: ready\n---\n", "title is missing"),
         ("---\ntitle: a\nstate: later\n---\n", "later is not a state"),
         ("---\ntitle: a\npriority: high\n---\n", "are not valid"),
-        ("---\ntitle: a\ncolour: red\n---\n", "colour is not a setting"),
+        ("---\ntitle: a\ncolour: red\n---\n", "colour is not a card setting"),
     ],
 )
 def test_an_invalid_file_is_set_aside_with_the_reason(files: CardFiles, content: str, said: str) -> None:
