@@ -181,7 +181,7 @@ async def test_files_that_come_along(tmp_path: Path) -> None:
         await stage.direct("anna").send("Read these", attachments=files)
         await stage.server.see("Got them.")
         assert "first line" in last_prompt(model)
-        assert "x.bin (not a kind of file" in last_prompt(model)
+        assert "x.bin (files of this type" in last_prompt(model)
 
 
 async def test_a_voice_note_is_read_as_text(tmp_path: Path) -> None:
