@@ -142,7 +142,7 @@ def test_a_revoked_tap_is_rejected_permanently_even_if_the_host_hides_the_revoca
 ) -> None:
     home = reader_with_the_skill(market)
     assert change_key(market, "key", "") == 0
-    assert "Readers learn this" in capsys.readouterr().out
+    assert "Users of the tap learn this" in capsys.readouterr().out
     assert update(market) != 0
     assert "The tap tap can no longer be used: The publisher revoked the key" in capsys.readouterr().err
     git(market.place / "served" / "tap.git", "update-ref", "refs/heads/main", "main~1")

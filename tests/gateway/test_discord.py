@@ -91,7 +91,7 @@ async def test_buttons_edits_threads_and_files() -> None:
             "https://discordapp.com.evil.test/a",
             "http://cdn.discordapp.com/a",
         ):
-            with pytest.raises(PlatformError, match="not a kind of file"):
+            with pytest.raises(PlatformError, match="files of this type"):
                 await there.platform.fetch(Attachment(elsewhere, "a"), 10)
 
 

@@ -125,7 +125,7 @@ async def test_buttons_edits_threads_and_files() -> None:
         assert await there.platform.fetch(found.attachments[0], 1_000) == b"x" * 100
         assert len(await there.platform.fetch(found.attachments[0], 10)) == 11
         for elsewhere in ("https://evil.test/a", "https://slack.com.evil.test/a", "http://files.slack.com/a"):
-            with pytest.raises(PlatformError, match="not a kind of file"):
+            with pytest.raises(PlatformError, match="files of this type"):
                 await there.platform.fetch(Attachment(elsewhere, "a"), 10)
 
 

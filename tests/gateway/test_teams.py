@@ -140,7 +140,7 @@ async def test_buttons_edits_threads_and_files() -> None:
             await world.deliver("anna", Place(world.room), "Look", attachments=files)
             found = (await there.messages(2))[-1].attachments
             assert found == (Attachment(address, "a.txt", "text/plain"),)
-            with pytest.raises(PlatformError, match="not a kind of file"):
+            with pytest.raises(PlatformError, match="files of this type"):
                 await there.platform.fetch(Attachment("https://evil.test/a", "a"), 10)
             position = there.position
         async with line(world, position) as there:  # It knows the conversation's address.
@@ -185,7 +185,7 @@ async def files_are_given(world: TeamsWorld) -> None:
         addresses = ("http://169.254.169.254/latest", "https://evil.test/sharepoint.com", "file:///etc/x", "")
         for offer, address in zip(offers[2:], addresses, strict=True):
             await world.answer_offer("anna", anna, offer, "accept", uploadUrl=address)
-            assert "did not say where it can be stored" in world.screen.posts[-1].texts[-1]
+            assert "did not provide an upload address" in world.screen.posts[-1].texts[-1]
         uploaded = len(world.drive)
         for _ in range(2):
             await world.answer_offer("anna", anna, offers[1], "accept")
@@ -205,7 +205,7 @@ async def test_the_oldest_offers_are_dropped_beyond_a_size() -> None:
 
     with pytest.raises(PlatformError, match="no longer on this machine"):
         await offers.take("a", answer(first))
-    with pytest.raises(PlatformError, match="where it can be stored"):
+    with pytest.raises(PlatformError, match="did not provide an upload address"):
         await offers.take("a", answer(last))
 
 

@@ -110,7 +110,7 @@ async def test_files_styles_and_error_responses() -> None:
             await world.deliver("anna", world.direct_place("anna"), "Look", **media)
             found = (await there.messages(1))[0].attachments[0]
             assert (found.mime_type, await there.platform.fetch(found, 1_000)) == ("text/plain", b"x" * 100)
-            with pytest.raises(PlatformError, match="not a kind of file"):
+            with pytest.raises(PlatformError, match="files of this type"):
                 await there.platform.fetch(Attachment("https://evil.test/Media/ME1", "a"), 10)
             await there.platform.say(anna, OutgoingMessage("**Hi** [x](https://x.test) <b> & `c`", "k"))
             assert world.screen.posts[-1].texts == ["*Hi* x (https://x.test) <b> & `c`"]
