@@ -150,7 +150,7 @@ class Ponderer(Reports):
 async def test_the_time_of_a_call_is_paused_while_the_user_thinks(tmp_path: Path) -> None:
     call_s = 1
     while (answer := await order_slowly(tmp_path, call_s)).is_error and call_s < 10:
-        call_s *= 3  # Everything else may have been too slow.
+        call_s *= 3  # A slow machine may time out everywhere else.
     assert "boots: {'size': 1" in answer.text
 
 
