@@ -133,7 +133,7 @@ async def test_servers_get_the_folders(tmp_path: Path, kind: str) -> None:
 
 
 class Ponderer(Reports):
-    """A user who takes this long to answer."""
+    """A user who takes a given time to answer."""
 
     def __init__(self, thinks_s: float) -> None:
         super().__init__()

@@ -40,7 +40,7 @@ class Valve:
         self._is_open.set()
 
     async def carry(self, source: MemoryTransport, sink: MemoryTransport) -> None:
-        """Deliver everything; if nobody reads, nothing is accepted either."""
+        """Deliver everything; while nobody reads, accept nothing either."""
         try:
             while data := await source.receive():
                 while data:
