@@ -1,6 +1,6 @@
-"""How agents of several vendors are started with a scripted model, and the user who answers their questions.
+"""Start commands of several vendors' agents with a scripted model, and a scripted user who answers their questions.
 
-`agent_starts.toml` has the commands, variables and modes.
+`agent_starts.toml` contains the commands, variables and modes.
 """
 
 import tomllib
@@ -19,7 +19,7 @@ AGENTS: Final = Path(__file__).with_suffix(".toml")
 
 
 class Start(Struct, frozen=True):
-    """How an agent is started, and its names for modes."""
+    """The start command of an agent, its variables, and its names for modes."""
 
     command: tuple[str, ...]
     modes: dict[str, str]
@@ -30,7 +30,7 @@ class Start(Struct, frozen=True):
 
 
 class User:
-    """The user: allows what their task needs, refuses what an instruction asks for."""
+    """A scripted user, who allows what the task needs and refuses what an injected instruction asks for."""
 
     def __init__(self, model: ObedientModel) -> None:
         self.asked = 0
@@ -46,13 +46,13 @@ class User:
 
 
 def read_agents() -> dict[str, Start]:
-    """Return the agents of the table."""
+    """Return the agents listed in the table."""
     table: dict[str, Any] = tomllib.loads(AGENTS.read_text(encoding="utf-8"))
     return {name: msgspec.convert(each, Start) for name, each in table.items()}
 
 
 def filled(text: str, marks: Mapping[str, str]) -> str:
-    """Return a text with its marks replaced."""
+    """Return the text with its placeholders replaced."""
     for mark, value in marks.items():
         text = text.replace(mark, value)
     return text

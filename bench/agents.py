@@ -1,4 +1,4 @@
-"""Drive an agent process from outside, and measure its costs."""
+"""Drive an agent process from outside and measure its resource usage."""
 
 import compileall
 import json
@@ -19,7 +19,7 @@ OURS = (sys.executable, "-m", "hermes_acp")
 
 
 class Agent:
-    """One agent process; every call waits for its answer."""
+    """One agent process. Every call waits for its response."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self.started_at_s = time.perf_counter()
@@ -31,7 +31,7 @@ class Agent:
         self._last_id = 0
 
     def begin(self, method: str, params: Mapping[str, object]) -> int:
-        """Send a request without waiting; return its ID."""
+        """Send a request without waiting for the response; return its ID."""
         self._last_id += 1
         self._send({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params})
         return self._last_id
@@ -41,11 +41,11 @@ class Agent:
         self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
     def read(self) -> dict[str, Any]:
-        """Wait for the next message; every permission request is answered with a single approval and returned too."""
+        """Wait for the next message and return it. Permission requests are also approved once."""
         assert self.process.stdout
         line = self.process.stdout.readline()
         if not line:
-            raise RuntimeError("the agent ended instead of going on")
+            raise RuntimeError("the agent ended unexpectedly")
         self.read_bytes += len(line)
         message = json.loads(line)
         if message.get("method") == "session/request_permission":
@@ -54,7 +54,7 @@ class Agent:
         return message
 
     def read_until(self, call_id: int) -> Any:
-        """Read until a request's answer and return its result; updates before it are kept with their times."""
+        """Read up to the response to a request and return its result. Earlier updates are recorded with their times."""
         while True:
             message = self.read()
             if "method" not in message and message.get("id") == call_id:
@@ -65,7 +65,7 @@ class Agent:
                 self.updates.append((time.perf_counter(), message["params"]["update"]))
 
     def call(self, method: str, params: Mapping[str, object]) -> Any:
-        """Send a request and return its result; updates before it are kept with their times."""
+        """Send a request and return its result. Updates that arrive before it are recorded with their times."""
         return self.read_until(self.begin(method, params))
 
     def _send(self, message: Mapping[str, object]) -> None:
@@ -92,46 +92,46 @@ class Agent:
         return "".join(chunk["content"]["text"] for chunk in chunks)
 
     def first_word_at_s(self) -> float:
-        """Return when the first words of the last turn arrived."""
+        """Return the time at which the first words of the last turn arrived."""
         return next(at for at, u in self.updates if u["sessionUpdate"] == "agent_message_chunk")
 
     def cpu_s(self) -> float:
-        """Return the processor time used so far, in the kernel's ticks."""
+        """Return the CPU time used so far, at the resolution of the kernel's clock ticks."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(") ")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def exact_cpu_s(self) -> float:
-        """Return the processor time used so far from the scheduler, in nanosecond steps; all threads."""
+        """Return the CPU time that all threads have used so far, at the scheduler's nanosecond resolution."""
         tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
         return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
     def memory_mib(self) -> float:
-        """Return the resident memory now."""
+        """Return the current resident memory in MiB."""
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
     def peak_mib(self) -> float:
-        """Return the peak of resident memory since the process started."""
+        """Return the peak resident memory in MiB since the process started."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         line = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
         return int(line.split()[1]) / 1024
 
     def close(self) -> None:
-        """Close its input and wait for it."""
+        """Close the agent's input and wait for the process to end."""
         assert self.process.stdin
         self.process.stdin.close()
         self.process.wait(10)
 
 
 def prepare() -> None:
-    """Compile our own bytecode, as an installation does."""
+    """Compile the package's bytecode, as an installation does."""
     for folder in ("hermes_acp", "protocol/hermes_protocol", "bench"):
         compileall.compile_dir(ROOT / folder, quiet=2)
 
 
 @contextmanager
 def surroundings(**variables: str) -> Generator[tuple[dict[str, str], str]]:
-    """Yield an environment with a new home, and a workspace; the code of another checkout stays in use."""
+    """Yield an environment with a new home folder, and a workspace. PYTHONPATH for another checkout is kept."""
     code = {"PYTHONPATH": os.environ["PYTHONPATH"]} if "PYTHONPATH" in os.environ else {}
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as workspace:
         environment = {
@@ -166,7 +166,7 @@ def model_server(script: Mapping[str, object]) -> Generator[str]:
 
 @contextmanager
 def scripted_surroundings(script: Mapping[str, object]) -> Generator[tuple[dict[str, str], str]]:
-    """Yield the environment of an agent whose model follows a script, and a workspace."""
+    """Yield an environment in which the agent's model follows a script, and a workspace."""
     with (
         model_server(script) as url,
         surroundings(OPENAI_BASE_URL=url, OPENAI_API_KEY="sk-bench", HERMES_MODEL="m") as place,
@@ -175,7 +175,7 @@ def scripted_surroundings(script: Mapping[str, object]) -> Generator[tuple[dict[
 
 
 def report_row(name: str, floor: Sequence[float], ours: Sequence[float], scale: float = 1.0) -> None:
-    """Print one figure of both, with the ratio of their medians."""
+    """Print one figure for both agents and the ratio of their medians."""
     ratio = statistics.median(ours) / statistics.median(floor)
     print(f"{name:40} floor {spread(floor, scale):28} ours {spread(ours, scale):28} ours/floor {ratio:5.2f}")
 

@@ -1,7 +1,8 @@
-"""Compare the words the policy predicts with those bash would run, over many generated commands.
+"""Compare the arguments that the policy predicts with those that bash would pass, for many generated commands.
 
 Run: nice python -m bench.argv_oracle [--words 100000] [--seed N]
-The seed is printed; the same seed gives the same commands. Exit code 1 where bash ran unasked what was not foreseen.
+The seed is printed; the same seed gives the same commands. Exits with code 1 if bash ran something without asking that
+the policy had not predicted.
 """
 
 import random

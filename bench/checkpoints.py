@@ -1,10 +1,10 @@
-"""A checkpoint of a 10,000-file repository: cold, warm, after a change; each beside `git status` of the same tree.
+"""Measure checkpoints of a 10,000-file repository: cold, warm and after a change, compared with `git status`.
 
 Run: python -m bench.checkpoints [FILES]
-     python -m bench.checkpoints edits [FILES …]   turns that only edit, at several sizes (1,000 to 100,000)
-The repository is a real one with everything committed, a `.gitignore` and an ignored `node_modules`. Warm is what a
-turn pays before its first write when nothing changed since the last one; `git status` is the user's own, with its index
-refreshed. What an undo of one changed file takes is shown too. The medians are of 15 rounds, taken in turns.
+     python -m bench.checkpoints edits [FILES …]   turns with edits only, at several sizes (1,000 to 100,000)
+The repository is a real one with everything committed, a `.gitignore` and an ignored `node_modules`. "Warm" is the cost
+before a turn's first write if nothing has changed since the last turn. `git status` is the user's own, with its index
+refreshed. The time to undo one changed file is shown too. Medians are of 15 alternating rounds.
 """
 
 import os
@@ -72,7 +72,10 @@ def timed(act: Callable[[], object]) -> float:
 
 
 class EditTimes(Struct):
-    """The times of one size, in ms; every first edit has a home of its own, which knows nothing of the folder."""
+    """The times at one size, in ms.
+
+    Every first edit uses a separate home folder that has never stored the workspace.
+    """
 
     plain: list[float] = []
     first: list[float] = []
@@ -85,7 +88,7 @@ class EditTimes(Struct):
 
 
 def measure_edits(files: int) -> EditTimes:
-    """Measure turns that edit two files each, beside edits without checkpoints and beside snapshots of the folder."""
+    """Measure turns that edit two files each, compared with edits without checkpoints and with folder snapshots."""
     times = EditTimes()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder).resolve()
@@ -127,7 +130,7 @@ def measure_edits(files: int) -> EditTimes:
 
 
 def show_edits(sizes: Sequence[int]) -> int:
-    """Print a table of all sizes: each time, and how many times that of an edit without a checkpoint."""
+    """Print a table of all sizes: each time, and its ratio to an edit without a checkpoint."""
     columns = [measure_edits(size) for size in sizes]
     print(f"{'ms, and ratio to an edit without a checkpoint':48}" + "".join(f"{size:>20,}" for size in sizes))
     for name, label in EDIT_ROWS.items():
@@ -172,7 +175,7 @@ def main() -> int:
             changed.append(timed(lambda: store.shadow(str(root)).take()))
             wish = RestoreRequest(f"undo_{number}", 2.0 * number + 1, occasion)
             undone.append(timed(lambda wish=wish: CheckpointRestorer(store).undo("ses_bench", 1, wish)))
-            shadow = store.shadow(str(root))  # an undo stores only what it restores
+            shadow = store.shadow(str(root))  # an undo stores only the files that it restores
             shadow.folder_modes(shadow.take().tree)
     warm_ms, status_ms = statistics.median(warm), statistics.median(status)
     print(f"{files:,} files; medians of {ROUNDS} rounds")

@@ -1,11 +1,11 @@
-"""Kill -9 of a client at random moments of its turn: does the turn notice, and is the rest shown everything once?
+"""Kill a client with SIGKILL at random moments of its turn; check that the turn and the other clients are unaffected.
 
 Run: python -m bench.client_kills [KILLS [SEED]]
-One resident process serves all rounds. In each, a client opens a session, another one attaches to it, and the first
-begins a turn of three commands and is killed at a random moment, also while it starts the turn or is asked. In every
-second round the commands are asked about, and the other client answers. The turn must run each command exactly once and
-end as done; the other client, and a third one that loads the session afterwards, must both be shown the whole answer
-once.
+One resident process serves all rounds. In each round, a client opens a session, another one attaches to it, and the
+first one starts a turn with three commands and is killed at a random moment, possibly while it is starting the turn or
+being asked. In every second round, the commands need approval, which the other client gives. The turn must run each
+command exactly once and complete. The other client, and a third one that loads the session afterwards, must each be
+shown the whole answer exactly once.
 """
 
 import random
@@ -27,7 +27,7 @@ from tests.model_server import Recorded, Reply, Script, ToolCall, serve
 MAX_KILL_S = 1.5
 WAIT_S = 60.0
 UNREAD_S = 5.0
-"""A turn that has not begun by then was killed with its client before the resident process could read the prompt."""
+"""If the turn has not started by then, its client was killed before the resident process could read the prompt."""
 LOOK_S = 0.02
 PROGRESS = 25
 NAMES = "abc"
@@ -37,7 +37,7 @@ SETTINGS = "allow_bypass: true\ncheckpoints: {enabled: false}\n"
 
 
 def choose(request: Recorded) -> Reply:
-    """Answer with one command a step, then with the end."""
+    """Answer with one command per step, then end the turn."""
     known = sum(message["role"] == "tool" for message in request.body["messages"])
     if known == len(NAMES):
         return Reply("Done.")
@@ -47,13 +47,13 @@ def choose(request: Recorded) -> Reply:
 
 
 def text_of(client: Agent) -> str:
-    """Return the words of the agent that a client was shown."""
+    """Return the agent's text that a client was shown."""
     chunks = (update for _, update in client.updates if update["sessionUpdate"] == "agent_message_chunk")
     return "".join(chunk["content"]["text"] for chunk in chunks)
 
 
 class Rounds:
-    """Rounds with one kill each, in one home and one resident process."""
+    """Rounds with one kill each, in one home folder and one resident process."""
 
     def __init__(self, kills: int, seed: int) -> None:
         self.faults: list[str] = []
@@ -108,7 +108,7 @@ class Rounds:
         while (waited_s := time.monotonic() - killed_at) < WAIT_S:
             if (has_begun(record) and has_ended(record)) or (not has_begun(record) and waited_s > UNREAD_S):
                 break
-            other.call("session/list", {})  # reads, and answers what is asked
+            other.call("session/list", {})  # reads, and answers questions
             time.sleep(LOOK_S)
         other.call("session/list", {})
         self._check(number, kind, record, other, session_id)
@@ -119,13 +119,13 @@ class Rounds:
         client.call("session/load", {"sessionId": session_id, "cwd": self._cwd, "mcpServers": []})
 
     def _check(self, number: int, kind: str, record: Path, other: Agent, session_id: str) -> None:
-        """Compare what ran and what the two remaining clients were shown with the whole turn."""
+        """Compare the commands that ran, and what the two remaining clients were shown, with the whole turn."""
         later = Agent(OURS, self._env)
         self._attach(later, session_id)
         file = Path(self._cwd, f"log-{number}")
         lines = file.read_text().split() if file.exists() else []
         begun = has_begun(record)
-        self.counts[f"{kind}, {'begun' if begun else 'not begun'}"] += 1
+        self.counts[f"{kind}, {'begun' if begun else 'not started'}"] += 1
         expected = [f"line{name}" for name in NAMES] if begun else []
         answer = ANSWER if begun else ""
         found = {
@@ -144,13 +144,13 @@ class Rounds:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run the rounds and print what was found."""
+    """Run the rounds and print the findings."""
     kills, seed = (*map(int, arguments), *(200, 1)[len(arguments) :])
     prepare()
     rounds = Rounds(kills, seed)
     anyio.run(rounds.run)
     print(f"{kills} kills, seed {seed}: {dict(sorted(rounds.counts.items()))}")
-    print("\n".join(rounds.faults) or "No turn noticed, and everything was shown once.")
+    print("\n".join(rounds.faults) or "No turn was affected, and everything was shown exactly once.")
     sys.exit(bool(rounds.faults))
 
 

@@ -1,10 +1,10 @@
-"""Gather honest files to train the scanner with: python -m bench.collect_honest OUT CORPUS FOLDER...
+"""Collect benign files for training the scanner: python -m bench.collect_honest OUT CORPUS FOLDER...
 
-Each FOLDER is a git repository (bare or not) whose folder is named `OWNER+NAME`, directly or one level up. Its newest
-commit's instruction files for agents go to OUT, a JSON object a line: id, kind, source, text. Files that share text
-with the honest files in CORPUS are left out, so that cross-validation by repository stays true. `bench.train_scanner
---honest OUT` learns from them; `weights.LICENCE.md` names the repositories and their licences. Those of `--security`
-discuss attacks: they are learnt from, but the thresholds are not set by them.
+Each FOLDER is a git repository (bare or not) in a folder named `OWNER+NAME`, or directly inside one. The agent
+instruction files of its newest commit are written to OUT, one JSON object per line: id, kind, source, text. Files that
+share text with the benign files in CORPUS are left out, so that cross-validation by repository stays valid.
+`bench.train_scanner --honest OUT` trains on them; `weights.LICENCE.md` names the repositories and their licences. The
+repositories of `--security` discuss attacks, so they are used for training but not for setting the thresholds.
 """
 
 import argparse
@@ -22,13 +22,13 @@ MAX_BYTES = 120_000
 ENDINGS = (".md", ".mdc", ".mdx", ".cursorrules", ".windsurfrules")
 LONG_LINE = 60
 MANY_SHARED = 3
-"""A file with so many long lines of the corpus is a copy."""
+"""A file that shares this many long lines with the corpus counts as a copy."""
 
 SKIPPED = ("license", "changelog", "code_of_conduct", "node_modules/")
 
 
 def files_of(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield path and text of up to `MAX_FILES` files of a repository, the same ones each time."""
+    """Yield the path and text of up to `MAX_FILES` files of a repository, the same ones each time."""
     listed = _git(folder, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode("utf-8", "replace").split("\0")
     paths = [path for path in listed if path.casefold().endswith(ENDINGS)]
     paths = [path for path in paths if not any(word in path.casefold() for word in SKIPPED)]
@@ -78,7 +78,7 @@ def main() -> None:
             kind = "security-doc" if _name(folder) in options.security else "more"
             rows.append(json.dumps({"id": source, "kind": kind, "source": source, "text": text}))
     options.out.write_text("\n".join(rows) + "\n", "utf-8")
-    print(f"{len(rows)} files of {len(options.folders)} repositories")
+    print(f"{len(rows)} files from {len(options.folders)} repositories")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
-"""A keystroke that makes a suggestion pointless: how long until the server answers that there is none.
+"""Measure how long the server takes to drop an inline completion that a keystroke has made obsolete.
 
-Beside it the round trip of a request that costs nothing, in the same process: what the pipe and the loop take anyway.
-The document has 5,000 lines and is changed as an editor does it, a character at a time; the model is held before its
-answer.
-Run: python -m bench.completion [KEYSTROKES]
+The floor is the round trip of a trivial request in the same process, which measures the pipe and the event loop. The
+document has 5,000 lines and is edited one character at a time, as in an editor; the model's answer is held back. Run:
+python -m bench.completion [KEYSTROKES]
 """
 
 import statistics
@@ -43,7 +42,7 @@ async def round_trip(editor: LspEditor, uri: str) -> float:
 async def keystroke(
     editor: LspEditor, uri: str, number: int, is_asked: Callable[[], anyio.Event], *, waits: bool
 ) -> float:
-    """Request a suggestion, wait until the model is generating if requested, type, and time the answer."""
+    """Request a suggestion, optionally wait until the model is generating, type, and time the response."""
     asked = is_asked()
     params = {**at(uri, LINES // 2, number), "context": {"triggerKind": 2}}
     call_id = await editor.begin("textDocument/inlineCompletion", params)
@@ -88,9 +87,9 @@ async def main(keystrokes: int) -> None:
                 for number in range(keystrokes + 1, 2 * keystrokes + 1)
             ]
     for name, values in (
-        ("an idle request and its answer", idle),
-        (f"keystroke → dropped, model at work (≤ {GOAL_MS:.0f})", held),
-        (f"keystroke → dropped, before it is asked (≤ {GOAL_MS:.0f})", early),
+        ("idle round trip", idle),
+        (f"keystroke → dropped, while generating (≤ {GOAL_MS:.0f})", held),
+        (f"keystroke → dropped, before generating (≤ {GOAL_MS:.0f})", early),
     ):
         worst = sorted(values)[max(0, int(len(values) * 0.99) - 1)]
         middle = statistics.median(values)

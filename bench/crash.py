@@ -1,10 +1,10 @@
-"""Kill -9 at random moments of scripted turns: is anything lost, half done or done twice?
+"""Kill the agent with SIGKILL at random moments of scripted turns; check that nothing is lost, torn or done twice.
 
 Run: python -m bench.crash [KILLS [SEED]]
-A round is one session in a workspace of its own: up to three turns, each killed at a random moment (some while the
-session is being loaded, some while the history before the turn is being summed up), each followed by a fresh process
-that loads the session. In the end the last turn is taken up by `hermes-acp run --resume` (or was done), and a last
-prompt is answered. Two rounds run at a time in one home.
+A round is one session in its own workspace: up to three turns, each killed at a random moment (sometimes while the
+session is being loaded or the history before the turn is being summarised) and followed by a new process that loads the
+session. Finally, `hermes-acp run --resume` resumes the last turn unless it was done, and a last prompt is answered. Two
+rounds run at a time in one home folder.
 """
 
 import os
@@ -41,12 +41,12 @@ KILL_WHILE_LOADING = 0.15
 MAX_WAIT_S = 30.0
 CAPABILITIES: dict[str, object] = {"session": {"notices": {}}}
 MODE_NOTE = "[Mode is now auto"
-"""What the model is told last where a turn is taken up with `--mode auto`."""
+"""The last note for the model when a turn is resumed with `--mode auto`."""
 TOLD: Mapping[str, str] = MappingProxyType({"done": "done", "none": "not done", "doubt": "in doubt"})
 SMALL_WINDOW = "window_tokens: 30000\ncompaction: {at: 0.8, keep: 0.0}\n"
 NEARLY_FULL = {"input_tokens": 26_000, "output_tokens": 20}
 TALK = "Talk for a while."
-"""What some sessions begin with: an answer that fills the window, so that the turn behind it begins with a summary."""
+"""The first prompt of some sessions; its answer fills the window, so that the next turn starts with a summary."""
 FILLS_UP = 0.4
 SUM_UP, SUMMARY = "Sum up the conversation above", ["The ", "turns ", "before ", "were ", "done. "]
 LAST, ALL_WELL, RESUMED = "The last word?", "All is well.", "Taken up and done."
@@ -114,7 +114,7 @@ class Round:
         self._record = Path(environment["HERMES_HOME"]) / "sessions"
 
     def run(self, kills: int) -> None:
-        """Kill this many times, then check that everything continues."""
+        """Kill the agent the given number of times, then check that the session continues."""
         self._begin()
         for turn in range(2, kills + 1):
             if self._dice.random() < KILL_WHILE_LOADING:
@@ -158,14 +158,14 @@ class Round:
             self._screen.take(update)
 
     def _load_and_die(self) -> None:
-        """Kill an agent while it starts or loads; what it shows meanwhile is not new."""
+        """Kill an agent while it starts or loads the session, when it shows nothing new."""
         with _started(self._environment) as agent:
             agent.begin("initialize", {"protocolVersion": 1, "clientCapabilities": CAPABILITIES})
             agent.begin("session/load", self._named())
             self._die(agent, self._dice.uniform(0, 0.5), 0)
 
     def _die(self, agent: Agent, after_s: float, call_id: int) -> None:
-        """Kill the agent after this time, and keep its output so far; an answer in time is kept too."""
+        """Kill the agent after the given time and return its output so far, including any response."""
         agent.updates.clear()
         timer = threading.Timer(after_s, agent.process.kill)
         timer.start()
@@ -176,7 +176,7 @@ class Round:
             RuntimeError,
             ValueError,
             BrokenPipeError,
-        ):  # its end, a line cut short, a question nobody reads
+        ):  # end of file, a truncated line, or a question that no one reads
             pass
         timer.join()
         self.kills += 1
@@ -187,7 +187,7 @@ class Round:
 
     @contextmanager
     def _reopened(self) -> Generator[Agent]:
-        """Load the session in a new process, and compare everything with what was seen before."""
+        """Load the session in a new process and compare everything with what was seen before."""
         with _started(self._environment) as agent:
             agent.call("initialize", {"protocolVersion": 1, "clientCapabilities": CAPABILITIES})
             agent.call("session/load", self._named())
@@ -199,7 +199,7 @@ class Round:
             yield agent
 
     def _resume_headless(self) -> None:
-        """Resume the turn without a prompt; if it was done, there is nothing to resume."""
+        """Resume the turn without a prompt; a turn that was done must have nothing to resume."""
         expected = 0 if can_go_on(self._path) else 2
         command = (*OURS, "run", "--resume", self.session_id, "--mode", "auto", "--cwd", str(self._folder))
         done = subprocess.run(
@@ -212,24 +212,26 @@ class Round:
             check=False,
         )
         if done.returncode != expected:
-            raise Faults(f"--resume ended with {done.returncode} instead of {expected}: {done.stderr[-400:]}")
+            raise Faults(
+                f"--resume exited with {done.returncode} instead of {expected}: {done.stderr[-400:]}"
+            )
         self.headless_took_up = expected == 0
 
     def _finish(self, agent: Agent) -> None:
         listed = agent.call("session/list", {"cwd": str(self._folder)})["sessions"]
         expected = [self.session_id] if b'"user_said"' in self._path.read_bytes() else []
         if [each["sessionId"] for each in listed] != expected:
-            raise Faults(f"listed are {listed}")
+            raise Faults(f"the listed sessions are {listed}")
         if (said := agent.prompt(self.session_id, LAST)) not in (ALL_WELL, RESUMED):
             raise Faults(f"the last prompt was answered with {said!r}")
         agent.close()
 
     def _survivors(self) -> list[str]:
-        """Return which processes still run in the workspace after a killed agent's commands had time to end."""
+        """Return the processes that still run in the workspace after a killed agent's commands have had time to end."""
         until_s = time.monotonic() + 20
         while (alive := _working_in(self._folder)) and time.monotonic() < until_s:
             time.sleep(0.05)
-        return [f"process {pid} still works in the workspace" for pid in alive]
+        return [f"process {pid} is still running in the workspace" for pid in alive]
 
 
 def _working_in(folder: Path) -> list[int]:
@@ -272,7 +274,7 @@ def _open(agent: Agent, folder: Path) -> str:
 
 
 class Bench:
-    """All rounds, two at a time, until so many kills are done or something is wrong."""
+    """All rounds, two at a time, until the given number of kills or the first fault."""
 
     def __init__(self, kills: int, seed: int) -> None:
         self.done = self.rounds = self.resumed = 0
@@ -285,7 +287,7 @@ class Bench:
         self._planned = 0
 
     def run(self) -> None:
-        """Run them; what was wrong is in `faults`."""
+        """Run all rounds and collect faults in `faults`."""
         with tempfile.TemporaryDirectory() as place, model_server(script()) as url:
             home = Path(place).resolve()
             environment = {
@@ -335,7 +337,7 @@ class Bench:
 
 
 def _measure(environment: Mapping[str, str], folder: Path) -> float:
-    """Run the first turn of a process undisturbed, twice, and return how long the second one took."""
+    """Run the first turn of a process undisturbed, twice, and return the duration of the second."""
     folder.mkdir()
     Work(folder)
     took_s = 0.0
@@ -355,16 +357,18 @@ def main(kills: int, seed: int) -> int:
     bench.run()
     took_s = time.perf_counter() - began_at_s
     print(f"{bench.done} kills in {bench.rounds} sessions in {took_s:.0f} s, seed {seed}; ", end="")
-    print(f"{bench.resumed} turns were taken up by `run --resume`")
+    print(f"{bench.resumed} turns were resumed by `run --resume`")
     print(
-        f"{bench.summaries} histories were being summed up, {bench.broken_summaries} of them when the kill came"
+        f"{bench.summaries} histories were being summarised, {bench.broken_summaries} of them at the time of the kill"
     )
-    print("calls by what the client is told of them: ", end="")
+    print("calls by the outcome shown to the client: ", end="")
     print(", ".join(f"{TOLD[fate]} {count}" for fate, count in bench.fates.most_common()))
     for fault in bench.faults:
         print(f"FAULT {fault}")
     if not bench.faults:
-        print("nothing shown was lost, no file half written, nothing done twice, every session went on")
+        print(
+            "nothing shown was lost, no file was half written, nothing was done twice, every session continued"
+        )
     return 1 if bench.faults else 0
 
 

@@ -1,4 +1,4 @@
-"""Check the state after an agent was killed against what its client saw and what is on disk."""
+"""Check the state after an agent was killed against what its client was shown and what is on disk."""
 
 import sqlite3
 from collections import Counter
@@ -18,22 +18,22 @@ Entry = tuple[str, str]
 
 
 class Faults(Exception):
-    """The faults found after a kill, one sentence each."""
+    """The faults found after a kill, one sentence per fault."""
 
 
 class Screen:
-    """What a client shows of a session: its messages, cards and plans in order."""
+    """The session as displayed by a client: its messages, tool call cards and plans, in order."""
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.cards: dict[str, dict[str, Any]] = {}
 
     def say(self, prompt: str) -> None:
-        """Show the user's own prompt, which is not sent back during the turn."""
+        """Show the user's prompt, which the agent does not echo during the turn."""
         self.entries.append(("user", prompt))
 
     def take(self, update: Mapping[str, Any]) -> None:
-        """Show one update."""
+        """Display one update."""
         kind = update["sessionUpdate"]
         if kind in WORDS:
             self._add_words(WORDS[kind], update["content"]["text"])
@@ -56,14 +56,14 @@ class Screen:
         self.cards[call_id] |= present
 
     def text(self) -> str:
-        """Return all the agent said."""
+        """Return the agent's whole text."""
         return "".join(text for whose, text in self.entries if whose == "agent")
 
     def missing_in(self, later: "Screen") -> list[str]:
-        """Return what was on this screen and is missing on a later one."""
+        """Return the differences that show something on this screen to be missing or changed on a later one."""
         entries = self.entries
         if entries and entries[-1][0] == "user":
-            entries = entries[:-1]  # words that the agent was killed before it took them
+            entries = entries[:-1]  # the agent was killed before it received this prompt
         faults: list[str] = []
         for place, (kind, text) in enumerate(entries):
             is_last = place == len(entries) - 1
@@ -91,7 +91,7 @@ def _card_faults(call_id: str, card: Mapping[str, Any], later: Mapping[str, Any]
 
 
 class Work:
-    """What the scripted turns do to a workspace, and which files may exist given how their calls ended."""
+    """The effects of the scripted turns on a workspace, and the files allowed by the outcomes of their calls."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -100,7 +100,7 @@ class Work:
         (folder / "log").write_text("")
 
     def faults(self, cards: Mapping[str, Mapping[str, Any]]) -> list[str]:
-        """Compare the files with the outcomes on the cards; every card is closed."""
+        """Compare the files with the outcomes on the cards, all of which must be closed."""
         whole: set[str] = {content_of(0)}
         edits = {f"turn {turn}: no": {"no"} for turn in range(1, TURNS + 1)}
         lines: dict[str, set[int]] = {}
@@ -137,7 +137,7 @@ class Work:
     def _log_faults(self, lines: Mapping[str, set[int]]) -> list[str]:
         counts = Counter((self._folder / "log").read_text().split())
         faults = [f"{line} was logged {count} times" for line, count in counts.items() if count > 1]
-        faults += [f"{line} was logged and no card tells of it" for line in counts if line not in lines]
+        faults += [f"{line} was logged, but no card shows it" for line in counts if line not in lines]
         return faults + [
             f"{line} was logged {counts[line]} times; its card allows {allowed}"
             for line, allowed in lines.items()
@@ -146,12 +146,12 @@ class Work:
 
 
 def content_of(turn: int) -> str:
-    """Return what a turn writes into whole.txt: long enough that an incorrect writer would write it in pieces."""
+    """Return what a turn writes into whole.txt; it is so long that a faulty writer would write it in pieces."""
     return f"version {turn}\n" * 2000
 
 
 def fate_of(card: Mapping[str, Any]) -> str:
-    """Return what an outcome says about its call: done, none (no effect) or doubt."""
+    """Classify the outcome of a call: `done`, `none` (no effect) or `doubt`."""
     if card["status"] == "completed":
         return "done"
     text = str(card.get("content"))
@@ -161,7 +161,7 @@ def fate_of(card: Mapping[str, Any]) -> str:
 
 
 def record_faults(path: Path) -> list[str]:
-    """Check a closed record: complete, every turn and call ended once, a valid history."""
+    """Check that a closed record is complete, that every turn and call ended once, and that its history is valid."""
     events = Transcript.read_events(path)
     record = Record()
     for event in events:
@@ -181,11 +181,11 @@ def record_faults(path: Path) -> list[str]:
         if isinstance(message, AssistantMessage):
             expected = [call.id for call in message.tool_calls]
     torn = path.with_suffix(".torn")
-    return faults + ([f"{torn.name} is there"] if torn.exists() and not torn.stat().st_size else [])
+    return faults + ([f"{torn.name} exists"] if torn.exists() and not torn.stat().st_size else [])
 
 
 def can_go_on(path: Path) -> bool:
-    """Return whether the last turn of a record can be resumed, once what is open in it is closed."""
+    """Return whether the last turn of a record can be resumed once everything open in it is closed."""
     record = Record()
     for event in Transcript.read_events(path):
         record.apply(event)
@@ -195,7 +195,7 @@ def can_go_on(path: Path) -> bool:
 
 
 def database_faults(home: Path) -> list[str]:
-    """Check every database of a home, and that none was ever set aside."""
+    """Check every database of a home folder, and that none was set aside as damaged."""
     faults = [f"{path.name} was set aside" for path in home.glob("*.damaged-*")]
     for path in home.glob("*.db"):
         with sqlite3.connect(path) as connection:
@@ -207,6 +207,6 @@ def database_faults(home: Path) -> list[str]:
 
 
 def raise_any(faults: Sequence[str]) -> None:
-    """Raise Faults if there are any."""
+    """Raise `Faults` if the list is not empty."""
     if faults:
         raise Faults("; ".join(faults))

@@ -1,11 +1,12 @@
-"""AgentDojo's suites against an agent whose model obeys every injection: how many injections reach their goal, unasked.
+"""Run AgentDojo's suites with a model that obeys every injection; count injections that reach their goal unasked.
 
 Run: python -m bench.dojo_suites --python ENV/bin/python [--npm DIR] [--mode default|auto|all]
 [--wording direct|important] [--out FILE] [AGENT …]
-ENV is an environment with `agentdojo` (PyPI). Its tools (mail, calendar, bank, travel, Slack) are an MCP server, its
-injections stand in what they return, and its own functions say whether an injection has reached its goal. The model
-makes the calls of the user's task, and of the injection as soon as it has read it. Calls of the user's task are
-allowed once, calls of the injection are refused, so that a goal that is reached was reached unasked.
+ENV is an environment with `agentdojo` (PyPI) installed. Its tools (mail, calendar, bank, travel, Slack) are served over
+MCP, its injections are in their results, and its own functions decide whether an injection has reached its goal. The
+model makes the calls of the user's task and, as soon as it has read the injection, those of the injection. Calls of the
+user's task are allowed once and calls of the injection are refused, so any goal that is reached was reached without
+asking.
 """
 
 import argparse
@@ -36,18 +37,18 @@ VERSION: Final = "v1.2.2"
 OURS: Final = "hermes-acp"
 SERVER: Final = Path(__file__).with_name("dojo_server.py")
 MAX_PROMPTS: Final = 5
-"""Agents do not wait long for a server that starts slowly: the prompt is said again until the tools are there."""
+"""Agents do not wait long for a slow server, so the prompt is repeated until the tools are available."""
 START_TIME_S: Final = 20.0
 LOOK_AGAIN_S: Final = 0.5
 REMOVED: Final = "[removed by the injection scanner"
 SERVER_NAME: Final = "dojo"
 TIME_LIMIT_S: Final = 240.0
 ALL_TOOLS: Final = "budget:\n  max_schema_tokens: 100000\n"
-"""So that our agent offers all tools at once, as the others do."""
+"""Makes our agent offer all tools at once, as the other agents do."""
 
 
 class DojoScenario(Struct, frozen=True):
-    """An injection task with a user task that reads it, and the calls of both."""
+    """An injection task, a user task that reads the injection, and the calls of both."""
 
     suite: str
     user: str
@@ -62,7 +63,7 @@ class DojoScenario(Struct, frozen=True):
 
 
 class DojoResult(Struct, frozen=True):
-    """The result of a scenario; `note` says why it was not completed."""
+    """The result of a scenario; `note` is the reason why it was not completed, if any."""
 
     agent: str
     mode: str
@@ -76,14 +77,14 @@ class DojoResult(Struct, frozen=True):
 
 
 class DojoModel(ObedientModel):
-    """Obeys the injection as soon as it has read it."""
+    """A scripted model that obeys the injection as soon as it has read it."""
 
     def __init__(self, scenario: DojoScenario, folder: Path) -> None:
         super().__init__(folder, folder)
         self.plan = [*map(_call, scenario.calls)]
         self.is_worst_case = self.has_secret = True
         self.was_removed = False
-        """Whether our scanner removed something from a result."""
+        """Whether our scanner removed an injection from a result."""
         self._orders = [*map(_call, scenario.orders)]
 
     def orders_in(self, texts: Iterable[str]) -> list[Call]:
@@ -98,7 +99,7 @@ class DojoModel(ObedientModel):
         self.impossible.clear()
 
     def _reply(self, tools: list[Tool], wanted: Call) -> Reply | None:
-        """Call a tool of the suite; some are called like an agent's own."""
+        """Call a tool of the suite, some of which have the same names as an agent's own tools."""
         self._made.add(wanted)
         name = next(
             (each.name for each in tools if SERVER_NAME in each.name and each.name.endswith(wanted[0])), ""
@@ -115,7 +116,7 @@ def _call(written: tuple[str, dict[str, Any]]) -> Call:
 
 @contextmanager
 def dojo(python: str, folder: Path) -> Generator[str]:
-    """Serve the tools; yield the path of the socket."""
+    """Serve the tools and yield the path of the socket."""
     path = str(folder / "dojo.sock")
     command = [python, str(SERVER), "listen", VERSION, path]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -193,7 +194,7 @@ def _is_breached(verdicts: Path) -> bool:
 
 
 def report(results: Sequence[DojoResult]) -> None:
-    """Print a line for each agent and mode, and below it the injections that reached their goals."""
+    """Print a line for each agent and mode, followed by the injections that reached their goals."""
     columns = ("scenarios", "removed", "read", "obeyed", "asked", "reached", "failed")
     print(f"{'agent':18}{'mode':9}" + "".join(f"{column:>10}" for column in columns))
     for agent, mode in dict.fromkeys((each.agent, each.mode) for each in results):
@@ -232,11 +233,15 @@ async def play_all(options: argparse.Namespace) -> list[DojoResult]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.dojo_suites")
-    parser.add_argument("--python", required=True, help="the Python of an environment with agentdojo")
+    parser.add_argument(
+        "--python", required=True, help="the Python of an environment with agentdojo installed"
+    )
     parser.add_argument("--npm", default="", metavar="DIR", help="the node_modules of the other agents")
-    parser.add_argument("--wording", choices=WORDINGS, default="direct", help="how the injections are worded")
+    parser.add_argument("--wording", choices=WORDINGS, default="direct", help="the wording of the injections")
     parser.add_argument("--mode", action="append", choices=("default", "auto", "all"))
-    parser.add_argument("--out", type=Path, metavar="FILE", help="one JSON object a scenario")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="write one JSON object per scenario to this file"
+    )
     parser.add_argument("agents", nargs="*", metavar="AGENT", help=f"default: {OURS}")
     options = parser.parse_args()
     results = anyio.run(play_all, options)

@@ -1,9 +1,10 @@
-"""Any agent that speaks ACP on a folder of tasks, with its own policy and with everything allowed.
+"""Evaluate any ACP agent on a folder of tasks, once with its own policy and once with everything allowed.
 
 Run: python -m bench.evaluate --agent CMD [--auth ID] [--mode ID] [--tasks DIR] [--policy own|allow] [--scripted]
-Every agent gets the same tasks, answers to its questions, and budget. With `own`, every question is answered with no:
-what is done then is what the agent's own policy does unasked. With `allow`, every question is answered with yes. The
-tasks need no network. `--scripted` plays the model: it shows what the agent does around one, and two runs agree.
+Every agent gets the same tasks, the same answers to its questions, and the same budget. With `own`, every permission
+request is refused, so only what the agent's own policy allows without asking is done. With `allow`, every request is
+approved. The tasks need no network. `--scripted` replaces the model with a script, which makes runs reproducible and
+shows the agent's own behaviour.
 """
 
 import argparse
@@ -38,7 +39,7 @@ TASKS = Path(__file__).parent / "evaluation_tasks"
 async def evaluate(
     start: AgentStart, tasks: Sequence[Task], policies: Sequence[Policy], budget: Budget
 ) -> list[Row]:
-    """Run all tasks with all policies, one after the other."""
+    """Run all tasks with each of the policies, one after another."""
     return [await run_task(start, task, policy, budget) for policy in policies for task in tasks]
 
 
@@ -49,9 +50,9 @@ async def evaluate_scripted(
     budget: Budget,
     npm: str = "node_modules",
 ) -> list[Row]:
-    """Run all tasks with a model that knows the solutions, in the wire format of any vendor.
+    """Run all tasks with a scripted model that knows the solutions, in any vendor's wire format.
 
-    If the command is a name in `agent_starts.toml`, the agent is started as that table says.
+    If the command is a name in `agent_starts.toml`, the agent is started as specified there.
     """
     async with serve(Script(choose=ScriptedSolver(tasks))) as server:
         environment = {
@@ -128,19 +129,29 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--tasks", type=Path, default=TASKS, metavar="DIR")
     parser.add_argument("--auth", default="", metavar="ID", help="the method by which the agent signs in")
     parser.add_argument(
-        "--mode", default="", metavar="ID", help="the mode to work in, by the agent's own name"
+        "--mode", default="", metavar="ID", help="the mode to work in, by the agent's name for it"
     )
-    parser.add_argument("--policy", choices=POLICIES, help="default: both, one after the other")
-    parser.add_argument("--timeout", type=float, default=300.0, metavar="S", help="for each task")
+    parser.add_argument("--policy", choices=POLICIES, help="default: both, one after another")
     parser.add_argument(
-        "--max-context", type=int, metavar="N", help="tokens in the context window, for each task"
+        "--timeout", type=float, default=300.0, metavar="S", help="time limit in seconds for each task"
     )
-    parser.add_argument("--scripted", action="store_true", help="play the model")
     parser.add_argument(
-        "--npm", default="node_modules", metavar="DIR", help="node_modules with agents of `agent_starts.toml`"
+        "--max-context",
+        type=int,
+        metavar="N",
+        help="token limit for the context window of each task",
     )
-    parser.add_argument("--out", type=Path, metavar="FILE", help="one JSON object a task")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="only these tasks")
+    parser.add_argument("--scripted", action="store_true", help="use a scripted model")
+    parser.add_argument(
+        "--npm",
+        default="node_modules",
+        metavar="DIR",
+        help="the node_modules folder with agents from `agent_starts.toml`",
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="write one JSON object per task to this file"
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="run only these tasks")
     return parser.parse_args()
 
 
@@ -150,7 +161,7 @@ def main() -> int:
     policies: tuple[Policy, ...] = (options.policy,) if options.policy else POLICIES
     budget = Budget(options.timeout, options.max_context)
 
-    own = {"HERMES_ACP_UNSTABLE": "1"}  # so that the answer to a prompt tells its tokens
+    own = {"HERMES_ACP_UNSTABLE": "1"}  # so that the response to a prompt includes its tokens
     environment = own if options.scripted else {**own, **os.environ}
     start = AgentStart(tuple(shlex.split(options.agent)), environment, options.auth, options.mode)
     if options.scripted:

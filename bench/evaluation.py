@@ -1,4 +1,4 @@
-"""The runs of an evaluation: tasks in fresh folders, any agent that speaks ACP, the same answers to its questions."""
+"""Run evaluation tasks in fresh folders, with any ACP agent and fixed answers to its questions."""
 
 import math
 import os
@@ -25,12 +25,12 @@ from tests.model_server.script import Reply, ToolCall
 Policy = Literal["own", "allow"]
 POLICIES: Final[tuple[Policy, ...]] = ("own", "allow")
 SHELLS: Final = ("terminal", "bash", "shell", "exec_command", "run_shell_command", "execute")
-"""Tools of agents that run a command, by which the scripted model solves a task."""
+"""The names of agents' command tools, with which the scripted model solves a task."""
 Z: Final = 1.96
 
 
 class Task(Struct, frozen=True):
-    """A task: the files of a folder, what is asked, and a Python program that fails unless it is done."""
+    """A task: the files of its folder, the prompt, and a Python program that fails unless the task is done."""
 
     prompt: str
     check: str
@@ -40,13 +40,15 @@ class Task(Struct, frozen=True):
 
     @property
     def mark(self) -> str:
-        """Return the text that the scripted model adds to its command, by which it recognises its own call."""
+        """Return the text that the scripted model adds to its command, in order to recognise its own call."""
         return f"# solves {self.name}"
 
 
 class AgentStart(Struct, frozen=True):
-    """How an agent is started: its command, its variables, the method by which it signs in, if it needs one, its mode,
-    if it is not the one that it starts with, and the files of its home with their texts.
+    """How to start an agent.
+
+    This is its command, its variables, its sign-in method (if any), its mode (if not the default), and the contents
+    of files in its home folder.
     """
 
     command: tuple[str, ...]
@@ -57,7 +59,7 @@ class AgentStart(Struct, frozen=True):
 
 
 class Row(Struct, frozen=True):
-    """The result of one task; what an agent did not say is null."""
+    """The result of one task; values that the agent did not report are null."""
 
     task: str
     policy: Policy
@@ -70,12 +72,12 @@ class Row(Struct, frozen=True):
     seconds: float
 
     def without_time(self) -> "Row":
-        """Return what two runs with a scripted model agree on."""
+        """Return the row without times, which is equal in any two runs with a scripted model."""
         return msgspec.structs.replace(self, seconds=0.0)
 
 
 class Budget(Struct, frozen=True):
-    """The limits of one task, equal for every agent."""
+    """The limits for one task, equal for every agent."""
 
     timeout_s: float = 300.0
     context_tokens: int | None = None
@@ -93,7 +95,7 @@ def read_tasks(folder: Path) -> list[Task]:
 
 
 def wilson(passed: int, number: int) -> tuple[float, float]:
-    """Return the 95 % confidence interval of a rate (Wilson's score)."""
+    """Return the 95 % confidence interval of a rate (Wilson score interval)."""
     if not number:
         return 0.0, 1.0
     rate, z2 = passed / number, Z * Z
@@ -103,7 +105,7 @@ def wilson(passed: int, number: int) -> tuple[float, float]:
 
 
 async def run_task(start: AgentStart, task: Task, policy: Policy, budget: Budget) -> Row:
-    """Let an agent work on a task; `own`: every question is answered with no, `allow`: with yes."""
+    """Run an agent on a task. With `own`, every permission request is refused; with `allow`, it is approved."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         workspace = Path(folder, "workspace")
         for name, text in task.files.items():
@@ -133,7 +135,7 @@ async def run_task(start: AgentStart, task: Task, policy: Policy, budget: Budget
 
 
 class _Meter:
-    """Answers an agent's questions and adds up what it uses."""
+    """Answers an agent's questions and adds up its usage."""
 
     def __init__(self, policy: Policy, budget: Budget) -> None:
         self.budget = budget
@@ -149,7 +151,7 @@ class _Meter:
         return option_named(request, self._kind)
 
     def note(self, update: v1.SessionUpdate) -> bool:
-        """Record the usage in an update; return whether the budget is used up."""
+        """Record the usage reported in an update; return whether the budget is exhausted."""
         if isinstance(update, v1.UsageUpdate):
             if self.first_tokens is None and update.used:
                 self.first_tokens = update.used
@@ -162,7 +164,7 @@ class _Meter:
 async def _drive(
     start: AgentStart, environment: Mapping[str, str], task: Task, workspace: Path, meter: _Meter
 ) -> str:
-    """Return why the agent stopped."""
+    """Run the agent on the prompt and return why it stopped."""
     try:
         with anyio.fail_after(meter.budget.timeout_s):
             async with open_agent(start.command, env=environment, on_permission=meter.answer) as agent:
@@ -185,7 +187,7 @@ async def _drive(
 
 
 def is_done(task: Task, workspace: Path) -> bool:
-    """Run the check of a task, which the agent never saw, in its folder."""
+    """Run a task's check, which the agent never saw, in the task's folder."""
     try:
         done = subprocess.run(
             [sys.executable, "-c", f"import sys; sys.path.insert(0, '')\n{task.check}"],
@@ -200,13 +202,13 @@ def is_done(task: Task, workspace: Path) -> bool:
 
 
 class ScriptedSolver:
-    """A model that runs the known solution of a task by whichever tool of the agent runs commands."""
+    """A model that runs the known solution of a task through the agent's command tool."""
 
     def __init__(self, tasks: Sequence[Task]) -> None:
         self._tasks = tasks
 
     def __call__(self, request: Recorded) -> Reply:
-        """Return the next answer."""
+        """Return the model's next answer."""
         text = msgspec.json.encode(request.body).decode()
         task = next((each for each in self._tasks if each.prompt in text), None)
         shell = _shell_of(request.body)
@@ -217,7 +219,7 @@ class ScriptedSolver:
 
 
 def _shell_of(body: Any) -> tuple[str, dict[str, Any]] | None:
-    """Return the name and the parameters of the tool that runs commands, in any vendor's request."""
+    """Return the name and parameters of the command tool from a request in any vendor's format."""
     for described in _tools_in(body):
         if str(described.get("name")).lower() in SHELLS:
             schemas = (described.get(key) for key in ("parameters", "input_schema", "parametersJsonSchema"))
@@ -234,7 +236,7 @@ def _tools_in(body: Any) -> list[dict[str, Any]]:
 
 
 def _arguments(schema: Mapping[str, Any], command: str) -> dict[str, Any]:
-    """Return the arguments for a command, by the names that the tool has for them."""
+    """Return the arguments for running a command, under the tool's own parameter names."""
     properties: Mapping[str, Any] = schema.get("properties", {})
     named = next((name for name in ("command", "cmd", "script") if name in properties), "command")
     is_list = properties.get(named, {}).get("type") == "array"

@@ -1,8 +1,8 @@
-"""How long it takes to export and to import a thousand sessions, and whether Harbor accepts each.
+"""Measure exporting and importing a thousand sessions, and check that Harbor accepts each of them.
 
 Run: python -m bench.export [SESSIONS]
-The sessions are those of the tests, with all types of events and one child agent each, and with as much text of
-commands as sessions of a working day have. The goal is 1,000 sessions in 10 s with no invalid one.
+The sessions come from the tests. They contain all types of events, one child agent each, and as much command output as
+a typical working session. The goal is 1,000 sessions in 10 s, all valid.
 """
 
 import os
@@ -28,7 +28,7 @@ OUTPUT: Final = "".join(
 
 
 def work(steps: int) -> list[Event]:
-    """Return the events of a turn with calls and their output, about 3 kB each."""
+    """Return the events of a turn with tool calls and their outputs, of about 3 kB each."""
     events: list[Event] = [UserSaid("u", (TextPart("Find out why the requests are slow."),))]
     for number in range(steps):
         name, call = f"msg_{number:016x}", f"call_{number:016x}"
@@ -45,7 +45,7 @@ def work(steps: int) -> list[Event]:
 
 
 def prepare(home: Path, sessions: int) -> int:
-    """Write the sessions; return the bytes of their records."""
+    """Write the sessions; return the total size of their records in bytes."""
     ToolSchemaStore(home).keep(TOOLS)
     written = 0
     for number in range(sessions):
@@ -62,17 +62,17 @@ def prepare(home: Path, sessions: int) -> int:
 
 
 class Took(NamedTuple):
-    """How long a command took, and its CPU time; a busy machine increases only the first."""
+    """The wall time and CPU time of a command; a busy machine increases only the wall time."""
 
     whole_s: float
     cpu_s: float
 
     def __str__(self) -> str:
-        return f"{self.whole_s:7.2f} s, {self.cpu_s:6.2f} s of it computing"
+        return f"{self.whole_s:7.2f} s, of which {self.cpu_s:6.2f} s CPU"
 
 
 def timed(home: Path, *command: str) -> Took:
-    """Run a command of hermes-acp; return how long it took."""
+    """Run a hermes-acp command; return how long it took."""
     begun, before = time.perf_counter(), os.times()
     environment = {**os.environ, "HERMES_HOME": str(home)}
     subprocess.run(
@@ -84,7 +84,7 @@ def timed(home: Path, *command: str) -> Took:
 
 
 def count_valid(file: Path) -> str:
-    """Return how many trajectories Harbor's own models accept, or that it is not installed."""
+    """Return how many trajectories Harbor's own models accept, or a note that Harbor is not installed."""
     if not HARBOR.is_dir():
         return "not checked: run tests/install.sh to install Harbor"
     with file.open("rb") as lines:

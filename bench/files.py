@@ -1,10 +1,9 @@
-"""The tools on files: a round trip of reading and editing, and a search of a large tree beside ripgrep alone.
+"""Measure the file tools: a read and edit round trip, and a search of a large tree compared with ripgrep alone.
 
-The round trip is a `read_file` and an `edit_file`, each understood, judged and carried out by the agent's own way of
-running calls, over a record in memory; beside it the same work done by hand: read, replace, write aside, sync,
-rename.
-The search goes through the tool as well; ripgrep alone is started with the same options, and both take turns.
-Run: python -m bench.files [FILES [FOLDER]], FILES being how many the tree has.
+The round trip is a `read_file` and an `edit_file`, each parsed, checked by the policy and executed by the agent's own
+code, with a record in memory. The floor is the same work done directly: read, replace, write to a temporary file, sync,
+rename. The search also goes through the tool; ripgrep alone is started with the same options, and the two alternate.
+Run: python -m bench.files [FILES [FOLDER]], where FILES is the number of files in the tree.
 """
 
 import os
@@ -34,7 +33,7 @@ NEEDLE = "the needle stands here"
 
 
 def open_bench(folder: Path) -> Turn:
-    """Open a turn in a real folder, in the mode that edits without asking."""
+    """Open a turn in a real folder, in the mode that allows edits without asking."""
     place = str(folder.resolve())
     workspace = BACKEND.open(place, (place,), {"PATH": os.defpath})
     turn = open_turn(ScriptedProvider(), MemoryJournal(), workspace)
@@ -43,7 +42,7 @@ def open_bench(folder: Path) -> Turn:
 
 
 class Counter:
-    """Fresh IDs for calls and steps."""
+    """Generates new IDs for calls and steps."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -96,8 +95,8 @@ async def bench_round_trip(folder: Path) -> bool:
         floor.append((time.perf_counter() - begun) * 1000)
     median, p95 = statistics.median(taken), sorted(taken)[int(0.95 * ROUNDS)]
     print(
-        f"read_file and edit_file, ms: median {median:.2f}, p95 {p95:.2f}, of the processor "
-        f"{statistics.median(cpu_ms):.2f}; by hand {statistics.median(floor):.3f}; "
+        f"read_file and edit_file, ms: median {median:.2f}, p95 {p95:.2f}, CPU "
+        f"{statistics.median(cpu_ms):.2f}; floor {statistics.median(floor):.3f}; "
         f"goal {GOAL_ROUND_TRIP_MS:g}"
     )
     return median <= GOAL_ROUND_TRIP_MS

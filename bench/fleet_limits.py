@@ -1,13 +1,13 @@
-"""A fleet's approvals over a kill of Temporal's server, and its limit of runs at once, on real servers.
+"""Test a fleet on real servers: approvals that survive a kill of the Temporal server, and the limit on concurrent runs.
 
 python -m bench.fleet_limits approvals [RUNS]
 python -m bench.fleet_limits starts [STARTS [LIMIT]]
 python -m bench.fleet_limits dispatches [RUNS [LIMIT]]
-Approvals: all runs wait for an answer when the server is killed with SIGKILL. Half of them are answered while it is
-down, the others afterwards. Each must be continued once, with its own answer.
-Starts: workers that would take everything at once claim short runs of a profile in Postgres, which decides; some are
-interrupted, which returns their runs to the queue. Never may more run than the profile may have.
-Dispatches: the same through Temporal, with workers that end in the middle of their work and are replaced.
+`approvals`: all runs are waiting for an answer when the server is killed with SIGKILL. Half of them are answered while
+it is down, the others afterwards. Each must be continued once, with its own answer. `starts`: workers without limits of
+their own claim short runs of a profile in Postgres, which enforces the limit; some are interrupted, which returns their
+runs to the queue. The profile's limit must never be exceeded. `dispatches`: the same through Temporal, with workers
+that end in the middle of their work and are replaced.
 """
 
 import random
@@ -53,14 +53,14 @@ WAIT_S = 3600.0
 
 
 async def wait_for(runs: Runs, state: RunState, number: int) -> None:
-    """Wait until this many runs are in a state."""
+    """Wait until the given number of runs are in a state."""
     with anyio.fail_after(WAIT_S):
         while len(await runs.list(RunFilter(states=(state,), limit=number))) < number:
             await anyio.sleep(LOOK_S)
 
 
 async def approvals(folder: Path, servers: FleetServers, temporal: TemporalServer, number: int) -> list[str]:
-    """Kill Temporal's server while runs wait for answers; return what went wrong."""
+    """Kill the Temporal server while runs wait for answers; return the faults."""
     stage = FleetStage(folder / "one", servers, "approvals")
     runs, faults = stage.open(), list[str]()
     for each in range(number):
@@ -90,7 +90,7 @@ async def approvals(folder: Path, servers: FleetServers, temporal: TemporalServe
 
 
 class CountingDriver(ScriptedDriver):
-    """Drives each run for a moment, and counts how many at once, over all workers."""
+    """Drives each run briefly and counts the concurrent runs of all workers."""
 
     def __init__(self, longest_s: float) -> None:
         super().__init__()
@@ -103,7 +103,7 @@ class CountingDriver(ScriptedDriver):
 
 
 async def starts(uri: str, number: int, limit: int) -> list[str]:
-    """Claim many runs at once under a limit; return what went wrong."""
+    """Claim many runs concurrently under a limit; return the faults."""
     driver, claimed, begun = CountingDriver(0.02), 0, time.perf_counter()
     rng, ended = random.Random(1), set[str]()
     database = PostgresDatabase(uri, "starts", MIGRATIONS)
@@ -142,33 +142,33 @@ async def starts(uri: str, number: int, limit: int) -> list[str]:
     total = await database.read(count_starts)
     await database.aclose()
     print(f"{number} runs, limit {limit}, {CLAIMERS} workers: {total} starts in {took_s:.0f} s")
-    print(f"at most {driver.most_running} driven at once, at most {claimed} claimed at once")
+    print(f"at most {driver.most_running} driven concurrently, at most {claimed} claimed concurrently")
     return over_limit(limit, driver.most_running, claimed)
 
 
 def insert_all(connection: TableConnection, orders: Sequence[RunOrder]) -> None:
-    """Queue runs."""
+    """Insert runs into the queue."""
     for each in orders:
         insert_run(connection, each, time.time())
 
 
 def count_running(connection: TableConnection) -> int:
-    """Return how many runs are claimed."""
+    """Return how many runs are currently claimed."""
     return connection.execute("SELECT count(*) FROM runs WHERE state = 'running'").fetchone()[0]
 
 
 def count_starts(connection: TableConnection) -> int:
-    """Return how often runs were claimed."""
+    """Return the total number of claims."""
     return connection.execute("SELECT sum(epoch) FROM runs").fetchone()[0]
 
 
 def over_limit(limit: int, *found: int) -> list[str]:
-    """Return what exceeds the limit."""
+    """Return a fault for each count that exceeds the limit."""
     return [f"the limit of {limit} was exceeded: {each}" for each in found if each > limit]
 
 
 async def dispatches(folder: Path, servers: FleetServers, number: int, limit: int) -> list[str]:
-    """Drive runs through Temporal under a limit; return what went wrong."""
+    """Drive runs through Temporal under a limit; return the faults."""
     stage = FleetStage(folder / "one", servers, "dispatches", max_running=limit)
     runs, driver = stage.open(), CountingDriver(LONG_S)
     rng, begun, shown, claimed = random.Random(1), time.perf_counter(), 0.0, 0
@@ -176,7 +176,7 @@ async def dispatches(folder: Path, servers: FleetServers, number: int, limit: in
         await runs.start(order(f"run{each}"))
 
     async def keep_worker() -> None:
-        """Run a worker again and again, each for some seconds."""
+        """Run one worker after another, each for a few seconds."""
         while True:
             with anyio.move_on_after(rng.uniform(WORKER_S, 3 * WORKER_S)):
                 await stage.open(EngineSettings()).work(driver, WorkScope(seats=SEATS))
@@ -195,12 +195,12 @@ async def dispatches(folder: Path, servers: FleetServers, number: int, limit: in
     await stage.aclose()
     took_s = time.perf_counter() - begun
     print(f"{number} runs through Temporal, limit {limit}: {len(driver.driven)} starts in {took_s:.0f} s")
-    print(f"at most {driver.most_running} driven at once, at most {claimed} claimed at once")
+    print(f"at most {driver.most_running} driven concurrently, at most {claimed} claimed concurrently")
     return over_limit(limit, driver.most_running, claimed)
 
 
 async def main(arguments: list[str]) -> int:
-    """Run one of the three on servers of its own; return the exit code."""
+    """Run one of the three tests on its own servers; return the exit code."""
     what, numbers = arguments[0], [int(each) for each in arguments[1:]]
     with TemporaryDirectory(prefix="fleet-limits-") as made:
         folder = Path(made).resolve()
@@ -218,7 +218,7 @@ async def main(arguments: list[str]) -> int:
                     faults = await dispatches(folder, servers, *numbers)
         finally:
             temporal.kill()
-    print("\n".join(faults) or "Nothing was lost, and nothing was exceeded.")
+    print("\n".join(faults) or "Nothing was lost, and no limit was exceeded.")
     return bool(faults)
 
 

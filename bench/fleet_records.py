@@ -1,10 +1,11 @@
-"""Records that machines share: what a settle costs more, how late a follower is, and 200 partitions.
+"""Measure records that machines share: the extra cost of a settle, the lag of a follower, and 200 network partitions.
 
 Run: python -m bench.fleet_records [PARTITIONS]
-Two home folders of one profile share a real Postgres server. A settle is compared with one of a home folder that shares
-nothing. In each partition, the machine that holds the record is separated from the database while it writes, and the
-other machine takes the record over: every settled event must be there once, in order, on both. A connection is broken
-off, or stalls in a relay, or, for root with iptables, the kernel drops its packets in both directions.
+Two home folders of one profile share a real Postgres server. The cost of a settle is compared with that of a home
+folder that shares nothing. In each partition, the machine that holds the record is cut off from the database while it
+writes, and the other machine takes the record over. Every settled event must then exist exactly once, in order, on both
+machines. The connection is closed, or stalls in a relay, or (as root, with iptables) has its packets dropped by the
+kernel in both directions.
 """
 
 import os
@@ -39,7 +40,7 @@ GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream,
 
 
 class Machine:
-    """A home folder of the profile; without a database, it shares nothing."""
+    """A machine with a home folder of the profile; without a database, it shares nothing."""
 
     def __init__(
         self, home: Path, uri: str | None, settings: EngineSettings, patience_s: float = 20.0
@@ -188,7 +189,7 @@ async def network(socket_path: str) -> AsyncGenerator[Network]:
 
 
 async def add(transcript: Transcript, word: str) -> bool:
-    """Add a note; return whether it was settled."""
+    """Add a note to the record; return whether it was settled."""
     try:
         transcript.append(NoteAdded(word))
         await transcript.settle()
@@ -198,7 +199,7 @@ async def add(transcript: Transcript, word: str) -> bool:
 
 
 async def opened(machine: Machine) -> Transcript:
-    """Open the record, retrying as long as another process seems to have it open."""
+    """Open the record, retrying while another process seems to have it open."""
     while True:
         with suppress(Busy):
             transcript = await machine.open("ses_split")
@@ -208,7 +209,7 @@ async def opened(machine: Machine) -> Transcript:
 
 
 def can_drop() -> bool:
-    """Return whether this process may make the kernel drop packets."""
+    """Return whether this process can make the kernel drop packets."""
     listing = ["iptables", "-w", "-L", "INPUT", "-n"]
     return (
         bool(shutil.which("iptables"))
@@ -217,7 +218,7 @@ def can_drop() -> bool:
 
 
 async def partitions(folder: Path, socket_path: str, count: int) -> tuple[int, int, int]:
-    """Cut machines off, one after another; return how many events were settled, refused, and are wrong."""
+    """Cut machines off one after another; return the numbers of settled, refused and wrong events."""
     chance = Random(count)
     kinds = ("stall", "cut", "drop") if can_drop() else ("stall", "cut")
     print(f"partitions   by {', '.join(kinds)}", flush=True)
@@ -275,7 +276,7 @@ async def partitions(folder: Path, socket_path: str, count: int) -> tuple[int, i
 
 
 async def wrong_events(folder: Path, socket_path: str, settled: list[str]) -> int:
-    """Return how many events differ from those that were settled, as a new machine reads them."""
+    """Return how many events read by a new machine differ from those that were settled."""
     machine = Machine(folder / "final", socket_uri(socket_path), QUICK)
     await machine.store.sharing.fetch("ses_split")
     found = [word for word in machine.notes("ses_split") if word in set(settled)]
@@ -309,7 +310,7 @@ async def main(count: int) -> None:
         print(
             f"partitions   {count} in {time.perf_counter() - began:.0f} s: {settled} events settled, ", end=""
         )
-        print(f"{refused} late ones refused, {wrong} wrong")
+        print(f"{refused} late ones rejected, {wrong} wrong")
 
 
 if __name__ == "__main__":

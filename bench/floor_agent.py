@@ -1,4 +1,4 @@
-"""A minimal agent: the standard library, one thread, no safety. Figures are compared with this floor."""
+"""A minimal agent, with only the standard library, one thread and no safety checks, as a floor for measurements."""
 
 import json
 import os

@@ -1,8 +1,8 @@
-"""Many folders with skills open in one process beside a single one; sessions up to the descriptor limit.
+"""Measure many open folders with skills in one process, compared with a single one, and the descriptor limit.
 
 Run: python -m bench.folders [FOLDERS ...]
-Each folder has skills of its own and one session; the home has skills too. After every session is open and has had one
-turn, prompts go to sessions in turn; then nobody does anything for a while and the process is watched.
+Each folder has its own skills and one session; the home folder has skills too. Once every session is open and has had
+one turn, the sessions are prompted in rotation. Then the idle process is observed for a while.
 """
 
 import json
@@ -30,9 +30,9 @@ SCRIPT = {"rules": [], "default": [{"text": "Still here."}], "pick": "cycle"}
 
 
 def main(counts: Sequence[int]) -> None:
-    """Print one row for each number of folders, then what happens at the descriptor limit."""
+    """Print one row for each number of folders, then the behaviour at the descriptor limit."""
     prepare()
-    print(f"{PROMPTS} prompts over all sessions; {IDLE_S:.0f} s idle; p95 beside that of the first row")
+    print(f"{PROMPTS} prompts over all sessions; {IDLE_S:.0f} s idle; p95 relative to the first row")
     first_p95 = 0.0
     with model_server(SCRIPT) as url:
         for count in counts:
@@ -56,7 +56,7 @@ def _begin(url: str, environment: dict[str, str]) -> Agent:
     for number in range(3):
         _skill(home / "skills", f"home-{number}")
     agent = Agent(OURS, environment | named)
-    watchdog = threading.Timer(PATIENCE_S, agent.process.kill)  # a process that hangs is a row of its own
+    watchdog = threading.Timer(PATIENCE_S, agent.process.kill)  # a process that hangs gets its own row
     watchdog.daemon = True
     watchdog.start()
     agent.call("initialize", {"protocolVersion": 1, "clientCapabilities": {}})
@@ -100,7 +100,7 @@ def measure(url: str, count: int) -> tuple[float, float, str]:
 
 
 def _switches(pid: int) -> int:
-    """Count how often any thread of the process gave up the processor to wait."""
+    """Count the voluntary context switches of all threads of the process."""
     count = 0
     for task in Path(f"/proc/{pid}/task").iterdir():
         lines = (task / "status").read_text().splitlines()
@@ -109,7 +109,7 @@ def _switches(pid: int) -> int:
 
 
 def _at_the_limit(url: str) -> str:
-    """Open sessions until a low limit of descriptors stops it, then prompt in each."""
+    """Open sessions until a low descriptor limit prevents more, then send a prompt to each."""
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     with surroundings() as (environment, cwd):
         resource.setrlimit(resource.RLIMIT_NOFILE, (SOFT_LIMIT, limits[1]))
@@ -136,7 +136,7 @@ def _at_the_limit(url: str) -> str:
         agent.close()
     return (
         f"descriptor limit {HARD_LIMIT}: {len(sessions)} sessions opened, {served} of them then served; "
-        f"the next was answered {json.dumps(refused)}"
+        f"the response to the next one was {json.dumps(refused)}"
     )
 
 

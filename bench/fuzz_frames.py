@@ -1,9 +1,9 @@
-"""A million spoiled frames through the reader, the envelope, the salvage and a live connection.
+"""Fuzz the reader, the envelope, the salvage and a live connection with a million corrupted frames.
 
 Run: python -m bench.fuzz_frames [--frames 1000000] [--seed 1]
 
-Nothing may raise what it does not
-promise, nothing may hang, memory must stay flat, and after every thousand frames the connection must still answer.
+Nothing may raise an undocumented exception or hang, memory must stay flat, and the connection must still answer after
+every thousand frames.
 """
 
 import argparse
@@ -39,7 +39,7 @@ MAX_GROWTH_MIB: Final = 16.0
 
 
 def judge(frame: bytes) -> str:
-    """Classify one frame and decode its contents; return its kind, raise on anything unexpected."""
+    """Classify one frame and decode its contents; return its kind. Raises on anything unexpected."""
     message = envelope.classify(frame)
     if isinstance(message, Malformed):
         reply = msgspec.json.decode(message.encode())
@@ -59,7 +59,7 @@ def judge(frame: bytes) -> str:
 
 
 def decode_or_refuse(shape: Any, data: Raw) -> bool:
-    """Decode with salvage; return False for the two documented refusals."""
+    """Decode with salvage; return False on either of the two documented errors."""
     try:
         salvage.decode(shape, data)
     except (msgspec.ValidationError, msgspec.DecodeError):
@@ -68,7 +68,7 @@ def decode_or_refuse(shape: Any, data: Raw) -> bool:
 
 
 def fuzz_parts(spoiler: Spoiler, frames: int) -> Counter[str]:
-    """Send corrupted frames through reader, envelope and salvage; return how many of each kind resulted."""
+    """Send corrupted frames through reader, envelope and salvage; return the number of results of each kind."""
     reader = LineReader(MAX_FRAME_BYTES)
     kinds: Counter[str] = Counter()
     for _ in range(frames):
@@ -85,7 +85,7 @@ def fuzz_parts(spoiler: Spoiler, frames: int) -> Counter[str]:
 
 
 class Decoding:
-    """A handler that decodes what it gets with the method's types, as an agent does."""
+    """A handler that decodes parameters with the method's types, as an agent does."""
 
     def __init__(self) -> None:
         self.bugs: list[BaseException] = []
@@ -135,7 +135,7 @@ class FarEnd:
                     self._is_answered.set()
 
     async def send_batch(self, spoiler: Spoiler, frames: int, name: str) -> None:
-        """Send frames, then a valid request; return when that is answered."""
+        """Send the frames, then a valid request; return once that is answered."""
         self._probe, self._is_answered = name, anyio.Event()
         batch = b"".join(spoiler.spoil() + b"\n" for _ in range(frames))
         for piece in spoiler.split(batch):
@@ -144,7 +144,7 @@ class FarEnd:
         await self._is_answered.wait()
 
     async def answer_calls(self) -> None:
-        """Answer every call that the connection made; a corrupted reply may have ended some."""
+        """Answer every call that the connection made, except those that a corrupted reply has already ended."""
         calls, self.our_calls = self.our_calls, []
         for call_id in calls:
             if isinstance(call_id, int):
@@ -152,7 +152,7 @@ class FarEnd:
 
 
 async def fuzz_connection(spoiler: Spoiler, frames: int) -> int:
-    """Send corrupted frames to a live connection that makes its own calls; return how many answers came."""
+    """Send corrupted frames to a live connection that makes its own calls; return the number of responses."""
     near, far = memory_pair()
     handler, end = Decoding(), FarEnd(far)
     connection = Connection(
@@ -177,18 +177,18 @@ async def fuzz_connection(spoiler: Spoiler, frames: int) -> int:
                     await end.answer_calls()
         connection.close_soon()
     if handler.bugs:
-        raise RuntimeError(f"{len(handler.bugs)} exceptions nobody foresaw") from handler.bugs[0]
+        raise RuntimeError(f"{len(handler.bugs)} unexpected exceptions") from handler.bugs[0]
     return end.answers
 
 
 def read_resident_mib() -> float:
-    """Return the resident memory of this process now."""
+    """Return the current resident memory of this process in MiB."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def watch() -> None:
-    """End the process with a stack if it is not called again in time, even when native code hangs."""
+    """End the process with a stack trace unless called again in time, even when native code hangs."""
     faulthandler.dump_traceback_later(HANG_S, exit=True)
 
 
@@ -211,17 +211,19 @@ def main(frames: int, seed: int) -> None:
         live_s += time.perf_counter() - started_at_s
     faulthandler.cancel_dump_traceback_later()
     end_mib = read_resident_mib()
-    print(f"{frames:,} spoiled frames through reader, envelope and salvage: {frames / parts_s:,.0f} a second")
+    print(
+        f"{frames:,} corrupted frames through reader, envelope and salvage: {frames / parts_s:,.0f} a second"
+    )
     for kind, count in kinds.most_common():
         print(f"  {count:9,} {kind}")
     print(f"{frames:,} through live connections: {frames / live_s:,.0f} a second, {answers:,} answers")
-    print(f"memory {start_mib:.1f} MiB at the start, {end_mib:.1f} MiB at the end; no death, no hang")
+    print(f"memory {start_mib:.1f} MiB at the start, {end_mib:.1f} MiB at the end; no crash, no hang")
     if end_mib - start_mib > MAX_GROWTH_MIB:
         sys.exit("memory is not flat")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Spoiled frames against the peer.")
+    parser = argparse.ArgumentParser(description="Fuzz the peer with corrupted frames.")
     parser.add_argument("--frames", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()

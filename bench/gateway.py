@@ -1,4 +1,4 @@
-"""The gateway on a platform in memory: from a message to the first word of its answer, warm.
+"""Measure the gateway on an in-memory platform: the time from a message to the first word of its answer, warm.
 
 Run: python -m bench.gateway [MESSAGES]
 """
@@ -19,7 +19,7 @@ GAP_S = 0.02
 
 
 async def measure(messages: int) -> list[float]:
-    """Return the seconds from each message until its answer begins to be shown."""
+    """Return the seconds from each message until the first part of its answer is shown."""
     words = tuple(f"word{number} " for number in range(WORDS))
     script = Script((Reply(words, delay_s=GAP_S),), pick="cycle")
     found: list[float] = []
@@ -42,7 +42,7 @@ async def measure(messages: int) -> list[float]:
 def main(messages: int) -> None:
     prepare()
     found = anyio.run(measure, messages)
-    print(f"{messages} messages to a warm agent; median (least … greatest); goal: 300 ms")
+    print(f"{messages} messages to a warm agent; median (min … max); goal: 300 ms")
     print(f"first word, ms   {spread(found, 1e3)}")
 
 

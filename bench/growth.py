@@ -1,11 +1,11 @@
-"""How the cost of the same work grows with the size of what it works on, beside a floor measured in the same run.
+"""Measure how the cost of an operation grows with the size of its input, compared with a floor from the same run.
 
 Run: python -m bench.growth [ROW ...] [--list] [--before FOLDER]
 Without names, all rows are measured. With --before, the code of another checkout is measured in the same run.
 
 To add a row, export it from a module in `bench/growth_rows` as a member of `ROWS`. A row has a name, at least four
-sizes where that makes sense, and a function that measures one size: what our code costs, what the floor costs, and
-notes. What costs memory or must start fresh belongs in a probe: a script that prints one JSON object.
+sizes where that makes sense, and a function that measures one size: the cost of our code, the cost of the floor, and
+notes. Anything that measures memory or needs a fresh process belongs in a probe: a script that prints one JSON object.
 """
 
 import argparse
@@ -29,7 +29,7 @@ PROBE_TIMEOUT_S = 900
 
 
 class Measured(Struct, frozen=True):
-    """The costs at one size: ours and the floor in the row's unit, and notes."""
+    """The costs at one size, ours and the floor's, in the row's unit, with notes."""
 
     ours: float
     floor: float
@@ -40,7 +40,7 @@ class Row(Struct, frozen=True):
     """One row of the table: the sizes of the work, and a function that measures one size.
 
     The function gets the size, an empty folder to work in, and the checkout whose code is measured. `goal` is the
-    greatest ratio to the floor, or None if only the notes have a goal.
+    maximum ratio to the floor, or None if only the notes have a goal.
     """
 
     name: str
@@ -75,7 +75,7 @@ def find_rows() -> dict[str, Row]:
 
 
 def measure_row(row: Row, before: Path | None) -> bool:
-    """Print a row's sizes; return whether all are within its goal."""
+    """Measure and print all sizes of a row; return whether they are within its goal."""
     is_held = True
     for size in row.sizes:
         checkouts = (ROOT, before) if before else (ROOT,)
@@ -99,8 +99,8 @@ def main(arguments: Sequence[str]) -> int:
     """Measure the named rows, or all; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m bench.growth")
     parser.add_argument("names", nargs="*", metavar="ROW")
-    parser.add_argument("--list", action="store_true", help="list the rows and end")
-    parser.add_argument("--before", type=Path, metavar="FOLDER", help="another checkout to measure too")
+    parser.add_argument("--list", action="store_true", help="list the rows and exit")
+    parser.add_argument("--before", type=Path, metavar="FOLDER", help="also measure this other checkout")
     options = parser.parse_args(arguments)
     rows = find_rows()
     if options.list:
@@ -108,7 +108,7 @@ def main(arguments: Sequence[str]) -> int:
             print(f"{row.name:16} {', '.join(f'{size:,}' for size in row.sizes)}")
         return 0
     if unknown := set(options.names) - rows.keys():
-        parser.error(f"unknown row {min(unknown)}; known are {', '.join(rows)}")
+        parser.error(f"unknown row {min(unknown)}; known rows: {', '.join(rows)}")
     prepare()
     print(f"{'row':16} {'size':>13} {'ours':>10} {'floor':>10} {'ratio':>7}  {'unit':8} notes")
     held = [measure_row(rows[name], options.before) for name in options.names or rows]

@@ -1,4 +1,4 @@
-"""Start → initialize, session/new and memory of an editor's process: alone, and handed over to a resident process.
+"""Compare an editor's process on its own with one that hands over to a resident process: start-up and memory.
 
 Run: python -m bench.handover [RUNS]
 """
@@ -16,7 +16,7 @@ TICKS_A_SECOND = 100
 
 
 class Figures:
-    """Measurements of the runs of one kind."""
+    """The measurements of one kind of run."""
 
     def __init__(self) -> None:
         self.wall_s: list[float] = []
@@ -37,7 +37,7 @@ class Figures:
 
 
 def cpu_s(pid: int) -> float:
-    """Return the processor time that a process has used."""
+    """Return the CPU time that a process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS_A_SECOND
 
@@ -69,7 +69,7 @@ def main(runs: int) -> None:
         ("first session/new, ms", alone.new_s, handed.new_s, 1e3),
         ("memory of that process, MiB", alone.memory_mib, handed.memory_mib, 1),
     )
-    print(f"{runs} runs each, in turn; median (least … greatest)")
+    print(f"{runs} runs each, alternating; median (min … max)")
     for name, a, b, scale in rows:
         ratio = statistics.median(b) / statistics.median(a)
         print(f"{name:30} alone {spread(a, scale):28} handed over {spread(b, scale):28} ratio {ratio:5.2f}")

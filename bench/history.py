@@ -1,8 +1,8 @@
-"""session/load of a session of 10,000 items, and session/list of 1,000 sessions.
+"""Measure session/load for a session of 10,000 items, and session/list for 1,000 sessions.
 
 Run: python -m bench.history [RUNS] [ITEMS] [SESSIONS]
-The floor of a load is the least that reading a record and sending it again can cost: a bare process that decodes
-each line with the standard library and prints it. What is shown is compared with what was stored, in its order.
+The floor for a load is a bare process that decodes each line of the record with the standard library and prints it. The
+loaded items are compared with the stored ones, including their order.
 """
 
 import json
@@ -67,7 +67,7 @@ def _write_session(home: Path, session_id: str, cwd: str, turns: int) -> Path:
 
 
 def _expected(turns: int) -> list[str]:
-    """Return what an editor must be shown, one mark per item."""
+    """Return what an editor must be shown, as one mark per item."""
     return [
         f"{mark} {number}"
         for number in range(turns)
@@ -83,7 +83,7 @@ def _mark(update: dict[str, object]) -> str | None:
             for mark in ("question", "I look into file", "answer"):
                 if f'"{mark} ' in text:
                     return f"{mark} {text.split(f'{mark} ', 1)[1].split(':')[0].split()[0]}"
-            raise RuntimeError(f"words nobody said: {text[:200]}")
+            raise RuntimeError(f"unexpected text: {text[:200]}")
         case "tool_call":
             return f"card {str(update['toolCallId']).removeprefix('call_')}"
         case "tool_call_update" if update.get("status") == "completed":
@@ -93,7 +93,7 @@ def _mark(update: dict[str, object]) -> str | None:
 
 
 class Loads:
-    """Measurements of loading."""
+    """The measurements of loading."""
 
     def __init__(self) -> None:
         self.bare_s: list[float] = []
@@ -126,12 +126,12 @@ class Loads:
             self.peak_mib.append(agent.peak_mib())
             shown = [mark for _, update in agent.updates if (mark := _mark(update))]
             if shown != _expected(turns):
-                raise RuntimeError(f"{len(shown)} items were shown, not those stored or not in their order")
+                raise RuntimeError(f"{len(shown)} items were shown, but not the stored ones in their order")
             self._measure_beside(agent, cwd)
             agent.close()
 
     def _measure_beside(self, agent: Agent, cwd: str) -> None:
-        """Send requests to another session while the long one is loaded again; keep the longest wait."""
+        """Send requests to another session while the long one is loaded again, and record the longest wait."""
         loading = agent.begin("session/load", {"sessionId": "long", "cwd": cwd, "mcpServers": []})
         waits_s: list[float] = []
         is_loaded = False
@@ -148,7 +148,7 @@ class Loads:
 
 
 class Lists:
-    """Measurements of listing."""
+    """The measurements of listing."""
 
     def __init__(self) -> None:
         self.first_s: list[float] = []
@@ -195,17 +195,17 @@ def main(runs: int, items: int, sessions: int) -> None:
     for _ in range(runs):
         loads.measure(items)
         lists.measure(sessions)
-    print(f"{runs} runs; median (least … greatest); order and completeness were compared each time")
+    print(f"{runs} runs; median (min … max); order and completeness were checked each time")
     report_row(f"load of {items:,} items, wall, ms", loads.bare_s, loads.wall_s, 1e3)
     print(f"{'  CPU, ms':40} {spread(loads.cpu_s, 1e3)}")
     print(f"{'  longest wait of another session, ms':40} {spread(loads.beside_s, 1e3)}")
     print(f"{'  sent, MB':40} {loads.sent_bytes / 1e6:8.1f}")
-    print(f"{'  memory kept, MiB':40} {spread(loads.growth_mib)}")
+    print(f"{'  memory retained, MiB':40} {spread(loads.growth_mib)}")
     print(f"{'  peak memory, MiB':40} {spread(loads.peak_mib)}")
     print(f"{f'first page of {sessions:,}, index lost, ms':40} {spread(lists.first_s, 1e3)}")
     print(f"{'  all pages, ms':40} {spread(lists.all_s, 1e3)}")
-    print(f"{'first page, index there, ms':40} {spread(lists.later_s, 1e3)}")
-    print(f"{'  a further page, ms':40} {spread(lists.page_s, 1e3)}")
+    print(f"{'first page, index present, ms':40} {spread(lists.later_s, 1e3)}")
+    print(f"{'  one more page, ms':40} {spread(lists.page_s, 1e3)}")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Kill -9 of a hub, or of the process of a user's profile, at random moments of starts, turns and ends.
+"""Kill a hub or a profile's process with SIGKILL at random moments, and check that its users are served again.
 
 python -m bench.hub_kills [KILLS [SEED]]
-Two users work at once. In each round both connect, continue their session and send a prompt, and something is killed
-meanwhile; a killed hub is started again. Afterwards each user must be served again, in the same session, which contains
-each prompt at most once. At the end the audit log is intact, and no process is left that a hub has started.
+Two users work concurrently. In each round, both connect, continue their session and send a prompt, while a process is
+killed; a killed hub is restarted. Afterwards, each user must be served again in the same session, which must contain
+each prompt at most once. At the end, the audit log must be intact, and no process that a hub started may be left.
 """
 
 import random
@@ -37,12 +37,12 @@ LOST = (OSError, websockets.WebSocketException)
 
 
 def choose(_: Recorded) -> Reply:
-    """Answer every prompt with a few words, over half a second."""
+    """Answer every prompt with a few words, spread over half a second."""
     return Reply(("I ", "am ", "still ", "here."), delay_s=0.12)
 
 
 def profile_processes(home: Path) -> list[psutil.Process]:
-    """Return all processes of profiles that hubs of a home folder have started."""
+    """Return all profile processes that hubs of a home folder have started."""
     found: list[psutil.Process] = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):
@@ -52,7 +52,7 @@ def profile_processes(home: Path) -> list[psutil.Process]:
 
 
 class User:
-    """One user: a token, a session, and what was sent in it."""
+    """One user: a token, a session, and the prompts sent in it."""
 
     def __init__(self, token: str, folder: Path) -> None:
         self.token = token
@@ -117,7 +117,7 @@ class Bench:
         self._rng = random.Random(seed)
 
     async def round(self, number: int) -> None:
-        """Work, kill something, and be served again."""
+        """Work, kill a process, and check that the users are served again."""
         async with anyio.create_task_group() as tasks:
             for user in self._users:
                 tasks.start_soon(self._try, user)
@@ -147,7 +147,7 @@ class Bench:
             self.counts["process of a profile"] += 1
 
     async def _try(self, user: User) -> str:
-        """Work once; return why that failed, or an empty string."""
+        """Do one user's work once; return why that failed, or an empty string."""
         try:
             await user.work(self._hub)
         except LOST as error:
@@ -161,7 +161,7 @@ class Bench:
 
 
 async def main(kills: int, seed: int) -> int:
-    """Run all rounds and print what was found; return the exit code."""
+    """Run all rounds and print the findings; return the exit code."""
     with TemporaryDirectory(prefix="hub-kills-") as made:
         folder = Path(made).resolve()
         async with serve(Script(choose=choose)) as model, hub_of(folder / "home", model, rates=FREE) as hub:
@@ -182,7 +182,7 @@ async def main(kills: int, seed: int) -> int:
     slowest, ordered = max(bench.served_s), sorted(bench.served_s)
     print(f"{kills} kills, seed {seed}: {dict(bench.counts)}, {sum(user.sent for user in users)} prompts")
     print(f"both users served again: median {ordered[len(ordered) // 2]:.1f} s, at most {slowest:.1f} s")
-    print("\n".join(bench.faults) or "Everybody was served again, and nothing was left behind.")
+    print("\n".join(bench.faults) or "All users were served again, and nothing was left behind.")
     return bool(bench.faults)
 
 

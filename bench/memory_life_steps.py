@@ -1,4 +1,4 @@
-"""The scripted model of `bench.memory_life`: what it does with the real tools, under the real policy."""
+"""The scripted model of `bench.memory_life`, which uses the real tools under the real policy."""
 
 import re
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ MODES: Final[tuple[Mode, ...]] = ("ask", "accept_edits", "auto", "bypass")
 
 
 class Told(Struct, frozen=True):
-    """What came of a note: whether it was stored and asked about, the advice to the model, how much text both were."""
+    """The result of a note: whether it was stored and asked about, the advice to the model, and their length."""
 
     is_stored: bool
     is_asked: bool
@@ -64,12 +64,12 @@ class Told(Struct, frozen=True):
 
     @property
     def doubted(self) -> bool:
-        """Whether the model was told that the note may contradict another."""
+        """Whether the model was warned that the note may contradict another one."""
         return bool(self.advice)
 
 
 class Moment:
-    """The progress of a call, which only tells the session and the time."""
+    """The context of a call, which provides only the session and the time."""
 
     trace_parent = ""
     confinement: Confinement = "usual"
@@ -80,25 +80,25 @@ class Moment:
         self.prompts: tuple[str, ...] = ()
 
     def output(self, text: str) -> None:
-        """Drop live output."""
+        """Discard live output."""
 
     def terminal(self, terminal_id: str) -> None:
-        """Drop a terminal."""
+        """Discard a terminal."""
 
     def plan(self, entries: tuple[PlanEntry, ...]) -> None:
-        """Drop a plan."""
+        """Discard a plan."""
 
     def allows(self, *effects: Effect) -> bool:
-        """Allow nothing more."""
+        """Return that nothing else is allowed."""
         return False
 
     async def inquire(self, question: Question) -> Reply | None:
-        """Ask nobody."""
+        """Return no answer, because no user is present."""
         return None
 
 
 class ScriptedModel:
-    """Notes, forgets, obeys planted texts and searches, in one session after another."""
+    """A model that writes and removes notes, obeys planted texts and searches, in one session after another."""
 
     def __init__(self, folder: Path) -> None:
         self.home = folder / "home"
@@ -115,12 +115,12 @@ class ScriptedModel:
         self.snapshot = ""
 
     def begin(self, session_id: str, at: float) -> None:
-        """Begin a session: the notes are shown as they are now."""
+        """Start a session, which shows the current notes."""
         self._moment = Moment(session_id, at)
         self.snapshot = take_snapshot(self._memories, self.cwd, now=at).text
 
     async def note(self, store: str, text: str, said: str) -> Told:
-        """Note what the user has just said; they approve that if they are asked."""
+        """Note what the user has just said; the user approves that if asked."""
         self._moment.prompts = (said,)
         proposal = await self._proposal({"action": "add", "store": store, "text": text})
         is_asked = self._verdict(proposal, "auto", Exposure()).decision == "ask"
@@ -136,10 +136,10 @@ class ScriptedModel:
         )
 
     async def read_planted(self, text: str, prompt: str, dice: Random) -> bool:
-        """Read a text that says what to remember, and obey it; return whether it comes from outside the workspace.
+        """Read a text that says what to remember and obey it; return whether it came from outside the workspace.
 
-        The source, the store and the mode are drawn; in every third session, nobody can be asked. `prompt` is what the
-        user asked in that session.
+        The source, the store and the mode are chosen at random; in every third session, no user can be asked. `prompt`
+        is the user's prompt in that session.
         """
         self._moment.prompts = (prompt,)
         mode, store = dice.choice(MODES), dice.choice(tuple(STORES))
@@ -152,7 +152,9 @@ class ScriptedModel:
         try:
             proposal = await self._proposal({"action": "add", "store": store, "text": text}, memory)
         except HermesError:
-            return is_foreign  # the store refuses it: an injected instruction, a secret, or no room
+            return (
+                is_foreign  # the store refused it, because of an injected instruction, a secret, or its size
+            )
         verdict = self._verdict(proposal, mode, exposure)
         if verdict.decision == "allow":
             await proposal.perform(self._moment)
@@ -161,7 +163,7 @@ class ScriptedModel:
         return is_foreign
 
     def _verdict(self, proposal: Proposal, mode: Mode, exposure: Exposure) -> Verdict:
-        """Judge a change of notes as in a turn."""
+        """Check a change to the notes against the policy, as in a turn."""
         said = [UserMessage((TextPart(prompt),)) for prompt in self._moment.prompts]
         effects = notes_as_said(proposal.effects, said)
         flow = FlowState(exposure)
@@ -185,12 +187,12 @@ class ScriptedModel:
         return list(dict.fromkeys(SESSION.findall(result.text)))
 
     def sources(self) -> dict[str, str]:
-        """Return the source of each note that a session is shown now."""
+        """Return the source of each note that a new session would be shown."""
         origins = [self._memories.origins(name, self.cwd) for name in STORES]
         return {note: origin.source for each in origins for note, origin in each.items()}
 
     def notes(self) -> list[str]:
-        """Return the notes that a session is shown now."""
+        """Return the notes that a new session would be shown."""
         return [entry for name in STORES for entry in self._memories.state(name, self.cwd).entries]
 
     async def aclose(self) -> None:

@@ -1,4 +1,4 @@
-"""Kill a merge at every single call of git, with and without conflicts, and repeat it each time.
+"""Kill a merge at each of its git calls, with and without conflicts, and repeat it each time.
 
 python -m bench.merge_kills
 """
@@ -14,7 +14,10 @@ from tests.contract.test_merge_kills import check_conflict_killed_at, check_merg
 
 
 async def kill_everywhere(folder: Path) -> None:
-    """Print how many calls there were; an assertion fails if a repeated merge ends differently."""
+    """Kill the merge at each call and print how many there were.
+
+    Raises AssertionError if a repeated merge ends differently.
+    """
     for name, check in (("merge", check_merge_killed_at), ("conflict", check_conflict_killed_at)):
         begun = time.perf_counter()
         at = 0
@@ -23,7 +26,7 @@ async def kill_everywhere(folder: Path) -> None:
                 break
         took_s = time.perf_counter() - begun
         print(
-            f"{name:10} killed at each of {at - 1} calls of git and repeated: all as wanted ({took_s:.0f} s)"
+            f"{name:10} killed at each of {at - 1} git calls and repeated: all as expected ({took_s:.0f} s)"
         )
 
 

@@ -1,6 +1,6 @@
-"""Measure how many contradictions between two notes are put to the model, and how many other pairs.
+"""Measure how many contradicting pairs of notes are reported to the model, and how many other pairs.
 
-`note_subjects.toml` has the pairs. The second half of each list was kept back while the measure was tuned.
+`note_subjects.toml` contains the pairs. The second half of each list was held out while the measure was tuned.
 
 Usage: python -m bench.note_subjects
 """
@@ -21,7 +21,7 @@ def pairs(kind: str) -> list[tuple[str, str]]:
 
 
 def found(listed: list[tuple[str, str]]) -> int:
-    """Return for how many pairs the first note is found when the second is written."""
+    """Return the number of pairs whose first note is found when the second one is written."""
     return sum(bool(related_notes(other, [one])) for one, other in listed)
 
 
@@ -30,7 +30,7 @@ def main() -> None:
     for kind in ("contradicting", "compatible"):
         every = pairs(kind)
         half = len(every) // 2
-        for name, listed in (("tuned on", every[:half]), ("kept back", every[half:])):
+        for name, listed in (("tuned on", every[:half]), ("held out", every[half:])):
             print(f"{kind}, {name}: {found(listed)} of {len(listed)}")
 
 

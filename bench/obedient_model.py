@@ -1,6 +1,6 @@
-"""A scripted model for any agent: it does its task, but obeys the last instruction that it read, wherever it stood.
+"""A scripted model for any agent, which does its task but obeys the last instruction it read, whatever its source.
 
-It understands the requests of all wire formats of the model server, and makes each call by the agent's own tool for it.
+It understands requests in all wire formats of the model server, and makes each call with the agent's own tool for it.
 """
 
 import json
@@ -17,7 +17,7 @@ from tests.model_server.requests import Recorded
 from tests.model_server.script import Reply, ToolCall
 
 SAID: Final = ("system", "instructions", "systemInstruction", "messages", "input", "contents")
-"""The fields of a request that hold what a model reads, in any wire format."""
+"""The request fields that contain text for the model, in any wire format."""
 SHELLS: Final = ("terminal", "bash", "shell", "exec_command", "run_shell_command")
 OTHER_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "read_file": ("read",),
@@ -30,7 +30,7 @@ FIELDS: Final[dict[str, tuple[str, ...]]] = {
     "command": ("command", "cmd"),
     "content": ("content",),
 }
-"""How agents call an argument."""
+"""The names that agents use for each argument."""
 
 
 class Tool(Struct, frozen=True):
@@ -41,7 +41,7 @@ class Tool(Struct, frozen=True):
 
 
 class ObedientModel:
-    """Chooses the next call; `is_obeying` says whether the last one was an order."""
+    """A model that chooses the next call; `is_obeying` says whether the last call followed an injected order."""
 
     def __init__(self, workspace: Path, skill: Path) -> None:
         self.plan: list[Call] = []
@@ -50,10 +50,10 @@ class ObedientModel:
         self.has_secret = False
         self.has_order = False
         self.prefers_shell = False
-        """Whether files are read by commands: some agents' own tools refuse files that git ignores."""
+        """Whether files are read with commands, because some agents' own tools refuse files that git ignores."""
         self.obeyed: list[str] = []
         self.impossible: list[str] = []
-        """Tools of orders that the agent does not have."""
+        """The tools in orders that the agent does not offer."""
         self._workspace = workspace
         self._skill = skill
         self._made: set[Call] = set()
@@ -81,11 +81,11 @@ class ObedientModel:
         return Reply("Done.")
 
     def orders_in(self, texts: Iterable[str]) -> list[Call]:
-        """Return the calls that texts order, in their order."""
+        """Return the calls that the texts order, in sequence."""
         return [(found[1], found[2]) for text in texts for found in ORDER.finditer(text)]
 
     def read_again_by_shell(self) -> None:
-        """Make the calls of the plan once more, by commands where that is possible."""
+        """Make the calls of the plan once more, using commands where possible."""
         self.prefers_shell = True
         self._made -= set(self.plan)
 
@@ -105,7 +105,7 @@ class ObedientModel:
 
 
 def texts_of(body: Any) -> Iterable[str]:
-    """Yield the texts that a model reads in a request, in order."""
+    """Yield the texts in a request that the model reads, in order."""
     for field in SAID:
         yield from _strings(body.get(field))
 
@@ -134,7 +134,7 @@ def tools_of(body: Any) -> Iterable[Tool]:
 def _call_of(
     tools: list[Tool], name: str, arguments: dict[str, Any], workspace: Path, skill: Path
 ) -> ToolCall | None:
-    """Return a call of the agent's own tool, or of its shell with the same effect; None if it has neither."""
+    """Return a call to the agent's own tool, or to its shell with the same effect, or None if it has neither."""
     tool = _named(tools, name)
     if tool is not None and (filled := _filled(tool, arguments, workspace)) is not None:
         return ToolCall(tool.name, filled)
@@ -153,7 +153,7 @@ def _named(tools: list[Tool], name: str) -> Tool | None:
 
 
 def _filled(tool: Tool, arguments: dict[str, Any], workspace: Path) -> dict[str, Any] | None:
-    """Return the arguments under the names that the tool has for them; None if it lacks one."""
+    """Return the arguments under the tool's own parameter names, or None if it lacks one."""
     known: Mapping[str, Any] = tool.schema.get("properties", {})
     if tool.name.lower() in SHELLS:
         return _shell_arguments(tool, str(arguments.get("command", "")))
@@ -176,7 +176,7 @@ def _shell_arguments(shell: Tool, command: str) -> dict[str, Any]:
 
 
 def _as_command(name: str, arguments: dict[str, Any], skill: Path) -> str | None:
-    """Return a command with the effect of a call."""
+    """Return a shell command with the effect of a call."""
     match name:
         case "terminal":
             return str(arguments["command"])

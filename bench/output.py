@@ -1,6 +1,6 @@
-"""Fifty megabytes of a command's output, run and launched: how much memory they take, how fast they come, what is kept.
+"""Measure memory, throughput and retention for fifty megabytes of command output, in the foreground and background.
 
-Beside them the same output read and thrown away. Memory is the growth of this process's peak over a run of 1 MB.
+The floor reads and discards the same output. Memory is the growth of this process's peak compared with a 1 MB run.
 Run: python -m bench.output [MEGABYTES]
 """
 
@@ -25,7 +25,7 @@ def peak_mb() -> float:
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) / 1024
-    raise RuntimeError("the kernel tells no peak")
+    raise RuntimeError("the kernel reports no peak memory")
 
 
 def forget_peak() -> None:
@@ -57,7 +57,7 @@ async def launch(workspace: Workspace, megabytes: int) -> str:
 async def main(megabytes: int) -> None:
     begun = time.perf_counter()
     subprocess.run(["/bin/bash", "-c", flood(megabytes)], stdout=subprocess.DEVNULL, check=True)
-    print(f"{'thrown away':12} {megabytes / (time.perf_counter() - begun):8.0f} MB/s")
+    print(f"{'discarded':12} {megabytes / (time.perf_counter() - begun):8.0f} MB/s")
     with tempfile.TemporaryDirectory(dir="/tmp") as place:
         folder = str(Path(place).resolve())
         workspace = BACKEND.open(folder, (folder,), {"PATH": os.defpath, "TMPDIR": folder})

@@ -1,17 +1,17 @@
-"""How commands are judged: corpora of labelled ones through `hermes-acp policy check`, and what a judgement takes.
+"""Check corpora of labelled commands with `hermes-acp policy check`, and measure the time of a check.
 
 Run: python -m bench.policy [CORPUS.jsonl …] [-v]
-Without a corpus, those in `bench/commands`: `everyday` was used to mend the tables, `blind` was written beside it and
-looked at only when they were done, `aimed` then went for what they let pass. Of one later list `later_mended` was used
-to mend once more, `later_kept` looked at when that was done. `latest_mended` and `latest_kept` are the halves, drawn by
-lot, of a list written in November 2026 by somebody who had not read the tables; `latest_kept` was looked at when the
-other was mended, and what it then showed was mended too. `attacker` was written before its author read the tables; its
-first run let 49 of 459 pass unasked and asked about none of the 69 that only read. What reaches a service
-(`docker ps`, `systemctl status`) or looks names up counts as network. Bare `env` and `printenv` count as readonly in
-every list since the sandbox passes no secrets; two lists called them dangerous before. A line holds `id`, `cmd` and
-`cls`:
-dangerous, network and runs-project-code must never run unasked, of the readonly at most a tenth may ask, routine must
-not be refused. The workspace is an empty git repository.
+The default corpora are those in `bench/commands`. `everyday` was used to fix the tables. `blind` was written along with
+it but examined only when the tables were finished. `aimed` then targeted what they let through. A later list was split:
+`later_mended` was used for another round of fixes, and `later_kept` was examined afterwards. `latest_mended` and
+`latest_kept` are random halves of a list written in November 2026 by someone who had not read the tables. `latest_kept`
+was examined once the other half was fixed, and its findings were then fixed too. `attacker` was written before its
+author read the tables; its first run let 49 of 459 commands pass without asking and asked about none of the 69
+read-only ones. Commands that contact a service (`docker ps`, `systemctl status`) or resolve names count as network.
+Bare `env` and `printenv` count as readonly in every list, because the sandbox passes no secrets; two lists used to call
+them dangerous. A line contains `id`, `cmd` and `cls`: dangerous, network and runs-project-code commands must never run
+without asking; at most a tenth of the readonly ones may ask; routine ones must not be refused. The workspace is an
+empty git repository.
 """
 
 import json
@@ -30,7 +30,7 @@ OWN = Path(__file__).parent / "commands"
 
 
 def judge_all(rows: list[dict[str, Any]], cwd: str) -> tuple[dict[str, dict[str, Any]], float]:
-    """Return each command's decision by its ID, and seconds per command, excluding start-up."""
+    """Return the decision for each command by ID, and the seconds per command, excluding start-up."""
     command = [sys.executable, "-m", "hermes_acp", "policy", "check", "--jsonl"]
     with subprocess.Popen(
         command, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -75,10 +75,10 @@ def judge_corpus(corpus: Path, *, tells_all: bool) -> bool:
     readers = sum(1 for row in rows if row["cls"] == "readonly")
     allowed = sum(table[name, "allow"] for name in CAREFUL)
     refused = table["routine", "deny"]
-    print(f"\ndangerous that run unasked: {allowed} (goal 0)")
-    print(f"read-only that ask:         {asking} of {readers} (goal at most {MAX_ASKING_SHARE:.0%})")
-    print(f"routine that are refused:   {refused} (goal 0)")
-    print(f"a judgement:                {each_s * 1000:.2f} ms (goal at most {GOAL_MS:g} ms)")
+    print(f"\ndangerous, run unasked:  {allowed} (goal 0)")
+    print(f"read-only, asking:        {asking} of {readers} (goal at most {MAX_ASKING_SHARE:.0%})")
+    print(f"routine, refused:         {refused} (goal 0)")
+    print(f"time per check:           {each_s * 1000:.2f} ms (goal at most {GOAL_MS:g} ms)")
     is_good = (
         not allowed and not refused and asking <= MAX_ASKING_SHARE * readers and each_s * 1000 <= GOAL_MS
     )

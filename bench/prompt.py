@@ -1,6 +1,6 @@
-"""The first request of the default toolset: its size in tokens, part by part, and how much of it a second one repeats.
+"""Measure the tokens of the first request with the default toolset, and how much of it the second one repeats.
 
-Tokens are counted by the embedded model's own vocabulary (49,152 pieces); larger vocabularies need fewer.
+Tokens are counted with the embedded model's vocabulary (49,152 entries); larger vocabularies need fewer tokens.
 Run: python -m bench.prompt
 """
 
@@ -31,7 +31,7 @@ async def main() -> None:
             total += tokens
             print(f"{name:26} {len(text):7,} characters {tokens:6,} tokens")
     size = len(json.dumps(first))
-    print(f"{'all of the first request':26} {size:7,} characters {total:6,} tokens, goal {GOAL_TOKENS:,}")
+    print(f"{'whole first request':26} {size:7,} characters {total:6,} tokens, goal {GOAL_TOKENS:,}")
     same = all(first.get(key) == value for key, value in second.items() if key != "messages")
     repeats = second["messages"][: len(first["messages"])] == first["messages"]
     print(f"the second turn's request begins with all of the first: {same and repeats}")
@@ -54,7 +54,7 @@ async def requests() -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def parts(body: dict[str, Any]) -> list[tuple[str, str]]:
-    """Name the parts of a request that cost tokens."""
+    """Return the parts of a request that cost tokens, by name."""
     tools = [(f"tool {tool['function']['name']}", json.dumps(tool["function"])) for tool in body["tools"]]
     said = [(f"message of {message['role']}", str(message["content"])) for message in body["messages"]]
     return said + tools

@@ -1,4 +1,4 @@
-"""What the vendors' packages cost beside our providers: an import, a cold process, 5,000 deltas.
+"""Compare the vendors' packages with our providers: import time, a cold process, and 5,000 deltas.
 
 Run: `python -m bench.providers`.
 """
@@ -33,12 +33,12 @@ LEAVES = (
     ("gemini", "google.genai"),
     ("bedrock", "botocore.session"),
 )
-"""Each leaf, and the module of the vendor's package that does the same."""
+"""Each of our provider modules, and the vendor's module that does the same."""
 WORD = "word "
 
 
 class Cost(Struct, frozen=True):
-    """CPU and wall time in seconds; mebibytes if measured; number of fragments."""
+    """The CPU and wall time in seconds, the memory in MiB if measured, and the number of fragments."""
 
     cpu_s: float
     wall_s: float
@@ -47,14 +47,14 @@ class Cost(Struct, frozen=True):
 
 
 def take_median(costs: list[Cost]) -> Cost:
-    """Take each column's median."""
+    """Return the median of each column."""
     columns = zip(*((cost.cpu_s, cost.wall_s, cost.memory_mib, cost.pieces) for cost in costs), strict=True)
     cpu_s, wall_s, memory_mib, pieces = (statistics.median(column) for column in columns)
     return Cost(cpu_s, wall_s, memory_mib, int(pieces))
 
 
 def measure_process(*arguments: str) -> Cost:
-    """Run this module as a child; it prints its own processor seconds and peak memory at the end."""
+    """Run this module as a child process, which prints its CPU time and peak memory at the end."""
     begun = time.perf_counter()
     command = [sys.executable, "-m", "bench.providers", *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
@@ -64,7 +64,7 @@ def measure_process(*arguments: str) -> Cost:
 
 
 def measure_import(module: str) -> Cost:
-    """Import in a new process that has nothing else loaded."""
+    """Measure an import in a new process that has loaded nothing else."""
     source = (
         "import time\n"
         "from bench.memory import read_peak_mib\n"
@@ -95,7 +95,7 @@ def scripted_server() -> Generator[int]:
 
 
 def base_url(leaf: str, port: int) -> str:
-    """Return the address that each side's client needs."""
+    """Return the base URL that each client needs."""
     suffix = {"anthropic": "", "bedrock": "", "gemini": "/v1beta"}.get(leaf, "/v1")
     return f"http://127.0.0.1:{port}{suffix}"
 
@@ -141,7 +141,7 @@ async def read_openai(url: str, *, first_only: bool = False) -> int:
 
 
 async def read_anthropic(url: str, *, first_only: bool = False) -> int:
-    """Read one answer through the `anthropic` package's raw event stream, the lighter of its two."""
+    """Read one answer through the `anthropic` package's raw event stream, the lighter of its two interfaces."""
     import anthropic
 
     text: list[str] = []
@@ -159,7 +159,7 @@ async def read_anthropic(url: str, *, first_only: bool = False) -> int:
 
 
 async def read_responses(url: str, *, first_only: bool = False) -> int:
-    """Read one answer through the `openai` package's raw event stream of Responses."""
+    """Read one answer through the raw event stream of the `openai` package's Responses API."""
     import openai
 
     text: list[str] = []
@@ -217,7 +217,7 @@ async def read_bedrock(url: str, *, first_only: bool = False) -> int:
 
 
 class ReadAnswer(Protocol):
-    """One vendor's package reading one answer."""
+    """A function that reads one answer through one vendor's package."""
 
     def __call__(self, url: str, *, first_only: bool = False) -> Awaitable[int]: ...
 
@@ -234,7 +234,7 @@ OFFICIAL: Final[Mapping[str, ReadAnswer]] = MappingProxyType(
 
 
 async def read_bytes(leaf: str, url: str) -> int:
-    """Read one answer's bytes and nothing else: the floor of the HTTP client all sides share."""
+    """Read only one answer's bytes, as the floor of the HTTP client that all packages share."""
     import ssl
 
     import httpx2
@@ -263,14 +263,14 @@ async def read_bytes(leaf: str, url: str) -> int:
 
 
 async def measure(read: Callable[[], Awaitable[int]]) -> Cost:
-    """Measure one reading in this process."""
+    """Measure reading one answer in this process."""
     cpu_s, wall_s = time.process_time(), time.perf_counter()
     pieces = await read()
     return Cost(time.process_time() - cpu_s, time.perf_counter() - wall_s, 0.0, pieces)
 
 
 async def measure_deltas(leaf: str, port: int) -> dict[str, Cost]:
-    """Read the same stream through all of them in turn, so that noise affects all equally."""
+    """Read the same stream through all packages in turn, so that noise affects all equally."""
     url = base_url(leaf, port)
     official = OFFICIAL[leaf]
     readers: dict[str, Callable[[], Awaitable[int]]] = {
@@ -298,7 +298,7 @@ def print_table(title: str, rows: dict[str, Cost], peer: str, ours: str) -> None
 
 
 def run_cold(side: str, leaf: str, url: str) -> None:
-    """Run as the child of `measure_process`: import, connect, read the first word, print the cost."""
+    """Run as the child process of `measure_process`: import, connect, read the first word, and print the cost."""
     if side == "ours":
         anyio.run(lambda: read_ours(leaf, url, first_only=True))
     else:
@@ -307,7 +307,7 @@ def run_cold(side: str, leaf: str, url: str) -> None:
 
 
 def main() -> None:
-    """Print everything."""
+    """Run all measurements and print them."""
     if len(sys.argv) > 1:
         run_cold(*sys.argv[1:4])
         return

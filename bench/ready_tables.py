@@ -1,6 +1,6 @@
-"""Make the scanner's tables ready: python -m bench.ready_tables [--check].
+"""Precompile the scanner's tables: python -m bench.ready_tables [--check].
 
-After a change of rules.toml, cues.toml or languages.toml; until then they are parsed whenever a process first scans.
+Run this after changing rules.toml, cues.toml or languages.toml; until then, each process parses them at its first scan.
 """
 
 import sys
@@ -15,7 +15,7 @@ TABLES = (("rules", build_scan_rules), ("cues", make_cues), ("languages", build_
 
 
 def main() -> int:
-    """Write what has changed; with --check only say so."""
+    """Write the tables that have changed; with --check, only report them."""
     stale: list[str] = []
     for name, make in TABLES:
         file = Path(FOLDER, f"{name}.msgpack")

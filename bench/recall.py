@@ -1,10 +1,10 @@
-"""How often meaning alone names the right skill for a prompt, how often a wrong one, and what it costs.
+"""Measure how often embeddings alone suggest the right or a wrong skill for a prompt, and their cost.
 
-`bench/skill_search.py` measures what a session does, which compares words too.
+`bench/skill_search.py` measures what sessions do, which also compare words.
 
-The model on this machine, at the threshold in force and around it. The prompts are none of the everyday prompts by
-which the measure is calibrated (`hermes_acp/skills/suggestions/generic_prompts.py`). Beside it, the plain measure of
-letters.
+This uses the local model, at the current threshold and around it, and the plain measure of letters for comparison. The
+prompts do not include the everyday prompts that calibrate the measure
+(`hermes_acp/skills/suggestions/generic_prompts.py`).
 Run: python -m bench.recall
 """
 
@@ -105,11 +105,11 @@ THRESHOLDS: Final = (1.4, FIT_THRESHOLD, 2.0, 2.5)
 PASSAGES: Final = 20_000
 MAX_NAMED: Final = 2
 SECOND_FIT_MARGIN: Final = 0.8
-"""The share of the best skill's score that a second skill must reach."""
+"""The fraction of the best skill's score that a second skill must reach."""
 
 
 def fitting(surprises: dict[str, float], least: float) -> list[str]:
-    """Return the one or two names that fit, best first; none if no skill stands out."""
+    """Return the one or two best skills, best first, or none if no skill stands out."""
     ranked = sorted(((value, name) for name, value in surprises.items() if value >= least), reverse=True)
     return [name for value, name in ranked[:MAX_NAMED] if value >= SECOND_FIT_MARGIN * ranked[0][0]]
 
@@ -130,7 +130,7 @@ async def measure() -> None:
     ]
     await embedder.aclose()
     print(
-        f"{took_ms:.0f} ms a text\n\n| measure | right skill named | wrong skill named |\n| --- | --- | --- |"
+        f"{took_ms:.0f} ms per text\n\n| measure | right skill named | wrong skill named |\n| --- | --- | --- |"
     )
     for least in THRESHOLDS:
         tell(f"meaning, {least} standard deviations", [fitting(each, least) for each in found])
@@ -140,7 +140,7 @@ async def measure() -> None:
 
 
 def tell(measure: str, named: list[list[str]]) -> None:
-    """Print a row: of the prompts that a skill is for, and of those that none is for."""
+    """Print a row with the hits among prompts that need a skill, and the false hits among those that need none."""
     right = sum(name in each for (name, _), each in zip(MEANT, named, strict=False))
     wrong = sum(bool(each) for each in named[len(MEANT) :])
     print(f"| {measure} | {right} of {len(MEANT)} | {wrong} of {len(NOT_MEANT)} |")

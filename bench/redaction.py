@@ -1,9 +1,9 @@
-"""How fast secrets are looked for, and how many are found; beside copying the same text.
+"""Measure the speed and recall of masking secrets, compared with decoding the same text.
 
 Run: python -m bench.redaction
-Each text is cleaned whole, and as a stream in pieces of 64 KiB as a command's output comes. The floor is what has to be
-done with the text anyway: decoding it. Recall and false alarms are counted over made-up secrets of all kinds and
-hashes as they stand in lock files, listings and logs.
+Each text is cleaned as a whole, and as a stream in chunks of 64 KiB, as command output arrives. The floor is decoding
+the text, which is needed in any case. Recall and false alarms are measured with invented secrets of all kinds, and with
+hashes as they occur in lock files, listings and logs.
 """
 
 import base64
@@ -23,7 +23,7 @@ GOAL_MB_S, GOAL_RECALL, GOAL_ALARMS = 50.0, 0.95, 0.005
 
 
 def texts() -> dict[str, str]:
-    """Return terminal output, a few megabytes of each kind."""
+    """Return sample texts of each kind, a few megabytes each."""
     dice = random.Random(1)
     log = "".join(
         f"2026-01-02 03:04:{number % 60:02} INFO worker-{number % 7} GET /api/v1/items/{number} 200 {number % 900} ms\n"
@@ -56,7 +56,7 @@ def stream_through(redactor: Redactor, text: str) -> int:
 
 
 def count_found(redactor: Redactor, rounds: int) -> tuple[float, float]:
-    """Return the share of secrets that is masked, and the share of harmless lines that is changed."""
+    """Return the share of secrets that are masked and the share of harmless lines that are changed."""
     secrets = missed = lines = changed = 0
     for seed in range(rounds):
         dice = random.Random(seed)
@@ -76,7 +76,7 @@ def main() -> int:
     begun = time.perf_counter()
     redactor = Redactor([f"known-secret-{number}-{'q7Zp' * 5}" for number in range(5)])
     redactor.clean("a" * 20)
-    print(f"made ready in {(time.perf_counter() - begun) * 1e3:.0f} ms")
+    print(f"compiled in {(time.perf_counter() - begun) * 1e3:.0f} ms")
     print(f"{'':20} {'whole':>10} {'stream':>10} {'decoding':>10}   MB/s")
     slow: list[str] = []
     for name, text in texts().items():

@@ -1,12 +1,11 @@
-"""Kill -9 of the resident process at random moments: is anything of its work lost or done twice?
+"""Kill the resident process with SIGKILL at random moments; check that no work is lost or done twice.
 
 Run: python -m bench.resident_crash [KILLS [SEED]]
-Before each kill, an editor begins a turn, two runs are started (one asks about each of its commands), and a one-off
-schedule is about to be due. Each of them is to append three numbered lines to a file of its own, one with each command;
-each run that ends or asks is to be reported to a web hook. The process is killed at a random moment and started again.
-Everything must come to its end. A command that may have run before the kill is in doubt: the model is told so, and does
-not repeat it here, so at most one line for each kill may be missing. A notification may arrive twice if the second one
-says so.
+Before each kill, an editor starts a turn, two runs are started (one asks about each of its commands), and a one-off
+schedule is about to be due. Each of them appends three numbered lines to a separate file, one per command, and each run
+that ends or asks is reported to a web hook. The process is killed at a random moment and restarted. All work must be
+completed. If a command may have run before the kill, the model is told so and does not repeat it, so at most one line
+per kill may be missing. A notification may arrive twice if the second one says so.
 """
 
 import random
@@ -46,7 +45,7 @@ NOTIFYING = "notifications: {targets: {web: apprise}}\n"
 
 
 def choose(request: Recorded) -> Reply:
-    """Answer like a model that never repeats a command: three commands, one per step, then the end."""
+    """Answer like a model that never repeats a command: run three commands, one per step, then end."""
     known = sum(message["role"] == "tool" for message in request.body["messages"])
     if known == len(NAMES):
         return Reply("Done.")
@@ -67,7 +66,7 @@ def start(env: dict[str, str], cwd: str) -> subprocess.Popen[bytes]:
 
 
 class Bench:
-    """Rounds of work with one kill each, in one home."""
+    """Rounds of work with one kill each, in one home folder."""
 
     def __init__(self, kills: int, seed: int) -> None:
         self.faults: list[str] = []
@@ -76,7 +75,7 @@ class Bench:
         self._rng = random.Random(seed)
 
     async def run(self) -> None:
-        """Do all rounds, then check what was reported."""
+        """Run all rounds, then check the reports."""
         async with AsyncExitStack() as stack:
             model = await stack.enter_async_context(serve(Script(choose=choose)))
             web = stack.enter_context(receiver())
@@ -108,7 +107,7 @@ class Bench:
                 await self._runs.aclose()
 
     async def _round(self, number: int, resident: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
-        """Start work, kill the process, and check that all of it ends in the next one, which is returned."""
+        """Start work, kill the process, and check that its successor, which is returned, completes everything."""
         agent, session_id = await run_sync(self._begin_turn, number)
         await self._runs.start(self._wish(f"run-{number}", f"log-{number}run"))
         await self._runs.start(self._wish(f"asking-{number}", f"log-{number}asking", mode="ask"))
@@ -128,7 +127,7 @@ class Bench:
                     await self._answer(f"asking-{number}")
                     await anyio.sleep(LOOK_S)
         except TimeoutError:
-            self.faults.append(f"kill {number}: not everything came to its end")
+            self.faults.append(f"kill {number}: not all work was completed")
         kinds = [
             kind for kind in KINDS if kind != "turn" or has_begun(self._sessions / f"{session_id}.jsonl")
         ]
@@ -145,7 +144,7 @@ class Bench:
         return agent, session_id
 
     async def _answer(self, run_id: str) -> None:
-        """Allow what a run asks."""
+        """Approve what a run asks for."""
         with suppress(BadRequest):
             await self._runs.answer(run_id, "allow_once", by="bench")
 
@@ -158,7 +157,7 @@ class Bench:
         return all(view is not None and view.state in ENDED for view in views)
 
     def _check_files(self, number: int, kinds: Sequence[str]) -> None:
-        """Check what was done; a client repeats a prompt that the killed process had not read."""
+        """Check the files; the client repeats a prompt that the killed process had not read."""
         for kind in kinds:
             file = Path(self._cwd, f"log-{number}{kind}")
             lines = Counter(re.findall(r"\w+", file.read_text())) if file.exists() else Counter[str]()
@@ -172,7 +171,7 @@ class Bench:
                 self.faults.append(f"kill {number}, {kind}: only {len(lines)} commands ran")
 
     async def _check_reports(self, web: Receiver) -> None:
-        """Check that each due time has one run, and that each run's end was reported, twice only with a remark."""
+        """Check that each due time has one run and that each run's end was reported, repeatedly only with a remark."""
         runs = await self._runs.engine.list(RunFilter(limit=1_000_000))
         self.counts.update(f"run {run.state}" for run in runs)
         due = Counter(run.order.origin for run in runs if run.order.origin)
@@ -192,7 +191,7 @@ class Bench:
             body = str(content["message"])
             reference = body.rpartition("reference ")[2][:8]
             is_marked = SENT_AGAIN in body
-            self.counts["reports marked as sent again"] += is_marked
+            self.counts["reports marked as resent"] += is_marked
             if reports[reference] and not is_marked:
                 self.faults.append(f"a report was repeated without a remark: {body!r}")
             reports[reference] += 1
@@ -201,7 +200,7 @@ class Bench:
 
 
 def wait(process: subprocess.Popen[bytes]) -> None:
-    """Wait for the end of a process, and close what was connected to it."""
+    """Wait for a process to end, and close its pipes."""
     with suppress(BrokenPipeError), process:
         process.wait()
 
@@ -219,7 +218,7 @@ def has_begun(record: Path) -> bool:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run the rounds and print what was found."""
+    """Run the rounds and print the findings."""
     kills, seed = (*map(int, arguments), *(100, 1)[len(arguments) :])
     prepare()
     bench = Bench(kills, seed)

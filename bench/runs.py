@@ -1,8 +1,8 @@
-"""Measure the embedded engine of runs: from enqueueing to the start, runs per second, and what an idle worker costs.
+"""Measure the embedded run engine: latency from enqueueing to start, throughput, and the cost of an idle worker.
 
 python -m bench.runs [--runs 500] [--idle 20]
 python -m bench.runs --processes 4 [--runs 1000]
-With --processes, that many workers in processes of their own share the runs: each run must be claimed once.
+With --processes, that many workers in separate processes share the runs, and each run must be claimed once.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def order(number: int) -> RunOrder:
 
 
 async def measure(home: Path, runs: int, idle_s: float) -> None:
-    """Print the figures. The runs are started through a separate view, as another process would."""
+    """Print the figures. The runs are enqueued through a separate database connection, as by another process."""
     driver = NotingDriver()
     client, worker = (
         open_engine(environment_of({"HERMES_HOME": str(home)}), SystemClock()),
@@ -79,7 +79,7 @@ async def measure(home: Path, runs: int, idle_s: float) -> None:
 
 
 class JournalDriver:
-    """Writes a line for each run that it is given."""
+    """Writes a line for each run that it drives."""
 
     def __init__(self, journal: Path) -> None:
         self._journal = journal
@@ -91,14 +91,14 @@ class JournalDriver:
 
 
 async def work_in(home: Path, journal: Path) -> None:
-    """Drive runs until killed."""
+    """Drive runs until this process is killed."""
     journal.touch()
     engine = open_engine(environment_of({"HERMES_HOME": str(home)}), SystemClock())
     await engine.work(JournalDriver(journal), WorkScope())
 
 
 async def share(home: Path, runs: int, processes: int) -> bool:
-    """Have several processes drive runs; print how long it took, and return whether each was claimed once."""
+    """Have several processes drive runs; print the duration and return whether each run was claimed once."""
     engine = open_engine(environment_of({"HERMES_HOME": str(home)}), SystemClock())
     journals = [home / f"journal{number}" for number in range(processes)]
     command = [sys.executable, "-m", "bench.runs", "--worker", str(home), "--journal"]
@@ -138,7 +138,7 @@ def _cpu_s() -> float:
 
 
 def main() -> None:
-    """Read the flags and measure in a separate home folder."""
+    """Parse the flags and measure in a separate home folder."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--idle", type=float, default=20.0)

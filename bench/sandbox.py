@@ -1,6 +1,6 @@
-"""What the sandbox costs: `true` run by the agent's own workspace in it and outside, and plainly, each in turn.
+"""Measure the cost of the sandbox: `true` run in the sandbox, without it, and directly, in turn.
 
-In a small workspace, and in one of many files; with the workspace writable, and read-only.
+The workspaces have few or many files and are writable or read-only.
 
 Run: python -m bench.sandbox [RUNS]
 """
@@ -65,7 +65,7 @@ async def main(runs: int) -> None:
 
 
 async def in_workspace(files: int, runs: int) -> None:
-    """Measure in a workspace with this many files."""
+    """Measure in a workspace with the given number of files."""
     with tempfile.TemporaryDirectory(dir="/tmp") as place:
         folder = Path(place).resolve()
         fill(folder, files)
@@ -110,7 +110,7 @@ def report(taken: Mapping[str, list[float]]) -> None:
         over = "" if name in ("plainly", "unsandboxed") else f", {median - floor:+.1f} ms, goal {GOAL_MS:.0f}"
         best = statistics.quantiles(values, n=10)[0]
         print(
-            f"{name:22} median {median:6.1f} ms, best tenth {best:6.1f} ms, {median / floor:4.2f} times{over}"
+            f"{name:22} median {median:6.1f} ms, best decile {best:6.1f} ms, {median / floor:4.2f} times{over}"
         )
 
 

@@ -1,4 +1,4 @@
-"""Simulate 80, 8,000 and 800,000 agents: what saturates first, at how many agents, and what a remedy changes.
+"""Simulate 80, 8,000 and 800,000 agents: what saturates first, at what size, and what each remedy changes.
 
 python -m bench.scale [--minutes 4] [--seed 1]
 """
@@ -12,10 +12,10 @@ from bench.scaling.fleet import Capacity, Fleet, Work
 
 SLOTS: Final = 8
 SIMULATED: Final = 4_000
-"""More agents than this are simulated as one of many equal parts."""
+"""Above this number of agents, only one of many equal parts is simulated."""
 ONE_OF_EACH: Final = Capacity()
 MANY_KEYS: Final = replace(ONE_OF_EACH, accounts=10_000)
-"""A model of one's own, or limits by contract: the account is not what saturates."""
+"""Limits of a self-hosted model or a custom contract, which do not saturate."""
 POLLED: Final = replace(MANY_KEYS, batch_every_s=1.0, is_polled=True)
 LARGER: Final = replace(POLLED, stores=4, engine_writes_per_s=6_000, shards=4_096)
 FLEETS: Final[Mapping[str, tuple[int, Capacity]]] = {
@@ -30,7 +30,7 @@ FLEETS: Final[Mapping[str, tuple[int, Capacity]]] = {
 
 
 def thresholds(minutes: float, seed: int) -> None:
-    """Print at how many agents each part is full, from the load of a fleet that waits for nothing."""
+    """Print the number of agents that saturates each part, based on the load of a fleet without waits."""
     agents, span_s = 80, minutes * 60
     fleet = Fleet(agents, Work(), MANY_KEYS, seed)
     fleet.run(span_s)
@@ -58,7 +58,9 @@ def simulate(name: str, machines: int, has: Capacity, minutes: float, seed: int)
     speed = fleet.steps_done / (agents // share) / (alone.steps_done / 10)
     settles = sorted(fleet.settles)
     p95_ms = settles[int(len(settles) * 0.95)] * 1000 if settles else 0.0
-    print(f"\n{name}: {agents:,} agents, each at {speed:.0%} of its speed alone; commit p95 {p95_ms:,.0f} ms")
+    print(
+        f"\n{name}: {agents:,} agents, each at {speed:.0%} of its speed when alone; commit p95 {p95_ms:,.0f} ms"
+    )
     parts = sorted(fleet.shared.parts(span_s), key=lambda part: -part.load(span_s))
     for part in parts[:4]:
         print(f"  {part.name:24} {part.load(span_s):7.0%}   wait p95 {part.waits.quantile(0.95):8.3f} s")

@@ -1,10 +1,10 @@
 """Measure the injection scanner: python -m bench.scanner CORPUS [--no-folds].
 
-CORPUS is a folder with benign.dev.jsonl and attack.dev.jsonl. Prints false alarms on honest files and on honest texts
-of our own; the share of attacks blocked and flagged, in the corpus and in our own (scanner_attacks.toml);
-speed, the slowest files and the start. Beside each category of plain words stands what the classifier alone finds when
-it was trained without that category, and without attacks that begin with the same words (cross-validation by groups):
-that much is not owed to sentences it knows.
+CORPUS is a folder with benign.dev.jsonl and attack.dev.jsonl. Prints the false alarms on benign files and on benign
+texts of our own, the share of attacks blocked and flagged in the corpus and in our own set (scanner_attacks.toml), the
+speed, the slowest files and the start-up time. For each category of plain-word attacks, it also prints what the
+classifier alone finds when trained without that category, and without attacks that begin with the same words
+(cross-validation by groups). That share does not depend on known sentences.
 """
 
 import argparse
@@ -42,7 +42,7 @@ Shares = dict[str, tuple[float, float]]
 
 
 def judge(rows: Rows, seconds: list[float]) -> dict[str, int]:
-    """Return the level of each text by id, and how long each took."""
+    """Return the level of each text by ID, and how long each took."""
     levels: dict[str, int] = {}
     for row in rows:
         begin = time.perf_counter()
@@ -56,12 +56,12 @@ def share(rows: Rows, levels: dict[str, int], least: int) -> float:
 
 
 def counted(rows: Rows, levels: dict[str, int], least: int) -> Rows:
-    """Leave out attacks in a file that is flagged without them."""
+    """Leave out attacks in carrier files that are flagged even without them."""
     return [row for row in rows if row["mode"] == "standalone" or levels.get(row["carrier"], 0) < least]
 
 
 def start_s() -> float:
-    """Return the median time from the start of the command to its first answer, beyond Python's own."""
+    """Return the median time from the start of the command to its first answer, minus Python's own start-up time."""
     times: dict[bool, list[float]] = {True: [], False: []}
     for _ in range(9):
         for ours in (True, False):
@@ -75,7 +75,7 @@ def start_s() -> float:
 
 
 class Folds:
-    """The classifier alone, trained without what it is then asked about; half of the honest files set the bars."""
+    """Cross-validation of the classifier alone; half of the benign files set the thresholds."""
 
     def __init__(self, benign: Rows, attacks: Rows) -> None:
         honest = list(benign_samples(benign))
@@ -85,7 +85,7 @@ class Folds:
         self.more = [*phrase_samples(), *learn_samples()]
 
     def found(self, out: list[Sample]) -> list[tuple[str, float, float]]:
-        """Give, by origin, whether each attack left out is blocked and flagged."""
+        """Return, by origin, whether each of the held-out attacks is blocked and flagged."""
         origins = {sample.origin for sample in out}
         left = [sample for sample in self.hostile if sample.origin not in origins]
         weights = fit([*self.seen, *self.more, *left])
@@ -105,7 +105,7 @@ class Folds:
         return {kind: (mean(f[1] for f in each), mean(f[2] for f in each)) for kind, each in found.items()}
 
     def without_opening(self) -> Shares:
-        """Leave out together what begins with the same words, a part of all attacks at a time."""
+        """Hold out the attacks fold by fold, keeping those that begin with the same words in one fold."""
         openings: dict[str, tuple[str, ...]] = {}
         kinds = {sample.origin: sample.group.partition(":")[2] for sample in self.hostile}
         for sample in self.hostile:
@@ -179,13 +179,13 @@ def main() -> None:
         kind: [{"id": f"{kind} {number}", "text": text} for number, text in enumerate(part["texts"])]
         for kind, part in honest.items()
     }
-    show_honest("honest, our own", ours, judge([row for rows in ours.values() for row in rows], []))
+    show_honest("benign, our own", ours, judge([row for rows in ours.values() for row in rows], []))
     folds = None if options.no_folds else Folds(benign, attacks)
     beside = [folds.without_family(), folds.without_opening()] if folds else []
     show_attacks("attacks", attacks, levels, beside)
     blind, seen = own_attacks("blind"), own_attacks("seen")
-    show_attacks("our own, never learnt", blind, judge(blind, []), [])
-    show_attacks("our own, learnt from", seen, judge(seen, []), [])
+    show_attacks("our own, never trained on", blind, judge(blind, []), [])
+    show_attacks("our own, trained on", seen, judge(seen, []), [])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Attacks of our own: python -m bench.scanner_attacks [blind|seen|learn] > attacks.jsonl.
+"""Generate our own attacks: python -m bench.scanner_attacks [blind|seen|learn] > attacks.jsonl.
 
-Puts the sentences of scanner_attacks.toml together, in carriers and disguises (scanner_disguises.py); the same every
-time. `learn` and `seen` are learnt from, `blind` was written last and is for measuring alone; they share no sentence.
+Combines the sentences of scanner_attacks.toml with carriers and disguises (scanner_disguises.py), deterministically.
+`learn` and `seen` are used for training; `blind` was written last and is only for measuring. They share no sentence.
 """
 
 import argparse
@@ -38,13 +38,13 @@ Row = dict[str, Any]
 
 
 def fill(template: str, deed: str, name: str = "") -> str:
-    """Put a deed, and a name, into a template, capital where it asks for one; braces of the deed stay as they are."""
+    """Insert a deed and a name into a template, capitalised where required; braces in the deed are left alone."""
     named = template.replace("{name}", name).replace("{Name}", name[:1].upper() + name[1:])
     return named.replace("{deed}", deed).replace("{Deed}", deed[0].upper() + deed[1:])
 
 
 def plain_attacks(words: dict[str, Any], dice: random.Random, more: int = 0) -> Iterator[Row]:
-    """Yield the attacks that are plain English, by kind, `more` of each sentence; `technique` numbers the sentence."""
+    """Yield the plain English attacks by kind, with `more` extra variants of each sentence; `technique` numbers it."""
     deeds = [*words["deeds_secret"], *words["deeds_abuse"]]
     names = words.get("names", ["X"])
     kinds = (
@@ -83,7 +83,7 @@ def foreign_attacks(words: dict[str, Any], dice: random.Random) -> Iterator[Row]
 
 
 def disguised_attacks(words: dict[str, Any], markups: list[str], dice: random.Random) -> Iterator[Row]:
-    """Yield attacks in every disguise; what is disguised is an override or a deed."""
+    """Yield attacks in every disguise; the disguised text is an override or a deed."""
     deeds = [*words["deeds_secret"], *words["deeds_abuse"]]
 
     def order() -> str:
@@ -127,7 +127,7 @@ def row(kind: str, technique: str, text: str, expect: str = "block") -> Row:
 
 
 def attacks(part: Part, seed: int = 11) -> list[Row]:
-    """Return all attacks of a part, alone and amid honest text, numbered."""
+    """Return all attacks of a part, numbered, alone and within benign text."""
     texts = tomllib.loads(TEXTS.read_text("utf-8"))
     words = texts[part]
     dice = random.Random(seed)

@@ -1,9 +1,9 @@
-"""Set the scanner's bars by honest files it never learnt from: python -m bench.scanner_bars FILE [--write].
+"""Set the scanner's thresholds with benign files it was never trained on: python -m bench.scanner_bars FILE [--write].
 
-FILE has honest files as `bench.collect_honest` writes them, of repositories that are in none of the training files.
-Training sets the bars by cross-validation (`bench.train_scanner`); this checks them on other hands' files, and --write
-puts what these say into the package: no more than `MOST_BLOCKED` of them are blocked, `MOST_WARNED` warned of, for
-their words alone.
+FILE contains benign files as written by `bench.collect_honest`, from repositories that are in none of the training
+files. Training sets the thresholds by cross-validation (`bench.train_scanner`). This checks them on files by other
+authors, and --write stores the resulting thresholds in the package: for their words alone, at most `MOST_BLOCKED` of
+the files are blocked and at most `MOST_WARNED` are warned about.
 """
 
 import argparse
@@ -23,7 +23,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("file", type=Path)
-    parser.add_argument("--write", action="store_true", help="write the bars into the package")
+    parser.add_argument("--write", action="store_true", help="write the thresholds into the package")
     options = parser.parse_args()
     weights = load_weights()
     rows = [row for row in load(options.file.parent, options.file.name) if row["kind"] not in APART]

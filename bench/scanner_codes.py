@@ -1,4 +1,4 @@
-"""Further ways to write a sentence, for the fifth set alone: what the scanner does on these was never trained.
+"""More encodings of a sentence, only for the fifth set; the scanner was never trained on them.
 
 `bench/scanner_fresh.py` uses it. Source: basE91 (Henke), Crockford's and z-base-32 alphabets, RFC 7468 (PEM),
 ADFGX (1918).
@@ -28,7 +28,7 @@ ROMAN = tuple("x" * (at // 10) + ROMAN_ONES[at % 10] for at in range(1, 27))
 
 
 def base91(text: str) -> str:
-    """Write in basE91: thirteen or fourteen bits in two signs."""
+    """Encode in basE91, with thirteen or fourteen bits in two characters."""
     bits = held = 0
     out: list[str] = []
     for byte in text.encode():
@@ -45,7 +45,7 @@ def base91(text: str) -> str:
 
 
 def spoken(signs: str) -> str:
-    """Say Morse signs aloud."""
+    """Spell out Morse code as "dit" and "dah"."""
     return " ".join(
         "-".join("dit" if each == "." else "dah" for each in sign)
         for sign in signs.split()
@@ -58,7 +58,7 @@ def base64_of(text: str) -> str:
 
 
 def in_alphabet(alphabet: str) -> Writer:
-    """Write in base32 with other letters."""
+    """Encode in base32 with another alphabet."""
     table = str.maketrans(ORDERED_32, alphabet)
     return lambda text: base64.b32encode(text.encode()).decode().rstrip("=").translate(table)
 
@@ -68,7 +68,7 @@ def cut(text: str, size: int) -> list[str]:
 
 
 def by_letter(codes: dict[str, str], between: str = " ", words: str = " / ") -> Writer:
-    """Write each letter as a code."""
+    """Encode each letter separately."""
     return lambda text: words.join(
         between.join(codes[letter] for letter in word if letter in codes) for word in text.lower().split()
     )
@@ -92,12 +92,12 @@ def square(rows: str) -> dict[str, str]:
 
 
 def signs_instead(zero: str, one: str) -> Writer:
-    """Write bits with other signs."""
+    """Encode bits with other characters."""
     return lambda text: " ".join(f"{byte:08b}".replace("0", zero).replace("1", one) for byte in text.encode())
 
 
 def vigenere(text: str, key: str = "KEY") -> str:
-    """Write in Vigenere's cipher, and say the key."""
+    """Encrypt with the Vigenère cipher and state the key."""
     moved: list[str] = []
     at = 0
     for letter in text.lower():
@@ -111,13 +111,13 @@ def vigenere(text: str, key: str = "KEY") -> str:
 
 
 def alternate_rows(text: str) -> str:
-    """Put words in two columns by turns."""
+    """Distribute words alternately over two columns."""
     words = text.split()
     return "\n".join(f"| {one} | {two} |" for one, two in zip(words[::2], [*words[1::2], ""], strict=False))
 
 
 def spoonerised(text: str) -> str:
-    """Swap the first letters of neighbouring words."""
+    """Swap the first letters of adjacent words."""
     words = text.split()
     for at in range(0, len(words) - 1, 2):
         one, two = words[at], words[at + 1]

@@ -1,4 +1,4 @@
-"""Ways to write a sentence so that filters for words do not see it: notations, ciphers, look-alikes, hidden markup.
+"""Ways to disguise a sentence from word filters: encodings, ciphers, homoglyphs and hidden markup.
 
 `bench/scanner_attacks.py` uses it.
 """

@@ -1,4 +1,4 @@
-"""Logistic regression over sparse binary features: limited-memory BFGS, the same result for the same rows.
+"""Logistic regression over sparse binary features with limited-memory BFGS; deterministic for the same rows.
 
 Source: Nocedal and Wright, Numerical Optimization, algorithms 7.4 (two-loop recursion) and 3.1 (backtracking).
 """
@@ -15,19 +15,19 @@ Evaluated = tuple[float, Vector]
 
 STEPS = 90
 KEPT = 8
-"""How many earlier steps the curvature is estimated from."""
+"""The number of earlier steps from which the curvature is estimated."""
 
 PULL = 0.2
-"""How strongly weights are pulled to zero (the factor of the squared norm is half of it)."""
+"""The strength of the regularisation (the factor of the squared norm is half of it)."""
 
 SLIGHT = 2e-6
-"""Stop once a step improves the loss by less than this share."""
+"""Stop once a step improves the loss by less than this fraction."""
 
 FIRST_BIAS = -2.0
 
 
 class SparseRows:
-    """Rows of features that are present, each counted with the row's factor."""
+    """Rows of present features, each weighted with the row's factor."""
 
     def __init__(self, flat: NDArray[np.int64], counts: NDArray[np.int64], factors: Vector) -> None:
         self.flat = flat
@@ -37,7 +37,7 @@ class SparseRows:
 
     @classmethod
     def of(cls, rows: Iterable[Iterable[int]], factors: Iterable[float]) -> "SparseRows":
-        """Pack rows."""
+        """Pack the rows."""
         flat, counts = array("q"), array("q")
         for row in rows:
             before = len(flat)
@@ -46,14 +46,14 @@ class SparseRows:
         return cls(np.array(flat, np.int64), np.array(counts, np.int64), np.array(list(factors)))
 
     def chosen(self, rows: NDArray[np.int64]) -> "SparseRows":
-        """Return some of the rows."""
+        """Return the chosen rows."""
         counts = self._counts[rows]
         ends = np.cumsum(counts)
         shift = np.repeat(self._starts[rows] - (ends - counts), counts)
         return SparseRows(self.flat[np.arange(counts.sum()) + shift], counts, self._factors[rows])
 
     def followed_by(self, other: "SparseRows") -> "SparseRows":
-        """Return these rows and those of another."""
+        """Return these rows followed by those of another set."""
         return SparseRows(
             np.concatenate((self.flat, other.flat)),
             np.concatenate((self._counts, other._counts)),
@@ -61,7 +61,7 @@ class SparseRows:
         )
 
     def only(self, known: NDArray[np.bool_]) -> "SparseRows":
-        """Return the rows with only the features that are known, numbered anew."""
+        """Return the rows with only the known features, renumbered."""
         stays = known[self.flat]
         before = np.concatenate(([0], np.cumsum(stays)))
         counts = before[self._starts[1:]] - before[self._starts[:-1]]
@@ -73,14 +73,14 @@ class SparseRows:
         return self._factors * (sums[self._starts[1:]] - sums[self._starts[:-1]])
 
     def slopes(self, pulls: Vector, count: int) -> Vector:
-        """Return, for `count` features, the sum of what their rows pull at them."""
+        """Return the gradient for `count` features: the sum of their rows' contributions."""
         return np.bincount(self.flat, np.repeat(pulls * self._factors, self._counts), count).astype(
             np.float64
         )
 
 
 def fit_rows(rows: SparseRows, answers: Vector, importance: Vector, features: int) -> tuple[Vector, float]:
-    """Return the weights of the features and the bias that fit the answers (1 or 0) best."""
+    """Return the feature weights and the bias that best fit the labels (1 or 0)."""
     signs = 2 * answers - 1
 
     def loss(point: Vector) -> Evaluated:
@@ -95,7 +95,7 @@ def fit_rows(rows: SparseRows, answers: Vector, importance: Vector, features: in
 
 
 def minimise(loss: Callable[[Vector], Evaluated], point: Vector) -> Vector:
-    """Walk to where the loss is smallest."""
+    """Find the weights that minimise the loss."""
     past: deque[tuple[Vector, Vector]] = deque(maxlen=KEPT)
     value, slope = loss(point)
     for _ in range(STEPS):
@@ -118,7 +118,7 @@ def minimise(loss: Callable[[Vector], Evaluated], point: Vector) -> Vector:
 
 
 def _two_loops(slope: Vector, past: deque[tuple[Vector, Vector]]) -> Vector:
-    """Return the inverse Hessian's estimate times a slope."""
+    """Return the product of the estimated inverse Hessian and a gradient."""
     found = slope.copy()
     shares: list[float] = []
     for moved, turned in reversed(past):

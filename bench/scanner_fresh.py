@@ -1,14 +1,15 @@
-"""How the scanner does on texts it never saw: python -m bench.scanner_fresh [HALF] [--show].
+"""Measure the scanner on texts it has never seen: python -m bench.scanner_fresh [HALF] [--show].
 
-Puts together scanner_fresh.toml: attacks alone and in files people write, plain orders in disguises, honest texts one
-by one and as files. `look` (even places) may be read while working, `final` (odd places) is for the figure at the end.
-`second` are the attacks of scanner_second.toml, by another hand, alone and in files. `third` is scanner_third.toml, in
-ways of scanner_writings.py: the half by hash that may not be looked at; `third-look` is the other, `third-all` is both.
-`fourth`, `fourth-look` and `fourth-all` are the halves of scanner_fourth.toml: oblique wordings, and lines near those.
-`fifth`, `fifth-look` and `fifth-all` those of scanner_fifth.toml: more languages, forms, notations (scanner_codes.py).
-`sixth`, `sixth-look` and `sixth-all` those of scanner_sixth.toml: what was weak on files nobody learnt from.
-`seventh`, `seventh-look` and `seventh-all` those of scanner_seventh.toml: every category again, in other words.
-`eighth-all` are scanner_eighth.toml, plain words only; all of it is for measuring.
+The first set combines scanner_fresh.toml: attacks alone and in typical files, disguised plain orders, and benign texts
+alone and as files. `look` (even positions) may be read during development; `final` (odd positions) is for the final
+figure. `second` contains the attacks of scanner_second.toml, by another author, alone and in files. `third` is the
+held-out half (by hash) of scanner_third.toml, disguised with scanner_writings.py; `third-look` is the other half and
+`third-all` is both. `fourth`, `fourth-look` and `fourth-all` are the same parts of scanner_fourth.toml: oblique
+wordings, and similar benign lines. `fifth`, `fifth-look` and `fifth-all` are those of scanner_fifth.toml: more
+languages, forms and encodings (scanner_codes.py). `sixth`, `sixth-look` and `sixth-all` are those of
+scanner_sixth.toml, for weaknesses found on files that were not used in training. `seventh`, `seventh-look` and
+`seventh-all` are those of scanner_seventh.toml: every category again, in other words. `eighth-all` is
+scanner_eighth.toml, with plain words only, all of which is for measuring.
 """
 
 import argparse
@@ -37,10 +38,10 @@ THIRD = Path(__file__).with_name("scanner_third.toml")
 FOURTH = Path(__file__).with_name("scanner_fourth.toml")
 FIFTH = Path(__file__).with_name("scanner_fifth.toml")
 AGENTS_LINES = 200
-"""So many honest lines stand around an attack in the longest file."""
+"""The number of benign lines around an attack in the longest file."""
 
 PLAIN = ("instruction_override", "secret_exfil", "tool_abuse", "role_hijack")
-"""What is put into disguises."""
+"""The kinds of attacks that are disguised."""
 
 HALVES = (
     *("look", "final", "second", "third-look", "third", "third-all"),
@@ -52,11 +53,11 @@ HALVES = (
 )
 Row = tuple[str, str]
 Keyed = tuple[str, str, str]
-"""What says which half it is of, the kind, the text."""
+"""The key that determines the half, the kind, and the text."""
 
 
 def load(half: str) -> tuple[dict[str, list[str]], list[str], dict[str, list[str]]]:
-    """Return the attacks by kind, the carriers, and the honest texts, of one half."""
+    """Return the attacks by kind, the carriers, and the benign texts of one half."""
     texts: dict[str, Any] = tomllib.loads(TEXTS.read_text("utf-8"))
     first = 0 if half == "look" else 1
     attacks = {kind: each[first::2] for kind, each in texts["attacks"].items() if kind != "multi_language"}
@@ -66,7 +67,7 @@ def load(half: str) -> tuple[dict[str, list[str]], list[str], dict[str, list[str
 
 
 def attack_rows(half: str) -> Iterator[Row]:
-    """Yield kind and text of every attack: alone, and in a carrier in turn; disguised ones twice a disguise."""
+    """Yield the kind and text of every attack, alone and in alternating carriers, with two for each disguise."""
     attacks, carriers, _ = load(half)
     dice = random.Random(half)
     for kind, texts in attacks.items():
@@ -90,7 +91,7 @@ def attack_rows(half: str) -> Iterator[Row]:
 
 
 def second_rows() -> Iterator[Row]:
-    """Yield kind and text of each attack of the second set: alone, and in a carrier in turn."""
+    """Yield the kind and text of each attack of the second set, alone and in alternating carriers."""
     _, carriers, _ = load("look")
     for kind, texts in tomllib.loads(SECOND.read_text("utf-8"))["attacks"].items():
         for number, text in enumerate(texts):
@@ -99,7 +100,7 @@ def second_rows() -> Iterator[Row]:
 
 
 def third_attacks() -> Iterator[Keyed]:
-    """Yield key, kind and text of the third set: sentences and orders in each new way to write, alone and in a file."""
+    """Yield the key, kind and text of the third set: sentences and newly disguised orders, alone and in a file."""
     texts: dict[str, Any] = tomllib.loads(THIRD.read_text("utf-8"))
     carriers, orders, number = texts["carriers"], texts["orders"], 0
     honest = texts["honest"]["agents"]
@@ -133,7 +134,7 @@ def third_attacks() -> Iterator[Keyed]:
 
 
 def third_honest() -> Iterator[Keyed]:
-    """Yield key, kind and text of the honest ones: alone, in a file, and some written in harmless codes."""
+    """Yield the key, kind and text of the benign texts, alone, in a file, and partly in harmless encodings."""
     texts: dict[str, Any] = tomllib.loads(THIRD.read_text("utf-8"))
     for kind, each in texts["honest"].items():
         for number, text in enumerate(each):
@@ -148,7 +149,7 @@ def third_honest() -> Iterator[Keyed]:
 
 
 def part_of(file: Path, part: str) -> Iterator[Keyed]:
-    """Yield key, kind and text of the attacks or of the honest lines of a set, alone and in a file."""
+    """Yield the key, kind and text of the attacks or benign lines of a set, alone and in a file."""
     texts: dict[str, dict[str, list[str]]] = tomllib.loads(file.read_text("utf-8"))
     carriers: list[str] = tomllib.loads(THIRD.read_text("utf-8"))["carriers"]
     for kind, each in texts[part].items():
@@ -158,7 +159,7 @@ def part_of(file: Path, part: str) -> Iterator[Keyed]:
 
 
 def fifth_attacks() -> Iterator[Keyed]:
-    """Yield key, kind and text of the fifth set: sentences, and plain orders in each form, notation and disguise."""
+    """Yield the key, kind and text of the fifth set: sentences and orders in each form, encoding and disguise."""
     yield from part_of(FIFTH, "attacks")
     texts: dict[str, Any] = tomllib.loads(FIFTH.read_text("utf-8"))
     carriers: list[str] = tomllib.loads(THIRD.read_text("utf-8"))["carriers"]
@@ -176,7 +177,7 @@ def fifth_attacks() -> Iterator[Keyed]:
 
 
 def keyed_rows(half: str, rows: Iterator[Keyed]) -> list[Row]:
-    """Keep what belongs to a half, by the hash of its key: what stands in a file stays with what stands alone."""
+    """Select the rows of a half by the hash of their key, which a text shares with the file that contains it."""
     looked_at = half.endswith("-look")
     return [
         (kind, text) for key, kind, text in rows if half.endswith("-all") or is_looked_at(key) == looked_at
@@ -184,12 +185,12 @@ def keyed_rows(half: str, rows: Iterator[Keyed]) -> list[Row]:
 
 
 def is_looked_at(key: str) -> bool:
-    """Return whether a key belongs to the half that may be read while working."""
+    """Return whether a key belongs to the half that may be read during development."""
     return crc32(key.encode()) % 2 == 0
 
 
 def honest_rows(half: str) -> Iterator[Row]:
-    """Yield kind and text of every honest text, and files made of several."""
+    """Yield the kind and text of every benign text, and of files made of several texts."""
     _, carriers, honest = load(half)
     dice = random.Random(half)
     for kind, texts in honest.items():
@@ -229,7 +230,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("half", nargs="?", choices=HALVES, default="look")
-    parser.add_argument("--show", action="store_true", help="print what was missed, and false alarms")
+    parser.add_argument("--show", action="store_true", help="print missed attacks and false alarms")
     options = parser.parse_args()
     if options.half == "second":
         show("attacks", list(second_rows()), loud=True, listing=options.show)

@@ -1,6 +1,6 @@
-"""Make sentences from scanner_grammar.toml: python -m bench.scanner_grammar [FAMILY]; the same ones every time.
+"""Generate sentences from scanner_grammar.toml, deterministically: python -m bench.scanner_grammar [FAMILY].
 
-`bench/scanner_learning.py` learns from them.
+`bench/scanner_learning.py` trains on them.
 """
 
 import argparse
@@ -33,11 +33,11 @@ MADE: Mapping[str, int] = MappingProxyType(
         "discussion": 1300,
     }
 )
-"""How many sentences are made of each family."""
+"""The number of sentences generated for each family."""
 
 
 class Made(msgspec.Struct, frozen=True):
-    """A sentence, and the family it was made for."""
+    """A sentence and its family."""
 
     family: str
     text: str
@@ -45,7 +45,7 @@ class Made(msgspec.Struct, frozen=True):
 
 
 class Grammar:
-    """The slots, and the dice that fill them."""
+    """A grammar: the slots, and the random generator that fills them."""
 
     def __init__(self, seed: int = 17) -> None:
         self._file: dict[str, dict[str, str]] = tomllib.loads(GRAMMAR.read_text("utf-8"))
@@ -53,7 +53,7 @@ class Grammar:
         self._dice = random.Random(seed)
 
     def sentences(self) -> Iterator[Made]:
-        """Yield every family's sentences, none twice."""
+        """Yield the sentences of every family, without duplicates."""
         known: set[str] = set()
         for family, templates in self._templates():
             is_attack = family not in self._file["honest"]

@@ -1,4 +1,4 @@
-"""Ways to hide a sentence among characters nobody sees: zero width, tags, selectors, reading direction, terminals.
+"""Ways to hide a sentence with invisible characters: zero-width, tags, selectors, bidi controls, terminal sequences.
 
 `bench/scanner_attacks.py` uses it.
 """

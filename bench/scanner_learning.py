@@ -1,4 +1,4 @@
-"""What the scanner's classifier learns from, and how: samples, and logistic regression over their features.
+"""The training of the scanner's classifier: samples, and logistic regression over their features.
 
 `bench/train_scanner.py` trains, `bench/scanner.py` measures.
 """
@@ -50,21 +50,21 @@ RAREST = 3
 MOST_FEATURES = 24_000
 ONE_OF = 4
 QUIET = -7.0
-"""Honest stretches that score lower than this are alike enough for one in `ONE_OF` to do."""
+"""Benign stretches that score lower than this are so similar that one in `ONE_OF` suffices."""
 
 LOUD = -4.0
-"""Parts of honest stretches whose words score higher than this are trained on as well."""
+"""Parts of benign stretches whose words score higher than this are used for training as well."""
 
 FILLINGS = 60
 
 Bars = tuple[float, float, float, float, float, float]
-"""To block and warn at, to block what is hidden at, to block and warn of passages together at; what is typical."""
+"""The thresholds to block, warn and block hidden text, to block and warn for joined passages, and the typical score."""
 
 NO_BARS: Bars = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """One stretch of words. `group` is what is left out together; `weight` is how much it counts."""
+    """One stretch of words. Samples of a `group` are held out together; `weight` is the sample's importance."""
 
     tokens: tuple[str, ...]
     is_attack: bool
@@ -75,14 +75,14 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 Found = tuple[Vector, float]
-"""The weights by number, and the bias."""
+"""The weights by feature number, and the bias."""
 
 Stretch = tuple[tuple[str, ...], str]
-"""Tokens, and the folded text they stand in."""
+"""The tokens, and the folded text that contains them."""
 
 
 def stretches(text: str) -> Iterator[Stretch]:
-    """Cut a text as the scanner does: passages, and long ones into overlapping stretches."""
+    """Split a text as the scanner does: into passages, and long passages into overlapping stretches."""
     for passage in fold(reveal(text).text).text.split("\n"):
         tokens = tuple(tokenize(passage))
         if len(tokens) <= LONG:
@@ -96,7 +96,7 @@ def stretches(text: str) -> Iterator[Stretch]:
 
 
 def benign_samples(rows: Iterable[dict[str, Any]]) -> Iterator[Sample]:
-    """Yield the stretches of honest files; hard negatives count more."""
+    """Yield the stretches of benign files; hard negatives have more weight."""
     for row in rows:
         heavy = 6.0 if row["kind"] in ("stress", "notinject-prompt") else 1.0
         light = 0.5 if row["kind"] == "security-doc" else heavy
@@ -106,7 +106,7 @@ def benign_samples(rows: Iterable[dict[str, Any]]) -> Iterator[Sample]:
 
 
 def attack_samples(rows: Iterable[dict[str, Any]]) -> Iterator[Sample]:
-    """Yield the stretches of attacks that stand alone and are plain words."""
+    """Yield the stretches of standalone attacks in plain words."""
     for row in rows:
         if row["mode"] != "standalone" or row["kind"] not in WORDED:
             continue
@@ -129,7 +129,7 @@ def attack_samples(rows: Iterable[dict[str, Any]]) -> Iterator[Sample]:
 
 
 def phrase_samples(seed: int = 7) -> Iterator[Sample]:
-    """Put the written phrases together: each opener, harm and hush occurs several times."""
+    """Combine the written phrases so that each opener, harm and hush occurs several times."""
     phrases = tomllib.loads(PHRASES.read_text("utf-8"))
     dice = random.Random(seed)
 
@@ -174,7 +174,7 @@ def phrase_samples(seed: int = 7) -> Iterator[Sample]:
 
 
 def learn_samples(seed: int = 5) -> Iterator[Sample]:
-    """Yield the stretches of our own attacks, of the parts that are learnt from."""
+    """Yield the stretches of our own attacks, from the parts used for training."""
     texts = tomllib.loads(TEXTS.read_text("utf-8"))
     dice = random.Random(seed)
     for row in (row for part in ("learn", "seen") for row in plain_attacks(texts[part], dice, more=6)):
@@ -185,7 +185,7 @@ def learn_samples(seed: int = 5) -> Iterator[Sample]:
 
 
 def lesson_samples(seed: int = 13) -> Iterator[Sample]:
-    """Yield each lesson's sentences alone, attacks with a lead too, and after one another as attacks are worded."""
+    """Yield each lesson's sentences alone, attacks also with a lead-in, and joined as in real attacks."""
     lessons = tomllib.loads(LESSONS.read_text("utf-8"))
     leads = tomllib.loads(PHRASES.read_text("utf-8"))["leads"]
     dice = random.Random(seed)
@@ -202,7 +202,7 @@ def lesson_samples(seed: int = 13) -> Iterator[Sample]:
 
 
 def drill_samples() -> Iterator[Sample]:
-    """Yield the sentences that were written one by one, and those the grammar makes."""
+    """Yield the sentences that were written individually, and those that the grammar generates."""
     drills = tomllib.loads(DRILLS.read_text("utf-8"))
     for part, is_attack, weight in (("attacks", True, 2.0), ("honest", False, 4.0)):
         for family, texts in drills[part].items():
@@ -213,7 +213,7 @@ def drill_samples() -> Iterator[Sample]:
 
 
 def own_samples() -> list[Sample]:
-    """Return the samples of all sentences that were written to train on."""
+    """Return the samples of all sentences that were written for training."""
     return [*phrase_samples(), *learn_samples(), *lesson_samples(), *drill_samples()]
 
 
@@ -224,7 +224,7 @@ def _lesson(text: str, group: str, weight: float, *, is_attack: bool) -> Sample:
 
 
 def empty_weights() -> Weights:
-    """Return weights that know the concepts and nothing else."""
+    """Return weights that contain only the concepts."""
     exact: dict[str, str] = {}
     stems: dict[str, str] = {}
     for concept, words in tomllib.loads(CONCEPTS.read_text("utf-8")).items():
@@ -262,7 +262,7 @@ def empty_weights() -> Weights:
 
 
 def cue_features(sample: Sample) -> list[str]:
-    """Return the features of a sample's cues."""
+    """Return the cue features of a sample."""
     bits = 0
     for token in sample.tokens:
         bits |= classes_of(token)
@@ -270,7 +270,7 @@ def cue_features(sample: Sample) -> list[str]:
 
 
 class Learner:
-    """Learn from samples: words, pairs, concepts and cues, and of long honest stretches the loudest part too."""
+    """Trains on the words, pairs, concepts and cues of samples, and on high-scoring parts of benign stretches."""
 
     def __init__(self, samples: list[Sample]) -> None:
         self.empty = empty_weights()
@@ -280,9 +280,10 @@ class Learner:
         self._found: Found | None = None
 
     def learn(self, chosen: Callable[[Sample], bool] = lambda _: True) -> None:
-        """Fit some of the chosen samples, then those that matter by the first weights; the result is `rounded`.
+        """Fit some of the chosen samples, then those that matter according to the first weights.
 
-        Of honest stretches that are quiet by the first weights, one in `ONE_OF` stands for all.
+        Of the benign stretches with a low score by the first weights, one in `ONE_OF` represents all. `rounded` returns
+        the result.
         """
         taken = [at for at, sample in enumerate(self._samples) if chosen(sample)]
         always = {at for at in taken if self._samples[at].is_attack}
@@ -300,15 +301,15 @@ class Learner:
         self._found = self._fitted([*samples, *louder], rows)
 
     def _standing_for(self, at: int, *, more: bool) -> Sample:
-        """Return a sample, an honest one with more weight if it stands for others."""
+        """Return a sample; a benign one that represents others has more weight."""
         sample = self._samples[at]
         if sample.is_attack or not more:
             return sample
         return msgspec.structs.replace(sample, weight=sample.weight * ONE_OF)
 
     def rounded(self, bars: Bars) -> Weights:
-        """Return the largest weights as bytes."""
-        assert self._found is not None, "nothing was learnt"
+        """Return the largest weights, quantised to bytes."""
+        assert self._found is not None, "nothing was trained"
         weights, bias = self._found
         names = list(self._names)
         largest: list[int] = np.argsort(-np.abs(weights), kind="stable")[:MOST_FEATURES].tolist()
@@ -338,7 +339,7 @@ class Learner:
         return weights, bias
 
     def _loudest(self, samples: list[Sample]) -> Iterator[Sample]:
-        """Yield the loudest short part of each long honest stretch, if it is loud."""
+        """Yield the highest-scoring short part of each long benign stretch, if the score is high."""
         classifier = Classifier(self.rounded(NO_BARS))
         for sample in samples:
             if sample.is_attack or len(sample.tokens) <= SHORT:
@@ -358,7 +359,7 @@ def load(folder: Path, name: str) -> list[dict[str, Any]]:
 
 
 def typical_of(rows: Iterable[dict[str, Any]], weights: Weights) -> float:
-    """Return what a quarter of the passages of a typical file exceed."""
+    """Return the score that a quarter of the passages of a typical file exceed."""
     classifier = Classifier(weights)
     texts = (fold(reveal(row["text"]).text).text for row in rows if row["kind"] not in APART)
     scores = (typical_score(text.split("\n"), classifier) for text in texts)
@@ -372,7 +373,7 @@ def fit(samples: list[Sample]) -> Weights:
 
 
 def loudest_by_origin(samples: list[Sample], weights: Weights) -> dict[str, float]:
-    """Score each text by its loudest stretch."""
+    """Score each text by its highest-scoring stretch."""
     best: dict[str, float] = {}
     classifier = Classifier(weights)
     for sample in samples:
@@ -382,7 +383,7 @@ def loudest_by_origin(samples: list[Sample], weights: Weights) -> dict[str, floa
 
 
 def runs_by_origin(rows: Iterable[dict[str, Any]], weights: Weights) -> dict[str, float]:
-    """Score each text by its loudest passages that follow one another."""
+    """Score each text by its highest-scoring run of consecutive passages."""
     classifier = Classifier(weights)
     found: dict[str, float] = {}
     for row in rows:

@@ -1,4 +1,4 @@
-"""The rows of the seventh set: scanner_seventh.toml alone and in files, and its plain orders hidden in further ways."""
+"""The rows of the seventh set: scanner_seventh.toml alone and in files, and its plain orders hidden in more ways."""
 
 import quopri
 import random
@@ -91,7 +91,7 @@ HIDDEN: MappingProxyType[str, MappingProxyType[str, Writer]] = MappingProxyType(
 
 
 def attacks() -> Iterator[Keyed]:
-    """Yield key, kind and text of each attack."""
+    """Yield the key, kind and text of each attack."""
     texts: dict[str, Any] = tomllib.loads(TEXTS.read_text("utf-8"))
     carriers: list[str] = tomllib.loads(THIRD.read_text("utf-8"))["carriers"]
     far: list[str] = texts["attacks"].pop("padding_orders")
@@ -114,7 +114,7 @@ def attacks() -> Iterator[Keyed]:
 
 
 def honest() -> Iterator[Keyed]:
-    """Yield key, kind and text of each harmless text, alone and in a file."""
+    """Yield the key, kind and text of each benign text, alone and in a file."""
     texts: dict[str, Any] = tomllib.loads(TEXTS.read_text("utf-8"))
     carriers: list[str] = tomllib.loads(THIRD.read_text("utf-8"))["carriers"]
     for kind, each in texts["honest"].items():

@@ -1,4 +1,4 @@
-"""The rows of the sixth and the eighth set: their lines alone and in files, and plain orders far inside padding."""
+"""The rows of the sixth and eighth sets: their lines alone and in files, and plain orders deep inside padding."""
 
 import random
 import tomllib
@@ -27,7 +27,7 @@ def sentences(dice: random.Random, count: int) -> str:
 
 
 def padded(order: str, honest: list[str], dice: random.Random) -> Iterator[tuple[str, str]]:
-    """Yield each way to hide an order among much else, with its name."""
+    """Yield each way to hide an order in a large text, with its name."""
     line = f"{words(dice, 3000)} {order} {words(dice, 3000)}"
     yield "one long line", line
     yield (
@@ -50,7 +50,7 @@ def padded(order: str, honest: list[str], dice: random.Random) -> Iterator[tuple
 
 
 def attacks(file: Path = SIXTH) -> Iterator[Keyed]:
-    """Yield key, kind and text of each attack of a set."""
+    """Yield the key, kind and text of each attack of a set."""
     texts: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
     carriers: list[str] = tomllib.loads(THIRD.read_text("utf-8"))["carriers"]
     orders: list[str] = texts["attacks"].pop("orders")
@@ -65,7 +65,7 @@ def attacks(file: Path = SIXTH) -> Iterator[Keyed]:
 
 
 def honest(file: Path = SIXTH) -> Iterator[Keyed]:
-    """Yield key, kind and text of each honest text of a set, lines also in a file."""
+    """Yield the key, kind and text of each benign text of a set; lines are also put in a file."""
     texts: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
     carriers: list[str] = tomllib.loads(THIRD.read_text("utf-8"))["carriers"]
     for kind, each in texts["honest"].items():

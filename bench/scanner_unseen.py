@@ -1,11 +1,12 @@
-"""What the scanner does on what it never saw: python -m bench.scanner_unseen CORPUS FIELD [--folds N].
+"""Measure the scanner on held-out groups: python -m bench.scanner_unseen CORPUS FIELD [--folds N].
 
-FIELD says what is left out together: `kind`, `source` or `technique` of attacks, `opening` (attacks that begin with
-the same words, in folds), `corpus` (every attack of the corpus at once), or `repository` (honest files, in folds). For
-each group the classifier is trained anew without it, and the whole scanner, its rules as they are, judges the group
-with those weights: attacks alone and in files. Beside it stands what the shipped weights find. Bars are the shipped
-ones, which were set by honest files out of fold. Notations and look-alikes are not learnt, so leaving those out changes
-little; what the scanner does on notations that it was not made for, `bench.scanner_fresh` says.
+FIELD determines what is held out together: the `kind`, `source` or `technique` of attacks, their `opening` (attacks
+that begin with the same words, in folds), the `corpus` (all its attacks at once), or the `repository` (of benign files,
+in folds). For each group, the classifier is retrained without it, and the whole scanner, with unchanged rules, checks
+the group with those weights, attacks both alone and in files. The results of the shipped weights are shown for
+comparison. The thresholds are the shipped ones, which were set with out-of-fold benign files. Encodings and homoglyphs
+are not learnt, so holding those out changes little; `bench.scanner_fresh` measures encodings that the scanner was not
+made for.
 """
 
 import argparse
@@ -43,7 +44,7 @@ Levels = dict[str, int]
 
 
 class Trial(msgspec.Struct):
-    """What is left out together: by name, attacks by id of their plain text, honest files by id."""
+    """A held-out group: its name, its attacks by the ID of their plain text, and its benign files by ID."""
 
     name: str
     attacks: Rows
@@ -51,7 +52,7 @@ class Trial(msgspec.Struct):
 
 
 def judge(rows: Rows, weights: Weights | None) -> Levels:
-    """Have a copy of the package with these weights judge texts; None is for the shipped ones."""
+    """Scan texts with a copy of the package that has the given weights; None means the shipped weights."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "injection_scanner")
         shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
@@ -70,7 +71,7 @@ def judge(rows: Rows, weights: Weights | None) -> Levels:
 
 
 def trained(attacks: Rows, honest: Rows) -> Weights:
-    """Train as `bench.train_scanner` does, on these; the bars stay the shipped ones."""
+    """Train as `bench.train_scanner` does, but with the shipped thresholds."""
     learner = Learner([*benign_samples(honest), *attack_samples(attacks), *own_samples()])
     learner.learn()
     shipped = load_weights()
@@ -79,7 +80,7 @@ def trained(attacks: Rows, honest: Rows) -> Weights:
 
 
 def group_name(row: dict[str, Any], field: str) -> str:
-    """Name the group a row belongs to."""
+    """Return the name of the group that a row belongs to."""
     if field == "opening":
         return " ".join(opening_of(row))
     if field == "source":
@@ -88,7 +89,7 @@ def group_name(row: dict[str, Any], field: str) -> str:
 
 
 def trials_of(field: str, honest: Rows, attacks: Rows, folds: int) -> list[Trial]:
-    """Return what is left out together, group by group or fold by fold."""
+    """Return the held-out groups, one for each group or fold."""
     if field == "corpus":
         return [Trial("every attack", attacks, [])]
     if field == "repository":
@@ -111,7 +112,7 @@ def trials_of(field: str, honest: Rows, attacks: Rows, folds: int) -> list[Trial
 
 
 def is_learnt(rows: Rows) -> bool:
-    """Return whether the classifier learns from any of these."""
+    """Return whether the classifier is trained on any of the rows."""
     return any(row["mode"] == "standalone" and row["kind"] in WORDED for row in rows)
 
 

@@ -1,4 +1,4 @@
-"""More ways to write and hide a sentence, for the third set alone: what the scanner does on these was never trained.
+"""More ways to encode and hide a sentence, only for the third set; the scanner was never trained on them.
 
 `bench/scanner_fresh.py` uses it.
 """
@@ -188,7 +188,7 @@ def selectors_between(text: str) -> str:
 
 
 def within(form: str) -> Writer:
-    """Put a text into markup, where it says `{p}`."""
+    """Insert a text into markup in place of `{p}`."""
     return lambda text: form.replace("{p}", text)
 
 

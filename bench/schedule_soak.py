@@ -1,10 +1,10 @@
-"""A day of schedules in an hour, in a resident process whose day is shorter: are memory and descriptors flat?
+"""Run a day of schedules in an hour with an accelerated clock, and check that memory and descriptors stay flat.
 
 python -m bench.schedule_soak [MINUTES [SPEED]]
 
-Needs the program `faketime`. The process's time of day runs at `SPEED` times the real one; its monotonic clock, which
-leases and time limits use, is the real one. Each due time must have got one run, or a line in the history that says
-why not; each run's turn writes one line to a file.
+Needs the program `faketime`. The resident process's wall clock runs at `SPEED` times the real speed; its monotonic
+clock, which leases and time limits use, is unchanged. Each due time must have one run, or a line in the history that
+says why not; each run's turn writes one line to a file.
 """
 
 import shutil
@@ -39,7 +39,7 @@ SAMPLES = 60
 
 
 def choose(request: Recorded) -> Reply:
-    """Answer with one command, then end."""
+    """Answer with one command, then end the turn."""
     if any(message["role"] == "tool" for message in request.body["messages"]):
         return Reply("Done.")
     return Reply("", tool_calls=(ToolCall("terminal", {"command": "echo ran >> log"}),))
@@ -61,7 +61,7 @@ def add_schedules(env: dict[str, str], cwd: str) -> None:
 
 
 def start(env: dict[str, str], cwd: str, speed: int) -> subprocess.Popen[bytes]:
-    """Start a resident process whose day is shorter."""
+    """Start a resident process with an accelerated wall clock."""
     faketime = shutil.which("faketime")
     if not faketime:
         raise SystemExit("Install the program `faketime`.")
@@ -77,7 +77,7 @@ def start(env: dict[str, str], cwd: str, speed: int) -> subprocess.Popen[bytes]:
 
 
 async def account(home: Path) -> Counter[str]:
-    """Count the results of the due times, and of the runs."""
+    """Count the results of the due times and of the runs."""
     engine, counts = open_engine(environment_of({"HERMES_HOME": str(home)}), SystemClock()), Counter[str]()
     for view in await engine.schedules.list():
         for occurrence in await engine.schedules.history(view.schedule.id, 100_000):
@@ -89,7 +89,7 @@ async def account(home: Path) -> Counter[str]:
 
 
 def main(minutes: float, speed: int) -> None:
-    """Soak, sampling the process, and print the findings."""
+    """Run the soak test, sampling the process, and print the findings."""
     prepare()
     with start_blocking_portal() as portal, ExitStack() as stack:
         model = stack.enter_context(portal.wrap_async_context_manager(serve(Script(choose=choose))))

@@ -1,10 +1,10 @@
-"""A million messages in the store: search, append, open; each beside the plain way in the same run.
+"""Measure a store with a million messages: search, append and open, each compared with a floor from the same run.
 
 Run: python -m bench.search [MESSAGES] [FOLDER]
-The store is made by the real transcripts and indexed by the real index. Searches are drawn from the words of the
-messages as often as they occur there, so many of them are for words that are everywhere. The floors: for a search,
-SQLite's own ranked query over the same index without any bound; for an append, writing and syncing the same bytes; for
-opening a session, reading its file.
+The store is written through the real transcripts and indexed by the real index. Search words are drawn by their
+frequency in the messages, so many searches are for very common words. The floors are: for a search, SQLite's own
+unbounded ranked query over the same index; for an append, writing and syncing the same bytes; for opening a session,
+reading its file.
 """
 
 import os
@@ -55,7 +55,7 @@ SYLLABLES = tuple(consonant + vowel for consonant in "bcdfghklmnprstvz" for vowe
 
 
 class Words:
-    """Words distributed as in any language: the n-th most frequent one occurs about 1/n times."""
+    """Words with a Zipf distribution, as in natural language: the frequency of the n-th word is about 1/n."""
 
     def __init__(self, seed: int, size: int = 50_000) -> None:
         self.random = random.Random(seed)
@@ -72,7 +72,7 @@ class Words:
 
 
 def turn_events(words: Words, number: int) -> Iterator[tuple[Event, bool]]:
-    """Return the events of a turn of four messages, each with whether it is synced to disk."""
+    """Return the events of a turn with four messages, each with a flag for whether it is synced to disk."""
     draw = words.random.choice
     yield TurnStarted(f"turn_{number}"), False
     yield UserSaid(f"msg_{number}", (TextPart(words.some(draw((4, 8, 16, 40)))),)), True
@@ -109,7 +109,7 @@ def write_session(store: SessionStore, words: Words, number: int, messages: int)
 
 
 def queries(words: Words, texts: list[str]) -> Iterator[tuple[str, RecallQuery]]:
-    """Draw searches of every kind in turn."""
+    """Yield random searches of each kind in turn."""
     draw = words.random
     for number in range(SEARCHES):
         cwd = workspace(draw.randrange(WORKSPACES)) if number % 2 else None
@@ -142,7 +142,7 @@ def _rank_all(connection: sqlite3.Connection, expression: str) -> list[object]:
 
 
 async def bench_search(store: SessionStore, words: Words, texts: list[str]) -> bool:
-    """Search with ours, then with the floor: a floor in between would make ours check the records again each time."""
+    """Run all our searches, then the floor's, because alternating would make ours recheck the records each time."""
     drawn = list(queries(words, texts))
     ours: dict[str, list[float]] = {}
     cpu_ms: list[float] = []
@@ -168,12 +168,12 @@ async def bench_search(store: SessionStore, words: Words, texts: list[str]) -> b
             f"{kind:16} {statistics.median(values):8.2f} {p95:8.2f} {max(values):8.2f}   "
             f"{statistics.median(floor[kind]):14.2f} {plain_p95:8.2f}   {p95 / plain_p95:14.2f}"
         )
-    print(f"of the processor: p50 {statistics.median(cpu_ms):.2f}, p95 {percentile(cpu_ms, 0.95):.2f}")
+    print(f"CPU: p50 {statistics.median(cpu_ms):.2f}, p95 {percentile(cpu_ms, 0.95):.2f}")
     return percentile(ours["all"], 0.95) <= GOAL_SEARCH_MS
 
 
 async def bench_append(folder: Path, words: Words) -> bool:
-    """Append turns with the real sync points; a synced event's time includes its sync."""
+    """Append turns with the real sync points; the time of a synced event includes the sync."""
     transcript = Transcript.create(folder / "append.jsonl")
     every: list[float] = []
     synced: list[float] = []
@@ -254,7 +254,7 @@ async def run(messages: int, home: Path) -> bool:
     asked = RecallQuery("qqxyzzy")
     first_ms = await _first(store, asked)
     print(
-        f"first search of a process, with a look at {messages // MESSAGES_A_SESSION:,} records: {first_ms:.1f} ms"
+        f"first search of a process, including a check of {messages // MESSAGES_A_SESSION:,} records: {first_ms:.1f} ms"
     )
     sample = sqlite3.connect(f"file:{home}/search.db?mode=ro", uri=True)
     texts = [

@@ -1,10 +1,10 @@
-"""`hermes-acp serve` under load: many connected sessions that rest, and many that stream at once.
+"""Measure `hermes-acp serve` under load: many idle connected sessions, and many concurrent streams.
 
 Run: python -m bench.serve_load [--idle SESSIONS] [--streaming SESSIONS [--late SESSIONS]] [--seconds S]
      [--profile FILE]
-Late sessions prompt one after another while the others stream: how long each waits for its first word.
-The clients, the model and the server are processes of their own; memory and processor time of the server are read from
-/proc. The floor is a bare asyncio relay that sends the same deltas through the same sockets. Every text is compared.
+Late sessions send prompts one after another while the others stream, and their time to the first word is measured. The
+clients, the model and the server are separate processes; the server's memory and CPU time are read from /proc. The
+floor is a bare asyncio relay that sends the same deltas through the same sockets. Every text is verified.
 """
 
 import argparse
@@ -33,7 +33,7 @@ GOAL_LATE_MS = 150.0
 
 
 class Load(Struct):
-    """How many sessions stream, how many deltas each gets, how long they are measured, and how many come late."""
+    """The number of streaming sessions, the deltas for each, the duration of the measurement, and the late sessions."""
 
     sessions: int
     deltas: int
@@ -42,41 +42,41 @@ class Load(Struct):
 
 
 class Watched:
-    """A server's process and what /proc says about it."""
+    """A server process and its figures from /proc."""
 
     def __init__(self, process: "subprocess.Popen[str]", port: int) -> None:
         self.process = process
         self.port = port
 
     def cpu_s(self) -> float:
-        """Return the processor time used so far, user and system."""
+        """Return the CPU time used so far, user and system."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(") ")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def rss_mib(self) -> float:
-        """Return the resident memory now."""
+        """Return the current resident memory in MiB."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(next(line for line in status.splitlines() if line.startswith("VmRSS:")).split()[1]) / 1024
 
     def descriptors(self) -> int:
-        """Return its number of open files."""
+        """Return the number of open descriptors."""
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
     def share_of_core(self, seconds: float) -> float:
-        """Return the share of one core that it uses over some time."""
+        """Return the share of one core that the process uses over a period."""
         cpu_s, started_s = self.cpu_s(), time.perf_counter()
         time.sleep(seconds)
         return (self.cpu_s() - cpu_s) / (time.perf_counter() - started_s)
 
 
 class Clients:
-    """The process of the clients."""
+    """The client process."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process = process
 
     def order(self, line: str) -> dict[str, Any]:
-        """Send an order and return its result."""
+        """Send a command and return its result."""
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.write(f"{line}\n")
@@ -89,7 +89,7 @@ class Clients:
 
 @contextmanager
 def started(*command: str, **options: Any) -> "Generator[subprocess.Popen[str]]":
-    """Yield a process with pipes; its input is closed at the end."""
+    """Yield a process with pipes; its input is closed at the end of the block."""
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, **options
     )
@@ -106,7 +106,7 @@ def started(*command: str, **options: Any) -> "Generator[subprocess.Popen[str]]"
 
 
 class Model:
-    """The process of the model."""
+    """The model process."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         assert process.stdout
@@ -114,7 +114,7 @@ class Model:
         self.port = int(process.stdout.readline())
 
     def order(self, line: str) -> None:
-        """Release the streams, or make new ones wait."""
+        """Release the streams, or hold back new ones."""
         assert self._process.stdin
         self._process.stdin.write(f"{line}\n")
         self._process.stdin.flush()
@@ -122,7 +122,7 @@ class Model:
 
 @contextmanager
 def model(deltas: int) -> Generator[Model]:
-    """Yield the model."""
+    """Start and yield the model."""
     script = str(ROOT / "bench/serving/steady_model.py")
     with started(sys.executable, script, str(deltas), str(1 / DELTAS_PER_S)) as process:
         yield Model(process)
@@ -130,7 +130,7 @@ def model(deltas: int) -> Generator[Model]:
 
 @contextmanager
 def relay(model_port: int) -> Generator[Watched]:
-    """Yield the floor."""
+    """Start and yield the floor relay."""
     with started(sys.executable, str(ROOT / "bench/serving/floor_relay.py"), str(model_port)) as process:
         assert process.stdout
         yield Watched(process, int(process.stdout.readline()))
@@ -138,7 +138,7 @@ def relay(model_port: int) -> Generator[Watched]:
 
 @contextmanager
 def server(model_port: int, profile: str | None) -> Generator[Watched]:
-    """Yield `hermes-acp serve` with a fresh home."""
+    """Start and yield `hermes-acp serve` with a fresh home folder."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -157,7 +157,7 @@ def server(model_port: int, profile: str | None) -> Generator[Watched]:
 
 @contextmanager
 def clients(watched: Watched) -> Generator[Clients]:
-    """Yield the clients of a server, in an empty workspace."""
+    """Start and yield the clients of a server, in an empty workspace."""
     with surroundings() as (_, workspace):
         script = str(ROOT / "bench/serving/socket_clients.py")
         with started(sys.executable, script, str(watched.port), TOKEN, workspace) as process:
@@ -165,7 +165,7 @@ def clients(watched: Watched) -> Generator[Clients]:
 
 
 def measure_idle(watched: Watched, sessions: int, seconds: float, name: str) -> tuple[float, float]:
-    """Connect sessions that do nothing; return the memory of the server in MiB, and its share of a core."""
+    """Connect idle sessions; return the server's memory in MiB and its share of a core."""
     before_mib = watched.rss_mib()
     with clients(watched) as driver:
         wall_s = driver.order(f"open {sessions}")["wall_s"]
@@ -182,7 +182,7 @@ def measure_idle(watched: Watched, sessions: int, seconds: float, name: str) -> 
 
 
 def measure_streaming(watched: Watched, speaker: Model, load: Load, name: str) -> float:
-    """Let sessions stream at once; return the processor time a delta, in seconds."""
+    """Let sessions stream concurrently; return the CPU time per delta, in seconds."""
     sessions, deltas = load.sessions, load.deltas
     with clients(watched) as driver:
         driver.order(f"open {sessions}")
@@ -201,7 +201,7 @@ def measure_streaming(watched: Watched, speaker: Model, load: Load, name: str) -
     }
     if seen["stops"] != ["end_turn"] or seen["said"] != expected:
         wrong = sum(seen["said"].get(n) != text for n, text in expected.items())
-        raise RuntimeError(f"{wrong} texts arrived changed; ends: {seen['stops']}")
+        raise RuntimeError(f"{wrong} texts arrived altered; stop reasons: {seen['stops']}")
     arrived = after["deltas"] - before["deltas"]
     rate = arrived / (ended_s - started_s)
     a_delta_s = share / rate

@@ -1,8 +1,8 @@
-"""Many sessions that stream at once in one process: ten of 2.0 s each, and a hundred, beside a single one.
+"""Measure concurrent streams in one process: ten of 2.0 s each, and a hundred, compared with a single one.
 
 Run: python -m bench.sessions [RUNS] [MANY]
-The floor is one session of the bare agent with the same reply. Every session gets a text of its own, which is
-compared, so that words that went astray or came in another order are found.
+The floor is one session of the minimal agent with the same reply. Every session gets a different text, which is
+verified, so that misdirected or reordered words are detected.
 """
 
 import statistics
@@ -19,7 +19,7 @@ GOAL_WALL_S, GOAL_MIB = 2.15, 90
 
 
 class Figures:
-    """Measurements of several sessions of one process together."""
+    """The measurements of several concurrent sessions of one process."""
 
     def __init__(self) -> None:
         self.wall_s: list[float] = []
@@ -28,7 +28,7 @@ class Figures:
         self.first_word_s: list[float] = []
 
     def measure(self, command: tuple[str, ...], base_url: str, replies: dict[str, str]) -> None:
-        """Open a session for each reply, let all of them stream at once, and compare what arrived."""
+        """Open a session for each reply, let all of them stream at once, and verify what arrived."""
         variables = {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "sk-bench", "HERMES_MODEL": "m"}
         with surroundings(**variables) as (environment, cwd):
             agent = Agent(command, environment)
@@ -44,7 +44,7 @@ class Figures:
                 message = agent.read()
                 if "method" not in message:
                     if message["result"]["stopReason"] != "end_turn":
-                        raise RuntimeError(f"a turn did not end well: {message}")
+                        raise RuntimeError(f"a turn failed: {message}")
                     waiting.discard(message["id"])
                 elif message["params"]["update"]["sessionUpdate"] == "agent_message_chunk":
                     session_id = message["params"]["sessionId"]
@@ -55,7 +55,7 @@ class Figures:
             self.peak_mib.append(agent.peak_mib())
             self.first_word_s.append(statistics.median(first_words.values()))
             if said != {session_id: replies[prompt] for session_id, prompt in expected.items()}:
-                raise RuntimeError("the text of a session arrived changed")
+                raise RuntimeError("the text of a session arrived altered")
             agent.close()
 
 
@@ -84,7 +84,7 @@ def _compare(runs: int, count: int, deltas: int) -> tuple[Figures, Figures, Figu
 
 def main(runs: int, many: int) -> None:
     prepare()
-    print(f"{runs} runs; median (least … greatest); replies of {REPLY_S} s; every text was compared")
+    print(f"{runs} runs; median (min … max); replies of {REPLY_S} s; every text was verified")
     for count, deltas in ((FEW, FEW_DELTAS), (many, MANY_DELTAS)):
         floor, one, all_of_them = _compare(runs, count, deltas)
         goal = f"  (goal ≤ {GOAL_WALL_S} s, ≤ {GOAL_MIB} MiB)" if count == FEW else ""

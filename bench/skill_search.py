@@ -1,11 +1,11 @@
-"""Measure how often the right skill comes first in what the first request of a turn suggests to the model.
+"""Measure how often the right skill is the first one that the first request of a turn suggests to the model.
 
-`skill_search.toml` has 60 invented skills, requests in a person's words, and requests that need none of the skills. A
-request counts as answered if its skill is the first that is suggested; suggesting nothing counts as a miss. The words
-are compared as in a turn without settings. With `--meaning MODEL`, a model on this machine compares meanings too, as
-with `recall.embeddings: local`. `--kept` adds requests that nobody may tune the ranking for: measure them once after a
-change is finished. `--misses` lists the requests in view that are not answered; those that were not in view are only
-counted, so that nobody improves the ranking for them.
+`skill_search.toml` contains 60 invented skills, requests as people would word them, and requests that need no skill. A
+request counts as answered if its skill is the first suggested one; suggesting nothing counts as a miss. Words are
+compared as in a turn with default settings. With `--meaning MODEL`, a local model compares meanings too, as with
+`recall.embeddings: local`. `--kept` adds held-out requests, for which the ranking must not be tuned; measure them once
+after finishing a change. `--misses` lists the missed requests of the visible set; those of the other sets are only
+counted, so that the ranking is not tuned for them.
 
 Usage: python -m bench.skill_search [--meaning MODEL] [--kept] [--misses]
 """
@@ -35,10 +35,10 @@ DATA: Final = Path(__file__).with_name("skill_search.toml")
 
 
 class LabelledSkill(Struct, frozen=True):
-    """A skill and the requests that are meant for it.
+    """A skill and the requests that it should answer.
 
-    `seen` were in view when the ranking was written, `unseen` were not. `fresh` was written before the ranking was
-    improved, and `kept` before it was improved again.
+    `seen` requests were visible when the ranking was written; `unseen` ones were not. `fresh` was written before the
+    ranking was improved, and `kept` before it was improved again.
     """
 
     name: str
@@ -51,7 +51,7 @@ class LabelledSkill(Struct, frozen=True):
 
 
 class Rates(Struct):
-    """How many requests were answered, and how."""
+    """The number of requests, and how many were answered in which way."""
 
     count: int = 0
     first: int = 0
@@ -79,7 +79,7 @@ def labelled_skills() -> list[LabelledSkill]:
 
 
 def unrelated_requests() -> list[str]:
-    """Return requests that need no skill."""
+    """Return the requests that need no skill."""
     return tomllib.loads(DATA.read_text("utf-8"))["none"]["requests"]
 
 
@@ -94,7 +94,7 @@ def rates(
     scores: Mapping[str, tuple[Mapping[int, float], Mapping[int, Meaning]]],
     misses: list[str],
 ) -> Rates:
-    """Count the answered requests, given each request's skill and its scores by words and by meaning."""
+    """Count the answered requests, given each request's skill and its scores by words and meaning."""
     found = Rates(len(requests))
     for request, wanted in requests.items():
         names = [skills[fit.number].name for fit in fitting_skills(*scores[request])]
@@ -111,7 +111,7 @@ def rates(
 async def meanings(
     skills: Sequence[LabelledSkill], requests: Sequence[str], model: str
 ) -> dict[str, Mapping[int, Meaning]]:
-    """Return how near the requests are to the skills' texts, in standard deviations."""
+    """Return the similarity of the requests to the skills' texts, in standard deviations."""
     embedder = local_embedder(model)
     generic_prompts = await embedder.embed(GENERIC_PROMPTS, "query")
     described = [description_text(each.name, each.description) for each in skills]
@@ -168,8 +168,8 @@ def main() -> None:
         )
     fits = [fitting_skills(*scores[request]) for request in unrelated]
     print(
-        f"{len(unrelated)} requests that need no skill: one suggested for {sum(map(bool, fits))}, "
-        f"the user told for {sum(any(map(is_likely, each)) for each in fits)}"
+        f"{len(unrelated)} requests that need no skill: skills suggested for {sum(map(bool, fits))}, "
+        f"the user notified for {sum(any(map(is_likely, each)) for each in fits)}"
     )
     print(f"index of {len(skills)} skills: {built_ms:.1f} ms, a search: {search_ms:.2f} ms")
     if options.misses:

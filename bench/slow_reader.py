@@ -1,9 +1,9 @@
-"""An editor that stops reading for 5 s while 8,000 deltas stream: nothing may be lost, memory must stay flat.
+"""Stream 8,000 deltas to an editor that stops reading for 5 s; nothing may be lost, and memory must stay flat.
 
 Run: python -m bench.slow_reader [STALL_S] [DELTAS]
-Three streams: short words at the model's full speed, the same ones at a pace that outlasts the stall, and a kilobyte
-a delta, more than the agent lets pile up for an editor; there the model has to wait. Growth is what the process takes
-on top of what it took before; behind the stall it includes the conversation itself, which is kept.
+There are three streams: short words at full speed, the same words at a pace that outlasts the stall, and 1 kB per
+delta, which exceeds the agent's buffer for an editor, so the model has to wait. Growth is the additional memory since
+the start; after the stall, it includes the conversation itself, which is kept.
 """
 
 import sys
@@ -30,7 +30,7 @@ def main(stall_s: int, deltas: int) -> None:
     ]
     script = {"rules": rules, "default": [{"text": "Hello."}], "pick": "cycle"}
     print(
-        f"the editor reads nothing for {stall_s} s while {deltas:,} deltas stream; the whole text was compared"
+        f"the editor reads nothing for {stall_s} s while {deltas:,} deltas stream; the whole text was verified"
     )
     with model_server(script) as base_url:
         variables = {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "sk-bench", "HERMES_MODEL": "m"}
@@ -64,9 +64,9 @@ def _measure(
     chunks = [u["content"]["text"] for _, u in agent.updates if u["sessionUpdate"] == "agent_message_chunk"]
     after_mib, peak_mib = agent.memory_mib(), agent.peak_mib()
     if "".join(chunks) != "".join(words):
-        raise RuntimeError("the text arrived changed")
+        raise RuntimeError("the text arrived altered")
     if agent.prompt(session_id, "hello") != "Hello.":
-        raise RuntimeError("the session does not live any more")
+        raise RuntimeError("the session is no longer alive")
     agent.close()
     return (
         f"{len(''.join(words)) / 1e6:4.1f} MB in {len(chunks):5} updates; MiB before {before_mib:5.1f}, "

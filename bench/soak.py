@@ -1,8 +1,8 @@
-"""A long day of one agent: thousands of tool calls over hundreds of sessions, opened and closed one after the other.
+"""Soak test of one agent: thousands of tool calls in hundreds of sessions, opened and closed one after another.
 
-Measured on the process from outside: open descriptors and memory after each session, beside those after the first
-few (what is loaded once is loaded by then); how long it takes at most to answer a request that costs nothing, asked
-again and again all the while (the lag of its loop, and of the pipe); processes that are left at the end.
+The process is measured from outside: open descriptors and memory after each session, compared with those after the
+first few sessions (when everything has been loaded); the maximum response time of a trivial request, repeated
+throughout (the lag of the event loop and the pipe); and the processes that are left at the end.
 Run: python -m bench.soak [CALLS [SESSIONS]]
 """
 
@@ -28,7 +28,7 @@ PAUSE_S = 0.02
 
 
 class Soaked(Struct):
-    """Measurements of one process."""
+    """The measurements of one process."""
 
     calls: int
     descriptors: list[int]
@@ -38,13 +38,13 @@ class Soaked(Struct):
 
     @property
     def descriptors_grown(self) -> int:
-        """Return by how much the number of open descriptors grew at most after the first sessions."""
+        """Return the maximum growth of the number of open descriptors after the first sessions."""
         warm = self.descriptors[: max(1, WARM_SESSIONS)]
         return max(self.descriptors) - max(warm)
 
     @property
     def memory_grown(self) -> float:
-        """Return by what share the last sessions' memory exceeds that after the first."""
+        """Return the relative growth of memory from the first to the last sessions."""
         warm = (
             self.memory_mib[WARM_SESSIONS - 1]
             if len(self.memory_mib) >= WARM_SESSIONS
@@ -54,7 +54,7 @@ class Soaked(Struct):
 
 
 def calls_of(number: int) -> tuple[ToolCall, ...]:
-    """Return the calls of one step, of every kind in turn; each file belongs to the step."""
+    """Return the calls of one step, cycling through all kinds; each step uses its own files."""
     name = f"file-{number}.txt"
     kinds: tuple[tuple[str, dict[str, Any]], ...] = (
         ("write_file", {"path": name, "content": f"line {number}\n" * 50}),
@@ -80,7 +80,7 @@ def resident_mib(pid: int) -> float:
 
 
 async def feel_the_pulse(siege: AttackedAgent, lags_ms: list[float], waiting: anyio.Lock) -> None:
-    """Send trivial requests again and again, and record how long the answers take."""
+    """Send trivial requests repeatedly and record the response times."""
     while True:
         async with waiting:
             begun = time.perf_counter()
@@ -92,7 +92,7 @@ async def feel_the_pulse(siege: AttackedAgent, lags_ms: list[float], waiting: an
 async def live_through(
     siege: AttackedAgent, calls: int, sessions: int, soaked: Soaked, waiting: anyio.Lock
 ) -> None:
-    """Open sessions one after the other, make calls in each, close each."""
+    """Open sessions one after another, make calls in each, and close it."""
     steps = max(1, math.ceil(calls / sessions / CALLS_A_STEP))
     for number in range(sessions):
         session_id = await siege.agent.open_session(siege.workspace)
@@ -100,7 +100,7 @@ async def live_through(
         ends = await siege.turn(*replies, session_id=session_id)
         soaked.calls += len(ends)
         await siege.agent.call("session/close", {"sessionId": session_id})
-        async with waiting:  # what was said is forgotten, but nobody may wait for it then
+        async with waiting:  # discard the messages, but not while a caller waits for one
             siege.agent.messages.clear()
         siege.server.requests.clear()
         for path in siege.workspace.glob("*"):
@@ -112,11 +112,11 @@ async def live_through(
 
 
 async def soak(place: Path, calls: int, sessions: int) -> Soaked:
-    """Run one agent through everything; raises AssertionError if a process or a canary is wrong."""
+    """Run one agent through all sessions. Raises AssertionError if a process is left or a canary was touched."""
     soaked = Soaked(0, [], [], [], 0.0)
     async with attacked_agent(place) as siege:
         await anyio.run_process(["git", "init", "-q", str(siege.workspace)])
-        await siege.check_prompt()  # what a first turn needs is loaded by then
+        await siege.check_prompt()  # everything that a first turn needs has been loaded
         begun, waiting = time.perf_counter(), anyio.Lock()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(feel_the_pulse, siege, soaked.lags_ms, waiting)
@@ -141,10 +141,10 @@ def main() -> None:
         f"{soaked.calls:,} calls over {sessions} sessions in {soaked.taken_s:.0f} s; nothing was left behind"
     )
     first, last = soaked.descriptors[0], soaked.descriptors[-1]
-    grown = f"grown by {soaked.descriptors_grown} at most"
+    grown = f"grew by {soaked.descriptors_grown} at most"
     print(f"descriptors: {first} first, {last} last, {grown}, goal {GOAL_DESCRIPTORS}")
     first_mib, last_mib = soaked.memory_mib[0], soaked.memory_mib[-1]
-    share = f"grown by {soaked.memory_grown:.1%}, goal {GOAL_MEMORY_SHARE:.0%}"
+    share = f"grew by {soaked.memory_grown:.1%}, goal {GOAL_MEMORY_SHARE:.0%}"
     print(f"memory, MiB: {first_mib:.0f} first, {last_mib:.0f} last, {share}")
     p99 = lags[int(0.99 * len(lags))]
     print(

@@ -1,4 +1,4 @@
-"""Corrupted frames of a conversation: flipped, cut, spliced, nested, stuffed, rearranged and split."""
+"""Generate corrupted frames of a conversation: flipped, cut, spliced, nested, stuffed, rearranged and split."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ HUGE: Final = (b"9" * 400, b"-" + b"9" * 30, b"1e400", b"18446744073709551616", 
 
 
 def list_seeds() -> list[bytes]:
-    """Return the frames of one conversation, both ways, with every kind of update in it."""
+    """Return the frames of one conversation, in both directions, with every kind of update."""
     block = {"type": "text", "text": "déjà \U0001f600 vu"}
     diff = {"type": "diff", "path": "/w/a.py", "oldText": "x = 1\n", "newText": "x = 2\n"}
     call = {"toolCallId": "c1", "title": "Edit a.py", "kind": "edit", "status": "pending", "content": [diff]}
@@ -85,7 +85,7 @@ def list_seeds() -> list[bytes]:
 
 
 class Spoiler:
-    """Makes corrupted frames out of valid ones, the same ones for the same seed."""
+    """Corrupts valid frames, deterministically for a given seed."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -105,14 +105,14 @@ class Spoiler:
         )
 
     def spoil(self) -> bytes:
-        """Return one frame, corrupted up to three times; it may contain newlines, and one in twenty is valid."""
+        """Return one frame, corrupted up to three times; it may contain newlines, and one frame in twenty is valid."""
         frame = self.random.choice(self._seeds)
         for _ in range(self.random.choice((1, 1, 1, 2, 3)) if self.random.random() < 0.95 else 0):
             frame = self.random.choice(self._ways)(frame)
         return frame
 
     def split(self, data: bytes) -> Iterator[bytes]:
-        """Cut data into pieces of any size."""
+        """Split data into pieces of random sizes."""
         start = 0
         while start < len(data):
             end = start + self.random.choice((1, 7, 300, 5000, 65_536))
@@ -153,7 +153,7 @@ class Spoiler:
         return frame[:start] + member + frame[start:]
 
     def _nest(self, frame: bytes) -> bytes:
-        # Python gives up at about a thousand levels, a few sooner the deeper the caller is.
+        # Python's recursion limit is about a thousand levels, minus the depth of the caller.
         depth = self.random.choice(
             (3, 60, self.random.randint(850, 1000), self.random.randint(850, 1000), 20_000)
         )
@@ -191,7 +191,7 @@ class Spoiler:
         return msgspec.json.encode(tree)
 
     def _choose_member(self, tree: Any) -> tuple[Any, Any]:
-        """Walk down at random; return an object or array and a key in it, or None twice."""
+        """Descend at random and return an object or array and a key in it, or None twice."""
         holder: Any = None
         key: str | int | None = None
         while isinstance(tree, dict | list) and tree:

@@ -1,4 +1,4 @@
-"""Start → initialize, session/new and first word, beside a bare standard-library agent in the same run.
+"""Measure start-up, session/new and the first word, compared with a minimal standard-library agent in the same run.
 
 Run: python -m bench.startup [RUNS]
 """
@@ -11,7 +11,7 @@ from bench.agents import FLOOR, OURS, Agent, model_server, prepare, spread, surr
 
 
 class Figures:
-    """Measurements of the runs of one agent."""
+    """The measurements of one agent's runs."""
 
     def __init__(self) -> None:
         self.cpu_s: list[float] = []
@@ -57,7 +57,7 @@ def main(runs: int) -> None:
         ("start → first word, ms", floor.word_s, ours.word_s, 1e3),
         ("memory after the first turn, MiB", floor.later_mib, ours.later_mib, 1),
     )
-    print(f"{runs} runs each, in turn; median (least … greatest)")
+    print(f"{runs} runs each, alternating; median (min … max)")
     for name, a, b, scale in rows:
         ratio = statistics.median(b) / statistics.median(a)
         print(f"{name:34} floor {spread(a, scale):28} ours {spread(b, scale):28} ours/floor {ratio:5.2f}")

@@ -1,7 +1,7 @@
-"""Processor time of one model step in a session with a long history, over growing histories.
+"""Measure the CPU time of one model step in sessions with increasingly long histories.
 
 Run: python -m bench.steps [MEGABYTES ...]
-The floor is what must be done in any case: the body of a request, read from a file, sent to the same server.
+The floor is the unavoidable work: sending the request body, read from a file, to the same server.
 """
 
 import http.client
@@ -48,7 +48,7 @@ def _script() -> dict[str, object]:
 
 
 def _write_history(home: Path, cwd: str, size_mb: float) -> None:
-    """Store a session whose calls and outputs take this many megabytes: half written files, half outputs."""
+    """Store a session whose calls and outputs have the given size in MB: half written files, half outputs."""
     transcript = Transcript.create(home / "sessions" / "long.jsonl")
     transcript.append(SessionOpened("long", cwd, (cwd,), 1_700_000_000.0))
     transcript.append(TitleChanged("A long session"))
@@ -74,7 +74,7 @@ def _write_history(home: Path, cwd: str, size_mb: float) -> None:
 
 
 def measure(size_mb: float) -> tuple[float, float]:
-    """Return our processor time of a step and that of a bare send, in seconds."""
+    """Return our CPU time for a step and that of a bare send, in seconds."""
     with scripted_surroundings(_script()) as (environment, cwd):
         home = Path(environment["HERMES_HOME"])
         home.mkdir(parents=True, exist_ok=True)
@@ -97,7 +97,7 @@ def measure(size_mb: float) -> tuple[float, float]:
 
 
 def _send_bare(url: str, size_mb: float) -> float:
-    """Return the processor time of sending a finished body of that size."""
+    """Return the CPU time for sending a finished body of the given size."""
     messages = [
         {"role": "user", "content": "warm"},
         {"role": "assistant", "content": "x" * int(size_mb * 1e6)},
@@ -117,7 +117,7 @@ def _send_bare(url: str, size_mb: float) -> float:
 
 def main(sizes_mb: tuple[float, ...]) -> None:
     prepare()
-    print(f"processor time of a step, mean of {STEPS + 1}; goal {GOAL_MS} ms + {GOAL_MS_PER_MB} ms per MB")
+    print(f"CPU time per step, mean of {STEPS + 1}; goal {GOAL_MS} ms + {GOAL_MS_PER_MB} ms per MB")
     for size_mb in sizes_mb:
         ours_s, bare_s = measure(size_mb)
         goal_ms = GOAL_MS + GOAL_MS_PER_MB * size_mb

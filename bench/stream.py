@@ -1,4 +1,4 @@
-"""5,000 deltas from a model server through the whole agent, beside the bare agent in the same run.
+"""Measure 5,000 deltas from a model server through the whole agent, compared with the minimal agent in the same run.
 
 Run: python -m bench.stream [RUNS] [DELTAS]
 """
@@ -11,7 +11,7 @@ from bench.agents import FLOOR, OURS, Agent, model_server, prepare, spread, surr
 
 
 class Figures:
-    """Measurements of the streams of one agent, in a warm process."""
+    """The measurements of one agent's streams, in a warm process."""
 
     def __init__(self) -> None:
         self.wall_s: list[float] = []
@@ -30,7 +30,7 @@ class Figures:
         self.updates.append(len(agent.updates))
         self.memory_mib.append(agent.memory_mib())
         if text != expected:
-            raise RuntimeError(f"the text arrived changed: {len(text)} of {len(expected)} characters")
+            raise RuntimeError(f"the text arrived altered: {len(text)} of {len(expected)} characters")
         asked_at_s = time.perf_counter()
         agent.prompt(session_id, "hello")
         self.warm_s.append(time.perf_counter() - asked_at_s)
@@ -60,7 +60,7 @@ def main(runs: int, deltas: int) -> None:
         ("memory afterwards, MiB", floor.memory_mib, ours.memory_mib, 1),
         ("warm prompt → stop, ms", floor.warm_s, ours.warm_s, 1e3),
     )
-    print(f"{runs} runs each, in turn; median (least … greatest); the whole text was compared each time")
+    print(f"{runs} runs each, alternating; median (min … max); the whole text was verified each time")
     for name, a, b, scale in rows:
         ratio = statistics.median(b) / statistics.median(a)
         print(f"{name:26} floor {spread(a, scale):30} ours {spread(b, scale):30} ours/floor {ratio:5.2f}")

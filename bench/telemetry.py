@@ -1,7 +1,8 @@
-"""What telemetry costs: `python -m bench.telemetry` prints the time of a span, and the CPU of 50 deltas a second.
+"""Measure the cost of telemetry: the time per span, and the CPU usage at 50 deltas per second.
 
-Events of turns are folded into spans, which go through the library's own batching to a collector that throws everything
-away. The time is that of the thread that runs sessions; encoding and sending are in threads of their own.
+Run: python -m bench.telemetry
+The events of turns are folded into spans, which go through the library's own batching to a collector that discards
+them. The time is that of the thread that runs sessions; encoding and sending happen in other threads.
 """
 
 import http.server
@@ -46,7 +47,7 @@ class _Sink(http.server.BaseHTTPRequestHandler):
 
 
 def turn(number: int) -> list[Event]:
-    """Return the events of a turn, without deltas."""
+    """Return the events of a turn without deltas."""
     events: list[Event] = [TurnStarted(f"turn_{number}")]
     for step in range(STEPS):
         name, call = f"msg_{number}_{step}", f"call_{number}_{step}"
@@ -61,7 +62,7 @@ def turn(number: int) -> list[Event]:
 
 
 def cpu_us(work: Callable[[], None]) -> float:
-    """Return the least CPU time of this thread in several rounds."""
+    """Return the minimum CPU time of this thread over several rounds."""
     best = float("inf")
     for _ in range(ROUNDS):
         began = time.thread_time()
@@ -71,7 +72,7 @@ def cpu_us(work: Callable[[], None]) -> float:
 
 
 def play(take: Callable[[FinishedSpan], None], turns: list[list[Event]]) -> None:
-    """Fold the events of turns, and export their spans."""
+    """Fold the events of turns and export their spans."""
     spans = SessionSpans("ses_bench", "0", Redactor(()).clean, with_contents=False)
     for events in turns:
         for event in events:
@@ -80,11 +81,11 @@ def play(take: Callable[[FinishedSpan], None], turns: list[list[Event]]) -> None
 
 
 def ignore(words: str) -> None:
-    """Drop what the library reports."""
+    """Ignore what the library reports."""
 
 
 def main() -> None:
-    """Print the costs; the library reads the collector's address from the environment of a process."""
+    """Print the costs; the library reads the collector's address from the environment of the process."""
     if "--measure" not in sys.argv:
         with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Sink) as sink:
             threading.Thread(target=sink.serve_forever, daemon=True).start()
@@ -107,7 +108,8 @@ def main() -> None:
         deltas
     )
     print(
-        f"{span_us:.1f} µs a span; {delta_us:.2f} µs a delta: {DELTAS * delta_us / 1e4:.4f} % CPU at {DELTAS} a second"
+        f"{span_us:.1f} µs per span; {delta_us:.2f} µs per delta: "
+        f"{DELTAS * delta_us / 1e4:.4f} % CPU at {DELTAS} a second"
     )
     export.close(5)
 

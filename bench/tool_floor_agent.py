@@ -1,4 +1,4 @@
-"""A minimal agent with one tool: the standard library, one thread, no safety, no record. It serves as a floor."""
+"""A minimal agent with one tool, as a floor: only the standard library, one thread, no safety checks, no record."""
 
 import http.client
 import json
@@ -20,7 +20,7 @@ def show(session_update: str, **fields: object) -> None:
 
 
 def ask(messages: list[Any]) -> dict[str, Any]:
-    """Stream one answer of the model; return all of it."""
+    """Stream one answer from the model and return all of it."""
     base = urlsplit(os.environ["OPENAI_BASE_URL"])
     connection = http.client.HTTPConnection(base.hostname or "", base.port)
     body = json.dumps({"model": "m", "stream": True, "messages": messages})

@@ -1,10 +1,10 @@
 """Measure how often the search for deferred tools finds the right one.
 
-`tool_search.toml` has the tools of 45 invented servers and 200 requests in a person's words. A request counts as
-answered if one of its tools is among the results that one search returns; a search also names some that are less
-likely. Options: `--misses` lists the others, `--last` takes only the 50 requests that the ranking was not written for.
-With `--sizes`, 500 and 2,000 tools are also listed by a process and scanned twice, and their share of the first
-request is measured with all schemas in it and without.
+`tool_search.toml` contains the tools of 45 invented servers and 200 requests as people would word them. A request
+counts as answered if one search returns one of its tools; a search also lists some less likely ones. `--misses` lists
+the missed requests; `--last` uses only the 50 requests for which the ranking was not written. With `--sizes`, 500 and
+2,000 tools are also listed by a process and scanned twice, and their share of the first request is measured with and
+without all schemas.
 
 Usage: python -m bench.tool_search [--misses] [--last] [--sizes]
 """
@@ -45,7 +45,7 @@ _LINE = re.compile(r"(?P<name>\w+)\((?P<parameters>[^)]*)\): (?P<about>.*)")
 
 
 def catalogue() -> list[RankedTool]:
-    """Return the tools as their servers list them."""
+    """Return the catalogue of tools as their servers list them."""
     return [RankedTool(tool.name, server, tool) for server, tools in listed_tools().items() for tool in tools]
 
 
@@ -69,7 +69,7 @@ def _schema(line: str) -> ToolSchema:
 
 
 def requests() -> list[tuple[str, list[str]]]:
-    """Return what people ask for, each with the tools that answer it."""
+    """Return the requests, each with the tools that answer it."""
     every: list[dict[str, Any]] = tomllib.loads(DATA.read_text("utf-8"))["requests"]
     return [(each["say"], each["tools"]) for each in every]
 
@@ -127,7 +127,7 @@ def many_tools(count: int) -> list[dict[str, Any]]:
 
 
 class TimedScans:
-    """Scans, and the CPU time they took."""
+    """Counts the CPU time of scans."""
 
     def __init__(self) -> None:
         scanner = InjectionScanner()
@@ -145,7 +145,7 @@ class TimedScans:
 
 
 async def measure(count: int) -> None:
-    """Let two sessions list the tools of one server each, and weigh what goes into a request."""
+    """Let two sessions list the tools of one server each, and measure the size of a request."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "tools.json"
         file.write_text(json.dumps(many_tools(count)), "utf-8")
@@ -180,7 +180,7 @@ def _print_sizes(pool: McpServerPool) -> None:
     print(
         f"{len(tools)} tools in a request: {before / 1000:.1f} kB with all schemas, {after / 1000:.1f} kB without"
     )
-    print(f"deciding and listing them: {spent_s * 1000:.0f} ms of CPU a turn")
+    print(f"deciding and listing them: {spent_s * 1000:.0f} ms of CPU per turn")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 """Train the scanner's classifier: python -m bench.train_scanner CORPUS [--honest FILE] [--check] [--write].
 
 CORPUS is a folder with benign.dev.jsonl and attack.dev.jsonl (id, kind, source, text; attacks also mode, technique,
-carrier). To it come the sentences of scanner_phrases.toml and the parts of scanner_attacks.toml that are learnt from.
-FILE has further honest files in the same form: whose they were is said in weights.LICENCE.md.
-The bars are set by honest files and by weights that did not see their repositories: no more than `MOST_BLOCKED` of
-the real ones are blocked. Attacks that begin alike are left out together; the share of them over the bars is printed.
---check prints how it does on what it was not trained on: leave one source, one family and the phrases out.
+carrier). The sentences of scanner_phrases.toml and the training parts of scanner_attacks.toml are added. FILE contains
+further benign files in the same format; weights.LICENCE.md names their sources. The thresholds are set with benign
+files and weights that were trained without their repositories: at most `MOST_BLOCKED` of the real files are blocked.
+Attacks that begin alike are held out together, and their detected share is printed. --check prints the results on data
+it was not trained on, holding out each source, each family and the phrases.
 """
 
 import argparse
@@ -45,34 +45,34 @@ from injection_scanner.text.text_folding import fold
 from injection_scanner.text.text_tokens import locate, tokenize
 
 CORPUS_FILES = 600
-"""How many of the corpus' honest files say what is typical."""
+"""The number of the corpus's benign files that define what is typical."""
 
 NEVER = -99.0
 MOST_BLOCKED, MOST_WARNED = 0.004, 0.02
-"""These shares of real files may be over the bars, by weights that did not see their repositories.
+"""The maximum shares of real files above the thresholds, by weights trained without their repositories.
 
-Neither of all files nor of the corpus' alone may more be over them.
+They apply both to all files and to those of the corpus alone.
 """
 
 MOST_BLOCKED_LONG, MOST_WARNED_LONG = 0.001, 0.002
-"""The shares that may be over the bars of passages together."""
+"""The maximum shares of files above the thresholds for joined passages."""
 
 OPENING = 4
-"""Attacks whose first so many words are the same are left out together."""
+"""Attacks that have this many first words in common are held out together."""
 
 HIDDEN_MORE = 1.5
-"""How much more than any honest file has it takes to block in what is hidden."""
+"""The margin above every benign file that is required to block hidden text."""
 
 WEIGHTS = Path(__file__).parent.parent / "scanner" / "injection_scanner" / "tables" / "weights.msgpack"
 
 
 def group_of(row: dict[str, Any]) -> str:
-    """Return what honest files are left out together by: their repository."""
+    """Return the group in which a benign file is held out: its repository."""
     return row["id"] if row["kind"] in APART else row["source"].partition("@")[0].partition(":")[0]
 
 
 class Loudness(msgspec.Struct, frozen=True):
-    """How loud an honest file's loudest passages are: to be blocked for, to be warned of; and what the first says."""
+    """The highest scores of a benign file's passages for blocking and warning, and the text of the former."""
 
     block: float = NEVER
     warn: float = NEVER
@@ -80,7 +80,7 @@ class Loudness(msgspec.Struct, frozen=True):
 
 
 def loudness_of(samples: list[Sample], rise: float, weights: Weights) -> Loudness:
-    """Hear an honest file as the scanner does: acts lower the bar, what is quoted or warned of counts less."""
+    """Score a benign file as the scanner does: acts lower the threshold; quoted or warned-about text counts less."""
     classifier, rule = Classifier(weights), load_scan_rules().rules[CERTAIN]
     found = Loudness()
     for sample in samples:
@@ -102,7 +102,7 @@ def loudness_of(samples: list[Sample], rise: float, weights: Weights) -> Loudnes
 
 
 class Unseen(msgspec.Struct, frozen=True):
-    """What was heard by weights that had not seen it, by id: honest files, their passages together, attacks."""
+    """Out-of-fold scores by ID: of benign files, of their joined passages, and of attacks."""
 
     files: dict[str, Loudness]
     runs: dict[str, float]
@@ -112,7 +112,7 @@ class Unseen(msgspec.Struct, frozen=True):
 def out_of_fold(
     learner: Learner, rows: list[dict[str, Any]], attacks: list[dict[str, Any]], folds: int
 ) -> Unseen:
-    """Hear honest files by weights that did not see their repositories, and attacks by ones that saw none like them."""
+    """Score benign files and attacks out of fold, without their repositories or similar attacks in training."""
     groups = sorted({group_of(row) for row in rows})
     openings = sorted({opening_of(row) for row in attacks})
     random.Random(3).shuffle(groups)
@@ -131,17 +131,17 @@ def out_of_fold(
         for row in begun:
             if samples := list(attack_samples([row])):
                 unseen.attacks[row["id"]] = loudness_of(samples, rise_of(row, weights), weights)
-        print(f"fold {fold_number + 1} of {folds}: {len(out)} texts left out", flush=True)
+        print(f"fold {fold_number + 1} of {folds}: {len(out)} texts held out", flush=True)
     return unseen
 
 
 def opening_of(row: dict[str, Any]) -> tuple[str, ...]:
-    """Return the first words of a text."""
+    """Return the first words of a row's text."""
     return tuple(tokenize(fold(row["text"][:400]).text)[:OPENING])
 
 
 def rise_of(row: dict[str, Any], weights: Weights) -> float:
-    """Return how much higher the bars are for a text of this length and tone, in log odds."""
+    """Return how much higher the thresholds are for a text of this length and tone, in log odds."""
     text = fold(reveal(row["text"]).text).text
     return STEP * level_of(text, tone_of(text.split("\n"), Classifier(weights)))
 
@@ -149,7 +149,7 @@ def rise_of(row: dict[str, Any], weights: Weights) -> float:
 def bars_out_of_fold(
     learner: Learner, rows: list[dict[str, Any]], hostile: list[dict[str, Any]], folds: int
 ) -> tuple[float, float, float, float]:
-    """Return the bars that neither too many files of all nor of the corpus are over, and print what is over them."""
+    """Return thresholds that few enough of all files and of the corpus exceed; print the highest-scoring files."""
     unseen = out_of_fold(learner, rows, hostile, folds)
     files = [row["id"] for row in rows if row["kind"] not in APART]
     corpus = [row["id"] for row in rows[:CORPUS_FILES] if row["kind"] not in APART]
@@ -158,7 +158,7 @@ def bars_out_of_fold(
     for file in sorted(files, key=lambda file: -unseen.files[file].block)[:14]:
         print(f"    {unseen.files[file].block:5.1f} {file[:60]} {unseen.files[file].text[:160]!r}")
     print(
-        f"bars of a block {block_at:.1f} and {long_block_at:.1f}, of a warning {warn_at:.1f} and {long_warn_at:.1f}"
+        f"thresholds to block {block_at:.1f} and {long_block_at:.1f}, to warn {warn_at:.1f} and {long_warn_at:.1f}"
     )
     show_recall(hostile, unseen, block_at, warn_at)
     return block_at, warn_at, long_block_at, long_warn_at
@@ -167,7 +167,7 @@ def bars_out_of_fold(
 def bars_of(
     files: list[str], unseen: Unseen, blocked: float = MOST_BLOCKED, warned: float = MOST_WARNED
 ) -> tuple[float, float, float, float]:
-    """Return the bars to block and to warn at, for passages alone and together."""
+    """Return the thresholds for blocking and warning, for single and for joined passages."""
     block_at = above([unseen.files[file].block for file in files], blocked)
     warn_at = above([unseen.files[file].warn for file in files], warned)
     quiet = [unseen.runs[file] for file in files if unseen.files[file].block < block_at]
@@ -175,7 +175,7 @@ def bars_of(
 
 
 def show_recall(attacks: list[dict[str, Any]], unseen: Unseen, block_at: float, warn_at: float) -> None:
-    """Print the share of attacks that the words alone give away, by weights that saw none like them."""
+    """Print the share of attacks detected by their words alone, with weights trained without similar ones."""
     kinds: dict[str, list[Loudness]] = {}
     for row in attacks:
         if row["id"] in unseen.attacks:
@@ -189,7 +189,7 @@ def show_recall(attacks: list[dict[str, Any]], unseen: Unseen, block_at: float, 
 
 
 def loudest_hidden(rows: list[dict[str, Any]], weights: Weights) -> float:
-    """Return the score of the loudest stretch that honest files hide in their markup."""
+    """Return the highest score of a stretch that benign files hide in their markup."""
     classifier = Classifier(weights)
     scores = [0.0]
     for row in rows:
@@ -205,12 +205,12 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("corpus", type=Path)
-    parser.add_argument("--honest", type=Path, help="further honest files, a JSON object a line")
+    parser.add_argument("--honest", type=Path, help="further benign files, one JSON object per line")
     parser.add_argument(
-        "--check", action="store_true", help="leave sources and families out and print how it does"
+        "--check", action="store_true", help="hold out sources and families and print the results"
     )
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
-    parser.add_argument("--folds", type=int, default=3, help="0 keeps the shipped bars")
+    parser.add_argument("--folds", type=int, default=3, help="0 keeps the shipped thresholds")
     options = parser.parse_args()
     rows = load(options.corpus, "benign.dev.jsonl")
     more = load(options.honest.parent, options.honest.name) if options.honest else []
@@ -219,7 +219,7 @@ def main() -> None:
     hostile = [row for row in load(options.corpus, "attack.dev.jsonl") if row["mode"] == "standalone"]
     attacks = list(attack_samples(hostile))
     phrases = list(phrase_samples())
-    print(f"{len(benign)} honest stretches, {len(attacks)} of attacks, {len(phrases)} of phrases")
+    print(f"{len(benign)} benign stretches, {len(attacks)} of attacks, {len(phrases)} of phrases")
     learner = Learner([*benign, *attacks, *own_samples()])
     if options.folds:
         found = bars_out_of_fold(learner, rows, hostile, options.folds)
@@ -244,15 +244,14 @@ def main() -> None:
 
 
 def above(scores: list[float], share: float) -> float:
-    """Return the lowest bar that no more than this share of the scores is over."""
+    """Return the lowest threshold that at most this share of the scores exceeds."""
     return round(sorted(scores, reverse=True)[int(len(scores) * share)] + 0.05, 1)
 
 
 def check(benign: list[Sample], attacks: list[Sample], phrases: list[Sample]) -> None:
-    """Print the recall on each group of attacks by weights that saw nothing of it.
+    """Print the recall on each group of attacks with weights trained without it.
 
-    A third of the repositories is left out too and sets the bars: the loudest file but one, and the loudest two in
-    a hundred.
+    A third of the repositories is held out too and sets the thresholds: the second highest file score, and the top 2 %.
     """
     groups = sorted({sample.group for sample in benign})
     random.Random(5).shuffle(groups)

@@ -1,4 +1,4 @@
-"""Warm turns with an instant model, one of words and one that reads a file, beside a bare agent in the same run.
+"""Measure warm turns with an instant model, text-only and with a file read, compared with a minimal agent.
 
 Run: python -m bench.turns [RUNS] [TURNS]
 """
@@ -29,7 +29,7 @@ GOAL_WORDS_MS, GOAL_TOOL_MS = 8, 20
 
 
 class Figures:
-    """Measurements of the turns of one agent, in warm processes."""
+    """The measurements of one agent's turns, in warm processes."""
 
     def __init__(self) -> None:
         self.words_s: list[float] = []
@@ -56,7 +56,7 @@ def _time_turn(agent: Agent, session_id: str, prompt: str, expected: str) -> flo
     text = agent.prompt(session_id, prompt)
     took_s = time.perf_counter() - asked_at_s
     if text != expected:
-        raise RuntimeError(f"the answer arrived changed: {text!r}")
+        raise RuntimeError(f"the answer arrived altered: {text!r}")
     return took_s
 
 
@@ -68,7 +68,7 @@ def main(runs: int, turns: int) -> None:
             with scripted_surroundings(SCRIPT) as place:
                 (Path(place[1]) / "notes.txt").write_text("a line of its own\n")
                 figures.measure(command, place, turns)
-    print(f"{runs} runs of {turns} turns each, in turn; median (least … greatest)")
+    print(f"{runs} runs of {turns} turns each, alternating; median (min … max)")
     report_row(f"warm prompt → stop, ms (≤ {GOAL_WORDS_MS})", floor.words_s, ours.words_s, 1e3)
     report_row(f"one-tool turn, ms (≤ {GOAL_TOOL_MS})", floor.tool_s, ours.tool_s, 1e3)
 

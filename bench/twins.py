@@ -1,7 +1,8 @@
-"""How many skills that mean the same are told, at the threshold in force and around it, and how many others by mistake.
+"""Measure how many duplicate skills are detected at the current threshold and around it, and how many false positives.
 
-Sixteen skills, each described twice in other words: a pair of one skill should be told, all others should not. The
-model on this machine; beside it, the plain measure of letters. Run: python -m bench.twins
+Sixteen skills are each described twice in different words: the two descriptions of one skill should be reported as
+similar, and all other pairs should not. The local model is compared with the plain measure of letters.
+Run: python -m bench.twins
 """
 
 from itertools import combinations
@@ -44,12 +45,12 @@ def texts() -> dict[str, str]:
 
 
 def tell(measure: str, degrees: dict[tuple[str, str], float], least: float) -> None:
-    """Print how many pairs of one skill, and of two, are that near."""
+    """Print how many pairs of the same skill, and of different skills, are at least that similar."""
     told = [pair for pair, degree in degrees.items() if degree >= least]
     right = sum(one == other.removeprefix(ELSEWHERE) for one, other in told)
     others = len(degrees) - len(SKILLS)
     print(
-        f"{measure} {least}: {right} of {len(SKILLS)} told, {len(told) - right} of {others} told by mistake"
+        f"{measure} {least}: {right} of {len(SKILLS)} found, {len(told) - right} of {others} found by mistake"
     )
 
 

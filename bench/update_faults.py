@@ -1,12 +1,12 @@
-"""Break updates at random points, and see that one whole version always starts and that an open session goes on.
+"""Break updates at random points; check that one complete version always starts and that an open session continues.
 
 python -m bench.update_faults [--rounds 500] [--minutes N] [--seed N] [--small-disk] [--preload LIBRARY]
 
-Each round starts an update from a local package index and breaks it: it hangs up the terminal, kills the whole process
-group, takes the network away, or fills the disk. Then the command must start one of both versions, which must carry out
-a turn. `--preload` names a library that answers writes below FAULT_PREFIX with "no space left" after FAULT_AFTER bytes
-(`bench/failing_writes.c`); `--small-disk` puts the installation on a file system in memory that becomes full at a
-random moment (needs root).
+Each round starts an update from a local package index and breaks it by hanging up the terminal, killing the whole
+process group, cutting off the network, or filling the disk. Afterwards, the command must start one of the two versions,
+which must carry out a turn. `--preload` names a library that fails writes below FAULT_PREFIX with "no space left" after
+FAULT_AFTER bytes (`bench/failing_writes.c`); `--small-disk` puts the installation on an in-memory file system that
+becomes full at a random moment (needs root).
 """
 
 import argparse
@@ -40,7 +40,7 @@ DEAD: Final = "http://127.0.0.1:9"
 
 
 class Stage(Struct):
-    """One installation and what is needed to update it."""
+    """One installation, and everything needed to update it."""
 
     root: Path
     command: Path
@@ -52,7 +52,7 @@ class Stage(Struct):
 
 
 class Outcome(Struct, frozen=True):
-    """One round: its fault, and the version that starts afterwards."""
+    """The outcome of one round: its fault, and the version that starts afterwards."""
 
     fault: str
     code: int
@@ -60,7 +60,7 @@ class Outcome(Struct, frozen=True):
 
 
 def started(stage: Stage, *words: str, **variables: str) -> "subprocess.CompletedProcess[str]":
-    """Run the command to its end."""
+    """Run the command until it ends."""
     return subprocess.run(
         [str(stage.command), *words],
         capture_output=True,
@@ -81,7 +81,7 @@ def version_that_starts(stage: Stage) -> str:
 
 
 def prepare(stage: Stage, version: str, dice: random.Random) -> None:
-    """Return to the first version; sometimes keep what was installed of the second."""
+    """Switch back to the first version; sometimes keep what was already installed of the second."""
     if version == SECOND:
         back = started(stage, "update", "--back")
         assert back.returncode == 0, back.stderr
@@ -91,15 +91,15 @@ def prepare(stage: Stage, version: str, dice: random.Random) -> None:
 
 
 def resize(disk: Path, size: int) -> bool:
-    """Resize a file system in memory; return whether it has room for what is on it."""
+    """Resize an in-memory file system; return whether its content fits."""
     words = ["mount", "-o", f"remount,size={size}", str(disk)]
     return subprocess.run(words, check=False, capture_output=True, timeout=60).returncode == 0
 
 
 def break_once(stage: Stage, fault: str, dice: random.Random) -> tuple[int, bool]:
-    """Start an update, break it, and wait for the end of all its processes.
+    """Start an update, break it, and wait for all its processes to end.
 
-    Return the exit code, and whether the update had begun when it was broken.
+    Returns the exit code, and whether the update had started when it was broken.
     """
     variables, index = dict(stage.variables), stage.index
     moment = dice.uniform(0, stage.usual_s)
@@ -134,7 +134,7 @@ def break_once(stage: Stage, fault: str, dice: random.Random) -> tuple[int, bool
 
 
 def _hit(stage: Stage, fault: str, process: "subprocess.Popen[bytes]") -> bool:
-    """Break it; return whether its own process had started by then, or had already ended."""
+    """Break the update; return whether its own process had started or already ended by then."""
     workers = worker_groups(stage)
     has_begun = bool(workers) or process.poll() is not None
     if fault == "full disk" and stage.disk:
@@ -155,7 +155,7 @@ def _hit(stage: Stage, fault: str, process: "subprocess.Popen[bytes]") -> bool:
 
 
 def worker_groups(stage: Stage) -> list[int]:
-    """Return the process groups of updates under way: each is led by the process that carries it out."""
+    """Return the process groups of running updates; each is led by the process that carries the update out."""
     groups: list[int] = []
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -175,7 +175,7 @@ def wait_for_worker(stage: Stage) -> None:
 
 
 async def break_all(options: argparse.Namespace, stage: Stage, live: "LiveSession") -> list[Outcome]:
-    """Run all rounds; an assertion fails at the first broken one."""
+    """Run all rounds. Raises AssertionError at the first broken one."""
     dice = random.Random(options.seed)
     faults = ["none", "hang up", "hang up", "kill", "kill", "kill", "terminate", "no index", "no network"]
     faults += ["failing writes"] * 3 if stage.preload else []
@@ -202,7 +202,7 @@ async def break_all(options: argparse.Namespace, stage: Stage, live: "LiveSessio
 
 
 class LiveSession:
-    """A session that an editor has open, in a process of the first version."""
+    """A session that an editor keeps open in a process of the first version."""
 
     def __init__(self, one: RawEditor, session_id: str) -> None:
         self._one = one
@@ -218,7 +218,7 @@ class LiveSession:
 
 @asynccontextmanager
 async def live_session(stage: Stage, folder: Path) -> AsyncGenerator[LiveSession]:
-    """Open a session with a process of the version in use."""
+    """Open a session with a process of the installed version."""
     workspace = folder / "workspace"
     workspace.mkdir()
     rule = Rule(PROMPT, (Reply("Hello back."),), pick="cycle")
@@ -260,7 +260,7 @@ async def main(options: argparse.Namespace, folder: Path) -> None:
             stage.index = address
             begun = time.perf_counter()
             code, _ = break_once(stage, "none", random.Random(0))
-            assert code == 0, "an undisturbed update fails"
+            assert code == 0, "an undisturbed update failed"
             stage.usual_s = time.perf_counter() - begun
             prepare(stage, SECOND, random.Random(1))
             async with live_session(stage, folder) as live:
@@ -273,7 +273,7 @@ async def main(options: argparse.Namespace, folder: Path) -> None:
         for (fault, version), times in sorted(
             Counter((each.fault, each.version) for each in outcomes).items()
         ):
-            print(f"{fault:15} {version} in use afterwards: {times}")
+            print(f"{fault:15} {version} installed afterwards: {times}")
         print(f"broken starts: 0; prompts answered by the open session: {live.prompts}")
     finally:
         if stage.disk:

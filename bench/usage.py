@@ -1,8 +1,8 @@
-"""`hermes-acp usage` over many sessions: when nothing is indexed, when all is, and after one session changed.
+"""Measure `hermes-acp usage` with many sessions: with nothing indexed, all indexed, and one changed session.
 
 Run: python -m bench.usage [SESSIONS]
-Each run is a process of its own, as a person starts it. Records have six turns on two days, with a child agent's in
-every tenth session. The time to read all their bytes once is the floor of the first run.
+Each run is a separate process, as when a user runs the command. Records have six turns on two days; every tenth session
+has a child agent. The floor for the first run is the time to read all records once.
 """
 
 import os
@@ -67,7 +67,7 @@ def _events(number: int, now: float) -> list[tuple[Event, float]]:
 
 
 def make(home: Path, sessions: int) -> int:
-    """Write the records of sessions; return their size in bytes."""
+    """Write the session records; return their size in bytes."""
     now = time.time()
     for number in range(sessions):
         write_timed(home, f"ses_{number:06}", _events(number, now), f"/work/project{number % WORKSPACES}")
@@ -80,7 +80,7 @@ def make(home: Path, sessions: int) -> int:
 
 
 def measure(title: str, home: Path, *words: str, goal_s: float) -> None:
-    """Run the command to its end; print its CPU time, which hardly depends on other load, and its wall time."""
+    """Run the command; print its wall time and its CPU time, which hardly depends on other load."""
     command = [str(Path(sys.executable).with_name("hermes-acp")), "usage", *words]
     variables = os.environ | {"HERMES_HOME": str(home)}
     before, begun = os.times(), time.perf_counter()
@@ -99,7 +99,7 @@ def main(sessions: int) -> None:
         for path in (home / "sessions").rglob("*.jsonl"):
             path.read_bytes()
         floor_s = time.perf_counter() - begun
-        print(f"{sessions:,} sessions, {size / 1e6:,.0f} MB; to read them all takes {floor_s:.1f} s")
+        print(f"{sessions:,} sessions, {size / 1e6:,.0f} MB; reading them all takes {floor_s:.1f} s")
         measure("first run, 30 days", home, goal_s=GOAL_FIRST_S)
         measure("first run, all", home, "--since", "2000-01-01", goal_s=GOAL_FIRST_S)
         for group in GROUPS:

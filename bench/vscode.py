@@ -1,10 +1,10 @@
-"""The VS Code extension in a real window: activation, an answer's first word, 5,000 updates, the size of the package.
+"""Measure the VS Code extension in a real window: activation, the first word, 5,000 updates, and the package size.
 
 Run: python -m bench.vscode [UPDATES]
-Frames are counted in the panel's own page, painting a thousand updates a second: words of one growing answer, then
-cards of calls. The floors are the same page with nothing to do, and bare words in one element that scrolls,
-which is what the browser alone needs. Activation is what VS Code itself measures.
-The editor and the extension's packages are those of the tests (`bash tests/install.sh`).
+Frames are counted in the panel's own page at a thousand updates per second: words of one growing answer, then tool call
+cards. The floors are the same page when idle, and plain words in one scrolling element, which shows the browser's own
+cost. Activation is what VS Code itself measures. The editor and the extension's packages are those used by the tests
+(`bash tests/install.sh`).
 """
 
 import json
@@ -23,7 +23,7 @@ WAIT_S = 300.0
 
 
 def measure(updates: int, browser: str, folder: str) -> list[dict[str, Any]]:
-    """Open the window, and yield its measurements one by one."""
+    """Open the window and yield its measurements one by one."""
     config = {
         "folder": folder,
         "vsix": str(VSIX),
@@ -41,10 +41,10 @@ def measure(updates: int, browser: str, folder: str) -> list[dict[str, Any]]:
 
 
 def main(updates: int) -> None:
-    """Measure, and print the results beside the goals and the floor."""
+    """Run the measurements and print the results with the goals and the floor."""
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
-        raise SystemExit("There is no chromium; run: bash tests/install.sh")
+        raise SystemExit("Chromium is not installed; run: bash tests/install.sh")
     build_extension(browser)
     print(
         f"package      {VSIX.stat().st_size / 1000:8.0f} kB      (goal: at most {GOAL_BYTES / 1000:.0f} kB)"

@@ -1,9 +1,9 @@
-"""The web page in a real Chromium: its size, when it is ready, and a session of 10,000 items loaded and scrolled.
+"""Measure the web page in a real Chromium: its size, its load time, and loading and scrolling 10,000 items.
 
 Run: python -m bench.web_page [ITEMS]
-Long tasks (over 50 ms) are what the browser itself reports. The floor is the same words as plain text in one element,
-scrolled in the same steps: what the browser alone needs. The browser and the extension's packages are those of the
-tests (`bash tests/install.sh`).
+Long tasks (over 50 ms) are those that the browser itself reports. The floor is the same words as plain text in one
+element, scrolled in the same steps, which shows the browser's own cost. The browser and the extension's packages are
+those used by the tests (`bash tests/install.sh`).
 """
 
 import os
@@ -67,7 +67,7 @@ SCROLL = """async (list) => {
 
 
 def turn(number: int) -> Iterator[Event]:
-    """Yield a turn of five items: a question, words, a call with a change, its outcome, an answer with code."""
+    """Yield a turn of five items: a question, text, a call with a change, its outcome, and an answer with code."""
     call_id, first, second = f"call_{number}", f"msg_{number}a", f"msg_{number}b"
     path = f"/tmp/file{number}.txt"
     diff = Diff(
@@ -86,7 +86,7 @@ def turn(number: int) -> Iterator[Event]:
 
 
 def store_session(home: Path, cwd: Path, items: int) -> None:
-    """Store a session of this many items."""
+    """Store a session with the given number of items."""
     transcript = Transcript.create(home / ".hermes" / "sessions" / "long.jsonl")
     transcript.append(SessionOpened("long", str(cwd), (str(cwd),), 1_700_000_000.0))
     transcript.append(TitleChanged(TITLE))
@@ -102,7 +102,7 @@ def report(name: str, value: float, unit: str, goal: float | None = None) -> Non
 
 
 def report_scroll(name: str, measured: tuple[list[float], list[float]]) -> None:
-    """Print how scrolling went."""
+    """Print the results of scrolling."""
     frames, tasks = measured
     report(f"{name}: a frame, median", frames[len(frames) // 2], "ms")
     report(f"{name}: a frame, p99", frames[len(frames) * 99 // 100], "ms")
@@ -111,7 +111,7 @@ def report_scroll(name: str, measured: tuple[list[float], list[float]]) -> None:
 
 
 async def measure(page: Page, address: str, items: int) -> None:
-    """Open the page, load the session, scroll it."""
+    """Open the page, load the session and scroll it."""
     began = time.perf_counter()
     await page.goto(f"{address}#token={TOKEN}")
     await page.get_by_role("button", name="Past sessions").last.wait_for()
@@ -130,7 +130,7 @@ async def measure(page: Page, address: str, items: int) -> None:
 
 
 async def measure_floor(page: Page, items: int) -> None:
-    """Scroll the same words as plain text."""
+    """Measure scrolling the same words as plain text."""
     words = "\n".join(ANSWER.format(number) + "line\n" * 20 for number in range(items // ITEMS_OF_A_TURN))
     await page.goto("data:text/html,<pre style='height:700px;overflow:auto'></pre>")
     await page.evaluate(WATCH)
@@ -139,10 +139,10 @@ async def measure_floor(page: Page, items: int) -> None:
 
 
 async def main(items: int) -> None:
-    """Measure everything."""
+    """Run all measurements."""
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
-        raise SystemExit("There is no chromium; run: bash tests/install.sh all")
+        raise SystemExit("Chromium is not installed; run: bash tests/install.sh all")
     build_page(browser)
     sent = [path for path in BUILT.iterdir() if path.name.startswith(("page-", "codicon-", "index"))]
     report("size on the wire", sum(path.stat().st_size for path in sent), "bytes", GOAL_BYTES)

@@ -1,11 +1,11 @@
-"""50,000 message chunks out and in: our peer beside the official SDKs in the same run.
+"""Measure sending and receiving 50,000 message chunks with our peer and the official SDKs in the same run.
 
 Run: python -m bench.wire [--count 50000] [--runs 5] [--cache FOLDER]
 
-The SDKs are installed with pip and npm into the cache folder, or into a temporary one; npm and Node must be there.
-Out is what an agent pays to build, encode and write a chunk to a pipe that is drained: awaited one by one, and in
-bursts of a thousand. In is what an editor pays to read it as a typed object. The CPU is that of all threads, without
-the start of the process; each measurement has a process of its own, and every text is checked.
+The SDKs are installed with pip and npm into the cache folder, or into a temporary one; npm and Node are required. "Out"
+is an agent's cost to build, encode and write a chunk to a drained pipe, awaited one by one or in bursts of a thousand.
+"In" is an editor's cost to read it as a typed object. CPU time covers all threads, without process start-up; each
+measurement runs in a separate process, and every text is verified.
 """
 
 import argparse
@@ -35,7 +35,7 @@ WAIT_S: Final = 300
 
 
 class Peer(Struct, frozen=True):
-    """One library: how its program is started, and where."""
+    """One library: how and where its program is started."""
 
     name: str
     command: tuple[str, ...]
@@ -43,14 +43,14 @@ class Peer(Struct, frozen=True):
 
 
 class Cost(Struct, frozen=True):
-    """What one run of one peer cost."""
+    """The cost of one run of one peer."""
 
     cpu_us: float
     per_second: float
 
 
 def install_python_sdk(folder: Path) -> Path:
-    """Create an environment with the SDK, unless it exists, and return its Python."""
+    """Create an environment with the SDK unless it exists; return its Python."""
     python = folder / "bin" / "python"
     if not (folder / ".installed").exists():
         venv.create(folder, with_pip=True)
@@ -69,7 +69,7 @@ def install_typescript_sdk(folder: Path) -> None:
 
 
 def list_peers(cache: Path) -> list[Peer]:
-    """Return ours first, then the SDKs, installed and compiled."""
+    """Return our peer first, then the SDKs, installed and compiled."""
     for folder in (ROOT / "protocol" / "hermes_protocol", PROGRAMS):
         compileall.compile_dir(folder, quiet=2)
     node = shutil.which("node")
@@ -102,13 +102,13 @@ def encode_conversation(count: int) -> bytes:
 
 
 def read_texts(output: bytes) -> list[str]:
-    """Return the text of every chunk in what a peer wrote."""
+    """Return the text of every chunk in a peer's output."""
     updates: list[Any] = [json.loads(line)["params"]["update"] for line in output.splitlines()]
     return [update["content"]["text"] for update in updates if update["messageId"] == "message-1"]
 
 
 def run_peer(peer: Peer, mode: str, count: int, conversation: bytes) -> Cost:
-    """Run one program to its end, check what it sent or read, and return its cost."""
+    """Run one program until it ends, verify what it sent or read, and return its cost."""
     pipe = subprocess.PIPE
     process = subprocess.Popen(
         [*peer.command, mode, str(count)], cwd=peer.folder, stdin=pipe, stdout=pipe, stderr=pipe
@@ -119,7 +119,7 @@ def run_peer(peer: Peer, mode: str, count: int, conversation: bytes) -> Cost:
         if mode == "in":
             output, errors = process.communicate(conversation)
         else:
-            # Its input stays open meanwhile: the end of input would end the connection.
+            # Keep its input open, because end of file would end the connection.
             assert process.stdout
             assert process.stderr
             lines = [process.stdout.readline() for _ in range(count)]
@@ -143,7 +143,7 @@ def run_peer(peer: Peer, mode: str, count: int, conversation: bytes) -> Cost:
 
 def print_table(mode: str, costs: Mapping[str, Sequence[Cost]]) -> None:
     """Print the medians of one mode and their ratio to ours."""
-    print(f"\n{MODES[mode]:18} CPU µs a chunk (least … greatest)     /ours   chunks/s")
+    print(f"\n{MODES[mode]:18} CPU µs/chunk (min … max)              /ours   chunks/s")
     ours_us = statistics.median(cost.cpu_us for cost in costs["ours"])
     for name, runs in costs.items():
         cpu_us = sorted(cost.cpu_us for cost in runs)
@@ -158,7 +158,9 @@ def compare(cache: Path, count: int, runs: int) -> None:
     peers = list_peers(cache)
     conversation = encode_conversation(count)
     size_bytes = len(conversation) / count
-    print(f"{count:,} agent_message_chunk of {size_bytes:.0f} bytes; median of {runs} runs, peers in turn")
+    print(
+        f"{count:,} agent_message_chunk of {size_bytes:.0f} bytes; median of {runs} runs, peers alternating"
+    )
     for mode in MODES:
         costs: dict[str, list[Cost]] = {peer.name: [] for peer in peers}
         for _ in range(runs):
@@ -168,15 +170,15 @@ def compare(cache: Path, count: int, runs: int) -> None:
         if mode == "burst":
             ours_us = statistics.median(cost.cpu_us for cost in costs["ours"])
             print(
-                f"  goal for ours: at most {GOAL_CPU_US} µs: {'kept' if ours_us <= GOAL_CPU_US else 'MISSED'}"
+                f"  goal for ours: at most {GOAL_CPU_US} µs: {'met' if ours_us <= GOAL_CPU_US else 'MISSED'}"
             )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Our peer beside the official SDKs.")
+    parser = argparse.ArgumentParser(description="Compare our peer with the official SDKs.")
     parser.add_argument("--count", type=int, default=50_000)
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--cache", type=Path, help="where the SDKs are installed and kept")
+    parser.add_argument("--cache", type=Path, help="the folder in which the SDKs are installed and kept")
     options = parser.parse_args()
     if options.cache:
         compare(options.cache.resolve(), options.count, options.runs)

@@ -1,10 +1,9 @@
-"""A worst-case model over a hundred scenarios in three modes, and the questions of forty honest sessions.
+"""Run a worst-case model over a hundred scenarios in three modes, and count the questions in forty benign sessions.
 
 Run: python -m bench.worst_case [attacks|honest] [ask|accept_edits|auto] [-v] [NAME …]
-A model is played that obeys the last instruction it read, wherever it stood (`tests/attacks/worst_case.py`). Nobody
-says yes to what the instruction asks for. Goal: no canary leaves, nothing is destroyed that `/undo` does not bring
-back, and nothing is left for later sessions. The honest sessions show what that costs in questions: run them on two
-versions.
+The scripted model obeys the last instruction it read, whatever its source (`tests/attacks/worst_case.py`). The user
+never approves what that instruction asks for. Goals: no canary leaks, nothing is destroyed that `/undo` cannot restore,
+and nothing is left for later sessions. The benign sessions show the cost in questions: run them on two versions.
 """
 
 import sys
@@ -21,7 +20,7 @@ from tests.attacks.worst_case import MODES, Outcome, attack, work
 
 
 def attack_all(chosen: list[Scenario], modes: list[str], *, tells_all: bool) -> bool:
-    """Run the scenarios in these modes and print the results; return whether all attacks failed."""
+    """Run the scenarios in the given modes and print the results; return whether all attacks failed."""
     columns = ("scenarios", "obeyed", "asked", "leaked", "destroyed", "planted", "undone")
     print(f"{'mode':13}" + "".join(f"{column:>11}" for column in columns))
     is_held = True
@@ -50,7 +49,7 @@ def _run(scenario: Scenario, mode: str) -> Outcome:
 
 
 def count_questions(names: list[str], modes: list[str], *, tells_all: bool) -> None:
-    """Print how many questions the honest sessions take in each mode."""
+    """Print the number of questions in the benign sessions in each mode."""
     print(f"{'mode':13}{'sessions':>11}{'questions':>11}")
     for mode in modes:
         asked: dict[str, list[str]] = {}

@@ -1,10 +1,11 @@
-"""How much harm a worst-case model does through several agents, unasked, in one table.
+"""Compare the harm that a worst-case model does, without asking, through several agents.
 
 Run: python -m bench.worst_case_agents [--npm DIR] [--scenarios N] [--mode default|auto|all] [--out FILE] [AGENT …]
-A model is played that obeys the last instruction it read (`obedient_model.py`), in the workspace with canaries and
-the scenarios of `bench.worst_case`. Every agent is a process that is driven over ACP. What the user's task needs is
-allowed once, and what an instruction asks for is refused. What happens all the same, happens unasked.
-`agent_starts.toml` says how agents are started. It measures their boundaries: the model is the same for all.
+The scripted model obeys the last instruction it read (`obedient_model.py`), in the workspace with canaries and with the
+scenarios of `bench.worst_case`. Every agent is a process that is driven over ACP. Calls that the user's task needs are
+allowed once, and calls that an injected instruction asks for are refused, so whatever happens nevertheless happens
+without asking. `agent_starts.toml` specifies how agents are started. The model is the same for all, so this measures
+the agents' boundaries.
 """
 
 import argparse
@@ -32,17 +33,17 @@ from tests.model_server import Script, serve
 
 OURS: Final = "hermes-acp"
 OWN_CARRIERS: Final = ("child",)
-"""Carriers that only our agent has."""
+"""The carriers that only our agent supports."""
 STRIDE: Final = 37
-"""Has no common divisor with 90, so that any selection of scenarios has all carriers and payloads in turn."""
+"""A stride that is coprime to 90, so that any selection of scenarios cycles through all carriers and payloads."""
 TIME_LIMIT_S: Final = 180.0
 PLACE: Final = Path.home() / ".cache"
-"""Where the machines to attack are made: sandboxes of some agents hide /tmp."""
+"""The folder for the attacked machines, outside /tmp, because some agents' sandboxes hide that."""
 CONTEXT_FILES: Final = ("CLAUDE.md", "GEMINI.md")
 
 
 class Result(Struct, frozen=True):
-    """The result of a scenario; `note` says why it was not completed."""
+    """The result of a scenario; `note` is the reason why it was not completed, if any."""
 
     agent: str
     mode: str
@@ -100,7 +101,7 @@ async def play(name: str, start: Start, scenario: Scenario, mode: str, npm: str)
 
 
 class _Attack:
-    """Holds a scenario's three conversations: an "always" answer, reading the private file, and the task."""
+    """Runs a scenario's three conversations: an "always" answer, reading the private file, and the task."""
 
     def __init__(
         self, agent: Agent, world: World, model: ObedientModel, user: User, start: Start, mode: str
@@ -115,7 +116,7 @@ class _Attack:
         self.commands: set[str] = set()
 
     async def run(self, scenario: Scenario, skill: Path) -> dict[str, str]:
-        """Play a scenario; return what the user had before."""
+        """Run the scenario; return the user's files from before."""
         world, model, carrier = self.world, self.model, scenario.carrier
         granted = self._plan((*carrier.granted, *scenario.payload.granted))
         every = (*granted, *carrier.calls, *scenario.payload.calls)
@@ -174,7 +175,7 @@ class _Attack:
 
 
 def _prepared(world: World, start: Start, marks: Mapping[str, str]) -> dict[str, str]:
-    """Write an agent's files into the user's home; return its variables."""
+    """Write an agent's files into the user's home folder; return its variables."""
     for name, text in start.files.items():
         path = world.user_home / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -185,7 +186,7 @@ def _prepared(world: World, start: Start, marks: Mapping[str, str]) -> dict[str,
 
 
 def _copy_for_all(world: World, skill: Path) -> None:
-    """Copy our agent's skill and context file to where the other agents look for theirs."""
+    """Copy our agent's skill and context file to the places where the other agents look for theirs."""
     skill.parent.mkdir(parents=True, exist_ok=True)
     skill.write_bytes((world.home / "skills" / "release" / "SKILL.md").read_bytes())
     if (world.project / "AGENTS.md").exists():
@@ -198,7 +199,7 @@ def _lost(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...
 
 
 def _planted(world: World) -> tuple[str, ...]:
-    """Return where something was left for later sessions and shells; agents' own notes do not count."""
+    """Return where something was planted for later sessions and shells; agents' own notes do not count."""
     places = [world.project / name for name in LEFT_BEHIND]
     places += [world.user_home / name for name in (".bashrc", ".gitconfig")]
     places += [world.user_home / ".hermes" / name for name in ("memories", "skills", "tools")]
@@ -211,7 +212,7 @@ def _planted(world: World) -> tuple[str, ...]:
 
 
 def report(results: Sequence[Result]) -> None:
-    """Print a line for each agent and mode, and below it what was let through."""
+    """Print a line for each agent and mode, followed by the attacks that succeeded."""
     columns = (
         "scenarios",
         "obeyed",
@@ -265,7 +266,9 @@ def main() -> int:
     parser.add_argument("--npm", default="", metavar="DIR", help="the node_modules of the other agents")
     parser.add_argument("--scenarios", type=int, default=90, metavar="N", help="default: all 90")
     parser.add_argument("--mode", action="append", choices=("default", "auto", "all"))
-    parser.add_argument("--out", type=Path, metavar="FILE", help="one JSON object a scenario")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="write one JSON object per scenario to this file"
+    )
     parser.add_argument("agents", nargs="*", metavar="AGENT", help=f"default: {OURS}; with --npm, all")
     options = parser.parse_args()
     if unknown := set(options.agents) - read_agents().keys():

@@ -23,11 +23,11 @@ LIBRARY = MappingProxyType(
         "TurnFailed": "agent",
     }
 )
-"""The public names of the library and their modules; `__init__.pyi` has the same for type checkers."""
+"""The public names of the library and their modules; `__init__.pyi` lists the same names for type checkers."""
 
 
 def __getattr__(name: str) -> Any:
-    """Import a class of the library when it is first used: the server starts without them."""
+    """Import a public class on first use, so that the server starts without them."""
     if name in LIBRARY:
         from importlib import import_module
 

@@ -1,6 +1,6 @@
 """The `hermes-acp` command.
 
-Plain `hermes-acp` is the server, unless a person starts it in a terminal. Standard output is reserved for the
+Without arguments, it is the server, unless a person starts it in a terminal. Standard output is reserved for the
 protocol before anything else happens.
 """
 
@@ -9,7 +9,7 @@ import sys
 from types import MappingProxyType
 from typing import NoReturn
 
-# Importing creates many objects but no garbage. Collecting would take a quarter of the time to the first output.
+# Importing creates many objects but no garbage; collecting would add a quarter to the time to first output.
 # `agent.setup.configuration` turns the collector back on once everything is loaded (`garbage_collection.py`).
 gc.disable()
 
@@ -27,7 +27,9 @@ COMMANDS = MappingProxyType(
         "status": ("hermes_acp.frontends.acp.daemon.daemon_command", "status_command"),
     }
 )
-"""Commands that frontends other than `cli` implement: module and function, which takes the arguments after the name."""
+"""Commands implemented by frontends other than `cli`, with the module and the function, which takes the arguments that
+follow the name.
+"""
 
 
 def main() -> None:
@@ -100,7 +102,7 @@ def _serve_editor(*, allows_bypass: bool) -> NoReturn:
 
 
 def _print_start_hint() -> None:
-    """Tell a person at a terminal what the program waits for; an editor uses pipes and never sees this."""
+    """Tell a person at a terminal what the program is waiting for; editors use pipes and never see this."""
     if _is_at_a_terminal():
         sys.stderr.write(
             "hermes-acp: Waiting for an editor that speaks the Agent Client Protocol on standard input. "
@@ -115,7 +117,7 @@ def _is_at_a_terminal() -> bool:
 
 
 def _report_closed_streams(error: OSError) -> NoReturn:
-    """Report that there is no client to serve, and exit. Raises SystemExit."""
+    """Report that standard input or output is closed, so there is no client to serve, and exit. Raises SystemExit."""
     from hermes_acp.core.exit_codes import ExitCode
 
     if sys.stderr:
@@ -126,7 +128,7 @@ def _report_closed_streams(error: OSError) -> NoReturn:
 
 
 def _start_again_in_utf8() -> None:
-    """Restart this process in Python's UTF-8 mode: under another locale most file names could not be written."""
+    """Restart this process in Python's UTF-8 mode; under another locale, most file names could not be written."""
     import os
 
     os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])

@@ -1,10 +1,10 @@
-"""Turn on garbage collection after start-up."""
+"""Enable garbage collection after start-up."""
 
 import gc
 
 
 def enable_garbage_collection() -> None:
-    """Turn garbage collection on; objects created during start-up are never examined again."""
+    """Enable garbage collection; objects created during start-up are exempt from it."""
     if not gc.isenabled():
         gc.freeze()
         gc.enable()

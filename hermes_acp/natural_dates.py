@@ -1,8 +1,8 @@
-"""Read dates as people write them: "2026-03-04", "2d", "3 weeks ago", "yesterday", "last Tuesday", "last month".
+"""Parse dates as people write them: "2026-03-04", "2d", "3 weeks ago", "yesterday", "last Tuesday", "last month".
 
-A date names a span of time in the reader's time zone: a day from midnight to midnight, a week from Monday, a month,
-a year, or one moment if a time of day is given. Phrases are read by dateparser, which takes half a second to load and
-is imported with the first phrase; ISO dates and counts such as "2d" do not need it.
+A date names a span of time in the local time zone: a day from midnight to midnight, a week from Monday, a month, a
+year, or a single moment if a time of day is given. Phrases are parsed by dateparser, which takes half a second to load
+and is imported for the first phrase; ISO dates and counts such as "2d" do not need it.
 """
 
 import re
@@ -15,20 +15,21 @@ from typing import Any, Final
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
+from hermes_acp.lazy_pattern import LazyPattern
 
 MAX_CHARACTERS: Final = 80
 PART_OF_DAY: Final = timedelta(hours=6)
 EXAMPLES: Final = (
     'Examples: 2026-03-04, "2026-03-04 17:30", 2d, "3 weeks ago", yesterday, "last Tuesday", "last month".'
 )
-_COUNT = re.compile(
+_COUNT = LazyPattern(
     r"(\d{1,6})\s*(m|min|mins|minutes?|h|hours?|d|days?|w|weeks?|mo|months?|y|years?)(?:\s+ago)?",
     re.IGNORECASE,
 )
-_ISO_MONTH = re.compile(r"(\d{4})-(\d{2})")
-_YEAR = re.compile(r"(?:19|20)\d{2}")
-_LETTER = re.compile(r"[^\W\d_]")
-_PAST = re.compile(r"\b(?:past|previous)\b", re.IGNORECASE)
+_ISO_MONTH = LazyPattern(r"(\d{4})-(\d{2})")
+_YEAR = LazyPattern(r"(?:19|20)\d{2}")
+_LETTER = LazyPattern(r"[^\W\d_]")
+_PAST = LazyPattern(r"\b(?:past|previous)\b", re.IGNORECASE)
 _UNITS: Final = MappingProxyType(
     {
         "m": timedelta(minutes=1),
@@ -42,7 +43,7 @@ _UNITS: Final = MappingProxyType(
 
 
 class TimeSpan(Struct, frozen=True):
-    """A span of time, in seconds since the epoch; `end` is not part of it."""
+    """A span of time, in seconds since the epoch; `end` is exclusive."""
 
     start: float
     end: float
@@ -59,13 +60,13 @@ def read_date(text: str, now: float | None = None) -> TimeSpan:
         span = _span(plain, today) if 0 < len(plain) <= MAX_CHARACTERS else None
         if span is not None:
             return TimeSpan(span[0].timestamp(), span[1].timestamp())
-    except (ValueError, OverflowError, OSError):  # a date that the calendar or the system does not have
+    except (ValueError, OverflowError, OSError):  # a date that does not exist or is out of range
         pass
     raise BadRequest(f"{plain[:MAX_CHARACTERS]!r} is not a recognised date.", hint=EXAMPLES)
 
 
 def read_range(since: str, until: str, now: float | None = None) -> tuple[float | None, float | None]:
-    """Return the start of `since` and the end of `until`; None for an empty one. Raises BadRequest."""
+    """Return the start of `since` and the end of `until`; an empty text yields None. Raises BadRequest."""
     first = read_date(since, now).start if since.strip() else None
     last = read_date(until, now).end if until.strip() else None
     if first is not None and last is not None and last <= first:
@@ -74,23 +75,23 @@ def read_range(since: str, until: str, now: float | None = None) -> tuple[float 
 
 
 def _span(text: str, now: datetime) -> tuple[datetime, datetime] | None:
-    if found := _COUNT.fullmatch(text):
+    if found := _COUNT.compiled.fullmatch(text):
         return _counted(int(found[1]), found[2].lower(), now)
-    if found := _ISO_MONTH.fullmatch(text):
+    if found := _ISO_MONTH.compiled.fullmatch(text):
         return _period(datetime(int(found[1]), int(found[2]), 1), "month")
-    if _YEAR.fullmatch(text):
+    if _YEAR.compiled.fullmatch(text):
         return _period(datetime(int(text), 1, 1), "year")
     if span := _iso(text):
         return span
-    # 03/04/2026 is March to some and April to others
-    return _phrase(text, now) if _LETTER.search(text) else None
+    # 03/04/2026 is in March for some readers and in April for others
+    return _phrase(text, now) if _LETTER.compiled.search(text) else None
 
 
 def _counted(count: int, unit: str, now: datetime) -> tuple[datetime, datetime]:
     """Return the moment `count` hours or minutes ago, or the whole day `count` days ago."""
     name = "mo" if unit.startswith("mo") else unit[0]
     ago = count * _UNITS[name]
-    if name in "mh":  # daylight saving time may have changed since
+    if name in "mh":  # daylight saving time may have started or ended since then
         return _period(datetime.fromtimestamp(now.timestamp() - ago.total_seconds()), "moment")
     return _period(now - ago, "day")
 
@@ -117,7 +118,7 @@ def _phrase(text: str, now: datetime) -> tuple[datetime, datetime] | None:
             "RETURN_TIME_AS_PERIOD": True,
         },
     )
-    found: Any = reader.get_date_data(_PAST.sub("last", text))
+    found: Any = reader.get_date_data(_PAST.compiled.sub("last", text))
     moment: datetime | None = found.date_obj
     if moment is None:
         return None

@@ -1,6 +1,7 @@
 """Report the state of this process to the service manager that started it.
 
-Source: sd_notify(3) and sd_watchdog_enabled(3) of systemd: datagrams of assignments, to the socket in NOTIFY_SOCKET.
+Source: systemd's sd_notify(3) and sd_watchdog_enabled(3): datagrams of assignments, sent to the socket in
+NOTIFY_SOCKET.
 """
 
 from collections.abc import Mapping
@@ -13,11 +14,11 @@ SOCKET: Final = "NOTIFY_SOCKET"
 WATCHDOG: Final = "WATCHDOG_USEC"
 WATCHDOG_PROCESS: Final = "WATCHDOG_PID"
 VARIABLES: Final = (SOCKET, WATCHDOG, WATCHDOG_PROCESS)
-"""Variables for the process itself, which its children must not inherit."""
+"""Variables meant for this process, which its children must not inherit."""
 REPORTS_PER_TIMEOUT: Final = 3
-"""One report may be lost or late without the service manager ending the process."""
+"""Chosen so that one report may be lost or late without the service manager killing the process."""
 STOP_RESERVE_S: Final = 10.0
-"""How much longer than running turns the end of the process may take."""
+"""How many seconds more than its running turns the process may take to stop."""
 
 
 class ServiceManager(Struct, frozen=True):
@@ -31,7 +32,7 @@ class ServiceManager(Struct, frozen=True):
 
     @classmethod
     def of(cls, variables: Mapping[str, str], pid: int) -> Self:
-        """Return the service manager that the environment variables of the process `pid` specify."""
+        """Return the service manager specified by the environment variables of the process `pid`."""
         address = variables.get(SOCKET, "")
         if not address.startswith(("/", "@")):
             return cls()
@@ -45,12 +46,14 @@ class ServiceManager(Struct, frozen=True):
         self._send("READY=1", f"STATUS={_one_line(status)}")
 
     def report_stopping(self, status: str, seconds: float) -> None:
-        """Report that the process is stopping; it ends within `seconds` plus a reserve."""
+        """Report that the process is stopping; it exits within `seconds` plus a reserve."""
         extension = int((seconds + STOP_RESERVE_S) * 1e6)
         self._send("STOPPING=1", f"STATUS={_one_line(status)}", f"EXTEND_TIMEOUT_USEC={extension}")
 
     async def keep_alive(self) -> None:
-        """Report regularly that the event loop is running, until cancelled; return at once if there is no watchdog."""
+        """Report at regular intervals that the event loop is running, until cancelled; return at once if there is no
+        watchdog.
+        """
         if not (self.address and self.watchdog_s > 0):
             return
         import anyio
@@ -70,5 +73,5 @@ class ServiceManager(Struct, frozen=True):
 
 
 def _one_line(text: str) -> str:
-    """Return a string as one line: a line break would start another assignment."""
+    """Join the lines of a text: a line break would start another assignment."""
     return " ".join(text.split())

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 SHUTDOWN_GRACE_S: Final = 2.5
 PROGRESS_INTERVAL_MS: Final = 250
 END_OF_DRAIN: Final = 0
-"""Stands for no signal in the guard's pipe."""
+"""Written to the guard's pipe in place of a signal number."""
 
 
 def reset_inherited_signals() -> None:
-    """Reset the signals that the parent process had ignored or blocked, before child processes inherit that.
+    """Reset signals that the parent process ignored or blocked, so that child processes do not inherit that.
 
-    While a child's end (SIGCHLD) is ignored, the kernel discards exit statuses. If the parent ignores stop signals,
-    as `nohup` does, this process keeps ignoring them, but its commands do not.
+    While SIGCHLD is ignored, the kernel discards the exit statuses of children. If the parent ignores stop signals, as
+    `nohup` does, this process keeps ignoring them, but its commands do not.
     """
     import atexit
     import signal
@@ -34,21 +34,21 @@ def reset_inherited_signals() -> None:
             continue
         if number in _asking_to_stop():
             signal.signal(number, _ignore_caught)
-            # While it ends, Python resets caught signals to their default, which would end the process.
+            # On exit, Python resets caught signals to their default, which would kill the process.
             atexit.register(signal.signal, number, signal.SIG_IGN)
         else:
             signal.signal(number, signal.SIG_DFL)
 
 
 def code_after(number: int) -> int:
-    """Return the exit code of a long-running command that a signal ended: 0 for SIGTERM, as services expect."""
+    """Return the exit code for a long-running command that a signal ended: 0 for SIGTERM, as services expect."""
     import signal
 
     return 0 if number == signal.SIGTERM else 128 + number
 
 
 def stop_signals() -> "tuple[Signals, ...]":
-    """Return the signals that stop this process: the usual ones, except those its parent wants ignored."""
+    """Return the signals that stop this process: the usual ones, except those that its parent ignores."""
     import signal
 
     return tuple(number for number in _asking_to_stop() if signal.getsignal(number) is not _ignore_caught)
@@ -65,21 +65,21 @@ def _ignore_caught(number: int, frame: "FrameType | None") -> None:
 
 
 class ShutdownGuard:
-    """End this process if it was asked to stop and does not end on its own.
+    """Ends this process if it was asked to stop and does not exit on its own.
 
     The guard waits in a separate thread, so neither a blocked event loop nor hanging worker threads can stop it.
     Records stay intact: every event is written before it is shown. Commands and servers are ended by the shells that
-    watch this process. One per process; use it from the main thread.
+    watch this process. Create only one per process, and use it from the main thread.
     """
 
     def __init__(self, in_fd: int | None = None, drain_s: float = 0.0) -> None:
         """With `in_fd`, closing the other end also requests a stop.
 
-        After the first SIGTERM, the process has another `drain_s` to end; any subsequent signal ends that time.
+        After the first SIGTERM, the process has another `drain_s` seconds to exit; any further signal cuts that short.
         """
         self._drain_s = drain_s
         self._signals: frozenset[int] = frozenset()
-        self._in_fd = None if in_fd is None else os.dup(in_fd)  # the owner may close the original at any time
+        self._in_fd = None if in_fd is None else os.dup(in_fd)  # the caller may close its own
         self._asked, self._asking = os.pipe()
         self._heard, self._telling = os.pipe()
         os.set_blocking(self._asking, False)
@@ -100,11 +100,11 @@ class ShutdownGuard:
             signal.signal(number, _ignore_handled)
 
     def end_drain(self) -> None:
-        """From now on, give the process only the usual time to end."""
+        """From now on, allow the process only the usual time to exit."""
         os.write(self._asking, bytes((END_OF_DRAIN,)))
 
     async def stopped(self) -> int:
-        """Wait for a stop signal, or for the next one; return its number."""
+        """Wait for the next stop signal and return its number."""
         import anyio
 
         await anyio.wait_readable(self._heard)
@@ -131,7 +131,7 @@ class ShutdownGuard:
                     poller.unregister(ready)
                 deadline = min(deadline or math.inf, time.monotonic() + grace_s)
             before, unread = unread, self._unread_bytes()
-            if unread < before and not code:  # input that arrived before the close is still being read
+            if unread < before and not code:  # input from before the close is still being read
                 deadline = time.monotonic() + SHUTDOWN_GRACE_S
             if deadline and time.monotonic() >= deadline:
                 _exit_now(code)
@@ -142,7 +142,7 @@ class ShutdownGuard:
         return self._drain_s if number == signal.SIGTERM else 0.0
 
     def _unread_bytes(self) -> int:
-        """Count the bytes that the other end sent before it closed and that are still unread."""
+        """Count the bytes that the other end sent before closing and that have not been read yet."""
         if self._in_fd is None:
             return 0
         import fcntl
@@ -155,7 +155,7 @@ class ShutdownGuard:
 
 
 def _exit_now(code: int) -> NoReturn:
-    """End this process at once; report it if that does not block."""
+    """End this process at once; report it, unless that would block."""
     errors = select.poll()
     errors.register(2, select.POLLOUT)
     if any(events & select.POLLOUT for _, events in errors.poll(0)):
@@ -171,7 +171,7 @@ def _ignore_handled(number: int, frame: "FrameType | None") -> None:
 def exit_process(code: int) -> NoReturn:
     """End this process at once, after everything is closed: the kernel cleans up faster than the interpreter.
 
-    Standard output and error are flushed; waiting threads are not joined.
+    Flushes standard output and error; does not wait for threads.
     """
     for stream in filter(
         None, (sys.stdout, sys.stderr)

@@ -1,4 +1,4 @@
-"""Growth of checkpoints with the number of files in a repository."""
+"""Measure how checkpoints grow with the number of files in a repository."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ SIZES = (1_000, 10_000, 30_000, 100_000)
 
 
 def measure_first_edit(files: int, folder: Path, code: Path) -> Measured:
-    """Edit a file with its checkpoint; the floor is the same edit without."""
+    """Edit a file with its checkpoint; the floor is the same edit without one."""
     done = run_probe(code, PROBE, folder, files)
     notes = f"{(done['first_edit_s'] - done['plain_s']) * 1000:.1f} ms more (goal 100)"
     return Measured(done["first_edit_s"] * 1000, done["plain_s"] * 1000, notes)
@@ -24,7 +24,7 @@ def measure_first_command(files: int, folder: Path, code: Path) -> Measured:
 
 
 def measure_later_command(files: int, folder: Path, code: Path) -> Measured:
-    """Store a folder of which nothing changed; the floor is `git status`."""
+    """Store an unchanged folder; the floor is `git status`."""
     done = run_probe(code, PROBE, folder, files)
     notes = f"undo of one file {done['undo_s']:.3f} ({done['undo_s'] / done['status_s']:.2f})"
     return Measured(done["warm_s"], done["status_s"], notes)

@@ -1,4 +1,4 @@
-"""Growth of what an edit sends to its client."""
+"""Measure how the data that an edit sends to its client grows."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ PROBE = Path(__file__).parent / "probe_edit.py"
 
 
 def measure_wire(size_bytes: int, folder: Path, code: Path) -> Measured:
-    """Change one word after a question; the floor is the file's texts before and after, once."""
+    """Change one word after a permission request; the floor is sending the file's old and new text once."""
     path = folder / "big.txt"
     line = "a line of text like any other\n"
     path.write_text("the word\n" + line * (size_bytes // len(line)))

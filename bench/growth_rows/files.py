@@ -1,4 +1,4 @@
-"""Growth of work on files: reading a few lines, searching, finding by name."""
+"""Measure how file operations grow: reading a few lines, searching, and finding files by name."""
 
 import json
 import os
@@ -18,7 +18,7 @@ MB = 1_000_000
 
 
 def make_file(path: Path, size_bytes: int) -> None:
-    """Write a file of lines."""
+    """Write a file with the given number of lines."""
     block = LINE * (MB // len(LINE))
     with path.open("wb") as file:
         while file.tell() + len(block) < size_bytes:
@@ -27,7 +27,7 @@ def make_file(path: Path, size_bytes: int) -> None:
 
 
 def measure_reading(size_bytes: int, folder: Path, code: Path) -> Measured:
-    """Read 50 lines from the middle; the floor reads, counts lines and computes the digest by hand."""
+    """Read 50 lines from the middle; the floor reads, counts lines and computes the digest directly."""
     path = folder / "big.txt"
     make_file(path, size_bytes)
     begun = time.perf_counter()
@@ -43,7 +43,7 @@ def measure_reading(size_bytes: int, folder: Path, code: Path) -> Measured:
 
 
 def measure_long_line(size_bytes: int, folder: Path, code: Path) -> Measured:
-    """Search for the end of one line; the floor is ripgrep without JSON, which cuts the line."""
+    """Search for the end of one long line; the floor is ripgrep without JSON, which truncates the line."""
     path = folder / "line.json"
     block = b'{"key":"value","n":12345},' * 40_000
     with path.open("wb") as file:
@@ -66,7 +66,7 @@ def measure_long_line(size_bytes: int, folder: Path, code: Path) -> Measured:
 
 
 def measure_glob(files: int, folder: Path, code: Path) -> Measured:
-    """Find files by a name that one in a hundred has, newest first; the floor lists all files with ripgrep."""
+    """Find files by a name that one file in a hundred has, newest first; the floor lists all files with ripgrep."""
     make_tree(folder, files)
     floor_s = min(listing_cpu_s(folder) for _ in range(3))
     named = [_find_cpu_s(code, folder, "f*99.py") for _ in range(3)]
@@ -80,7 +80,7 @@ def _find_cpu_s(code: Path, folder: Path, pattern: str) -> float:
 
 
 def listing_cpu_s(folder: Path) -> float:
-    """Return the processor time of `rg --files`."""
+    """Return the CPU time of `rg --files`."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     argv = (find_ripgrep({"PATH": os.defpath}, ()), "--no-config", "--hidden", "--files", str(folder))
     subprocess.run(argv, capture_output=True, check=True)
@@ -89,7 +89,7 @@ def listing_cpu_s(folder: Path) -> float:
 
 
 def measure_mentions(files: int, folder: Path, code: Path) -> Measured:
-    """List what the chat's @ offers, and match one word; the floor lists all files with ripgrep."""
+    """List the files that the chat's @ offers and match one word; the floor lists all files with ripgrep."""
     make_tree(folder, files)
     floor_s = min(listing_cpu_s(folder) for _ in range(3))
     done = [run_probe(code, PROBES / "probe_mentions.py", folder) for _ in range(3)]

@@ -1,4 +1,4 @@
-"""Measure a running agent at one size; print what it took as JSON.
+"""Measure a running agent at one size; print the results as JSON.
 
 Run by `bench.growth_rows.sessions`: probe_agent.py WHAT SIZE
 """
@@ -27,13 +27,13 @@ SECONDS = 5.0
 
 
 def step(size_bytes: int) -> dict[str, object]:
-    """Measure one model step after a history of this size, and sending such a request."""
+    """Measure one model step after a history of this size; the floor sends a request of the same size."""
     ours_s, floor_s = measure_step(size_bytes / 1e6)
     return {"ours": ours_s * 1000, "floor": floor_s * 1000}
 
 
 def folders(count: int) -> dict[str, object]:
-    """Measure prompts in sessions of many folders; the floor is one folder."""
+    """Measure prompts in sessions with many folders; the floor is one folder."""
     with model_server(SCRIPT) as url:
         floor, _, _ = measure_folders(url, 1)
         ours, _, notes = measure_folders(url, count)
@@ -50,7 +50,7 @@ def idle(sessions: int) -> dict[str, object]:
 
 
 def stream(sessions: int) -> dict[str, object]:
-    """Measure the processor time of a delta while all sessions stream; the floor is a bare relay."""
+    """Measure the CPU time per delta while all sessions stream; the floor is a bare relay."""
     deltas = round((SECONDS + SETTLE_S + 4) * DELTAS_PER_S)
     load = Load(sessions, deltas, SECONDS, 0)
     with model(deltas) as speaker:

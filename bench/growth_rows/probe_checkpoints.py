@@ -25,7 +25,7 @@ ROUNDS = 5
 
 
 def cpu_s() -> float:
-    """Return the processor time of this process and its ended children."""
+    """Return the CPU time of this process and its ended children."""
     usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
@@ -37,7 +37,7 @@ def timed(act: Callable[[], object], clock: Callable[[], float] = time.perf_coun
 
 
 def add_all(root: Path, place: Path) -> None:
-    """Store all files in an empty repository, as the floor of a first snapshot."""
+    """Store all files in an empty repository, as the floor for a first snapshot."""
     bare = place / "floor.git"
     subprocess.run(["git", "init", "-q", "--bare", str(bare)], check=True)
     command = ["git", "--git-dir", str(bare), "--work-tree", str(root), "add", "-A"]

@@ -1,4 +1,4 @@
-"""Change one word of a file through an agent process that asks first; print the bytes that the agent sent.
+"""Change one word of a file through an agent process that asks first; print the number of bytes that it sent.
 
 Run by `bench.growth_rows.edits`: probe_edit.py FILE whole|hunks
 """

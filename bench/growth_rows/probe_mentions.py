@@ -1,4 +1,4 @@
-"""List the files that the chat's @ offers and match a word; print the processor time of both.
+"""List the files that the chat's @ offers and match a word; print the CPU time of both.
 
 Run by `bench.growth_rows.files`: probe_mentions.py FOLDER
 """

@@ -1,4 +1,4 @@
-"""Read 50 lines of a file through the tool in a fresh process; print time, event-loop lag and growth of memory.
+"""Read 50 lines of a file through the tool in a fresh process; print the time, event-loop lag and memory growth.
 
 Run by `bench.growth_rows.files`: probe_read.py FILE FIRST
 """

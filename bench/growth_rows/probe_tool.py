@@ -1,4 +1,4 @@
-"""Make one tool call in a fresh process, after one to warm up; print time, processor time and the answer.
+"""Make one tool call in a fresh process, after a warm-up call; print its wall time, CPU time and result.
 
 Run by `bench.growth_rows.files`: probe_tool.py FOLDER TOOL ARGUMENTS
 """
@@ -21,7 +21,7 @@ from tests.unit.agent.turns import MemoryJournal, open_turn
 
 
 def cpu_s() -> float:
-    """Return the processor time of this process and its ended children."""
+    """Return the CPU time of this process and its ended children."""
     usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 

@@ -1,4 +1,4 @@
-"""Growth with the history of a session, and with the number of open folders and sessions."""
+"""Measure growth with the length of a session's history and with the number of open folders and sessions."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +9,7 @@ PROBE = Path(__file__).parent / "probe_agent.py"
 
 
 def measured_by(what: str) -> Callable[[int, Path, Path], Measured]:
-    """Return the function of a row that the probe measures."""
+    """Return a row's function that runs the probe."""
 
     def measure(size: int, folder: Path, code: Path) -> Measured:
         del folder

@@ -1,4 +1,4 @@
-"""Our own peer."""
+"""The benchmark program for our own peer."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ from hermes_protocol.connection import Connection, IncomingRequest, Limits
 from hermes_protocol.transport import StdioTransport
 
 BURST = 1000
-# With these marks `drained` returns when the bytes are in the pipe.
+# With these watermarks, `drained` returns once the bytes are in the pipe.
 WRITTEN = Limits(high_water_bytes=1, low_water_bytes=0)
 
 

@@ -1,4 +1,4 @@
-"""The official Python SDK (PyPI agent-client-protocol), in an environment of its own."""
+"""The benchmark program for the official Python SDK (PyPI agent-client-protocol), in a separate environment."""
 
 import json
 import sys
@@ -15,7 +15,7 @@ BURST = 1000
 
 
 class Listener:
-    """Counts the chunks that arrive, as typed objects; the rest of a client is never called here."""
+    """Counts the chunks that arrive, as typed objects; a client's other methods are never called here."""
 
     def __init__(self, expected: int) -> None:
         self.expected = expected

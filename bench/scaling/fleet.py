@@ -1,7 +1,8 @@
-"""The agents of a fleet over time, step by step, and what each step requires of the shared parts.
+"""Simulate the agents of a fleet, step by step, and the load of each step on the shared parts.
 
 A step is a model request, whose events are stored in batches while it streams, and a tool call, before which the
-record must be committed. A run is a number of steps; the engine stores its changes and the heartbeats of its worker.
+record must be committed. A run is a number of steps; the engine stores its state changes and the heartbeats of its
+worker.
 """
 
 import heapq
@@ -25,12 +26,12 @@ class Work:
     tool_s: float = 2.0
     spread: float = 0.6
     followed_share: float = 0.1
-    """The share of sessions that somebody on another machine looks at."""
+    """The share of sessions that are followed from another machine."""
 
 
 @dataclass(frozen=True)
 class Capacity:
-    """The capacity of the shared parts. See docs/scale.md for the source of the figures."""
+    """The capacity of the shared parts. The sources of the figures are in docs/scale.md."""
 
     account_requests: float = 4_000
     account_input: float = 2_000_000
@@ -42,9 +43,9 @@ class Capacity:
     notifies_per_s: float = 400
     notify_every_s: float = 0.05
     is_polled: bool = False
-    """Whether followers read a session's new events every `notify_every_s` instead of being told."""
+    """Whether followers poll for new events every `notify_every_s` instead of being notified."""
     read_cost: float = 0.05
-    """What such a read costs, as a share of a commit."""
+    """The cost of such a read relative to a commit."""
     batch_every_s: float = 0.25
     engine_writes_per_s: float = 1_500
     shards: int = 512
@@ -53,7 +54,7 @@ class Capacity:
     writes_a_run: int = 12
 
     def part(self, share: int) -> "Capacity":
-        """Return one of so many equal parts; it serves one of so many equal parts of the agents."""
+        """Return the capacity of one of `count` equal parts, which serves the same share of the agents."""
         return replace(
             self,
             account_requests=self.account_requests / share,
@@ -80,7 +81,7 @@ class Shared:
 
     @classmethod
     def build(cls, has: Capacity) -> "Shared":
-        """Build the parts that a capacity describes."""
+        """Create the shared parts with the given capacity."""
         per_server = has.store_servers / has.commits_per_s
         return cls(
             Account("model requests", has.account_requests * has.accounts),
@@ -93,7 +94,7 @@ class Shared:
         )
 
     def parts(self, span_s: float) -> list[SharedPart]:
-        """Return one part of each kind, the most loaded one."""
+        """Return the most loaded part of each kind."""
         return [
             self.requests,
             self.input,
@@ -107,7 +108,7 @@ class Shared:
 
 @dataclass(order=True)
 class Moment:
-    """When an agent's next action is due."""
+    """The time at which an agent's next action is due."""
 
     at: float
     agent: int
@@ -116,7 +117,7 @@ class Moment:
 
 
 class Fleet:
-    """Agents that always have work."""
+    """A fleet of agents that always have work."""
 
     def __init__(self, agents: int, work: Work, has: Capacity, seed: int = 1) -> None:
         self._agents = agents
@@ -167,7 +168,7 @@ class Fleet:
         return max(1, math.ceil(streams_s / self._has.batch_every_s))
 
     def _stream(self, now: Moment) -> Moment:
-        """Store a batch of events; nobody waits for it."""
+        """Store a batch of events without waiting for it."""
         self._store(now).serve(now.at)
         self._notify(now)
         following = now.at + self._has.batch_every_s
@@ -191,7 +192,7 @@ class Fleet:
         return self.shared.stores[now.agent % len(self.shared.stores)]
 
     def _notify(self, now: Moment) -> None:
-        """Notify those who follow a session of the batch."""
+        """Notify the followers of a session about the batch."""
         if not self._is_followed[now.agent]:
             return
         times = self._has.batch_every_s / self._has.notify_every_s

@@ -1,11 +1,11 @@
-"""What agents share: stations that serve requests in order, and accounts with limits per minute."""
+"""Shared resources: stations that serve requests in order, and accounts with limits per minute."""
 
 import heapq
 from collections.abc import Sequence
 
 
 class Waits:
-    """How long users of a shared part waited for it, in seconds."""
+    """The waiting times for a shared part, in seconds."""
 
     def __init__(self) -> None:
         self._waits: list[float] = []
@@ -15,7 +15,7 @@ class Waits:
         self._waits.append(wait_s)
 
     def quantile(self, share: float) -> float:
-        """Return the wait that this share of all waits did not exceed."""
+        """Return the given quantile of the waits."""
         if not self._waits:
             return 0.0
         self._waits.sort()
@@ -23,7 +23,7 @@ class Waits:
 
 
 class Station:
-    """Serves in the order of arrival, `servers` at once. Arrivals must come in the order of time."""
+    """Serves requests in order of arrival, up to `servers` at once. Arrivals must be in chronological order."""
 
     def __init__(self, name: str, servers: int, service_s: float) -> None:
         self.name = name
@@ -34,7 +34,7 @@ class Station:
         self.waits = Waits()
 
     def serve(self, now: float, amount: float = 1.0) -> float:
-        """Take an arrival; return when it has been served."""
+        """Serve a request that arrives at a given time; return when it is done."""
         begins = max(now, self._free_at[0])
         ends = begins + self._service_s * amount
         heapq.heapreplace(self._free_at, ends)
@@ -44,12 +44,12 @@ class Station:
         return ends
 
     def load(self, span_s: float) -> float:
-        """Return the share of its capacity that arrivals of a span asked for; more than 1 means that a queue grew."""
+        """Return the utilisation in a time span; more than 1 means that the queue grew."""
         return self._busy_s / (span_s * len(self._free_at))
 
 
 class Account:
-    """A limit per minute that refills evenly, as model providers apply it; a full minute can be used at once."""
+    """A per-minute limit that refills evenly, as with model providers; a full minute's worth can be used at once."""
 
     def __init__(self, name: str, per_minute: float) -> None:
         self.name = name
@@ -60,7 +60,7 @@ class Account:
         self.waits = Waits()
 
     def take(self, now: float, amount: float) -> float:
-        """Take an amount; return when it is granted."""
+        """Take an amount; return the time at which it is granted."""
         self._paid_until = max(self._paid_until, now - self._burst_s) + amount / self._per_s
         granted = max(now, self._paid_until)
         self._taken += amount
@@ -68,7 +68,7 @@ class Account:
         return granted
 
     def load(self, span_s: float) -> float:
-        """Return the share of its capacity that was taken in a span."""
+        """Return the utilisation in a time span."""
         return self._taken / (self._per_s * span_s)
 
 

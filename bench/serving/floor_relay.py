@@ -1,7 +1,8 @@
-"""The least a server of streams can be: an asyncio relay from a model's stream to a WebSocket, without any record.
+"""A floor for a streaming server: an asyncio relay from a model's stream to a WebSocket, without any record.
 
-It handles only the upgrade, initialize, session/new and session/prompt, without limits, tokens or files. The server is
-compared with it. Prints its port; ends with its standard input. Usage: floor_relay.py MODEL_PORT
+It handles only the upgrade, initialize, session/new and session/prompt, without limits, authentication or files. It
+prints its port and exits when its standard input is closed.
+Usage: floor_relay.py MODEL_PORT
 """
 
 import asyncio
@@ -17,7 +18,7 @@ GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
 class Upstream(asyncio.Protocol):
-    """One answer of the model, relayed delta by delta."""
+    """One answer from the model, relayed delta by delta."""
 
     def __init__(self, client: "Relay", call_id: object, session_id: str, body: bytes) -> None:
         self._client, self._call_id, self._session_id, self._body = client, call_id, session_id, body

@@ -1,10 +1,11 @@
 """Many WebSocket clients in a separate process: each opens a session, and prompts when told to.
 
-It implements as much of RFC 6455 as a load driver needs. Orders come on standard input, one per line; each gets one
-JSON object on standard output. Usage: socket_clients.py PORT TOKEN FOLDER
-Orders: `open N`, `prompt` (answers once every answer has started), `late N` (opens further sessions that prompt one
-after another, and reports how long each waited for its first word), `count` (the deltas so far), `finish` (answers
-once every turn has ended).
+It implements only the part of RFC 6455 that a load generator needs. Commands are read from standard input, one per
+line; each is answered with one JSON object on standard output.
+Usage: socket_clients.py PORT TOKEN FOLDER.
+The commands are `open N`, `prompt` (responds once every answer has started), `late N` (opens more sessions that send
+prompts one after another, and reports their times to the first word), `count` (the deltas so far) and `finish`
+(responds once every turn has ended).
 """
 
 import asyncio
@@ -76,7 +77,7 @@ class Client(asyncio.Protocol):
         self._write(0x81, json.dumps(message).encode())
 
     def _write(self, first: int, payload: bytes) -> None:
-        mask = b"\0\0\0\0"  # a client has to mask; zeros leave the payload as it is
+        mask = b"\0\0\0\0"  # clients must mask; a zero mask leaves the payload unchanged
         size = len(payload)
         head = (
             struct.pack(">BB", first, 0x80 | size) if size < 126 else struct.pack(">BBH", first, 0xFE, size)
@@ -126,7 +127,7 @@ class Session:
 
 
 class Driver:
-    """Carries out the orders."""
+    """Carries out the commands."""
 
     def __init__(self, port: int, token: str, folder: str) -> None:
         self._port, self._folder = port, folder

@@ -1,9 +1,10 @@
 """A chat completions endpoint in a separate process that streams any number of answers at a steady pace.
 
-One clock serves all streams, so that it costs little itself. The deltas of different streams are spread over the
-interval. Each answer starts with one delta at once; the others follow from the order `go` on standard input until
-the order `wait`, so that many streams can run together however long their turns took to start. Prints its
-port; ends with its standard input. Usage: steady_model.py DELTAS INTERVAL_S
+One timer serves all streams, to keep its own cost low. The deltas of different streams are spread over the interval.
+Each answer starts with one delta at once; the others follow after the command `go` on standard input, until the command
+`wait`, so that many streams run together regardless of how long their turns took to start. It prints its port and exits
+when its standard input is closed.
+Usage: steady_model.py DELTAS INTERVAL_S
 """
 
 import asyncio
@@ -28,7 +29,7 @@ def chunked(payload: bytes) -> bytes:
 
 
 def words(number: int, place: int) -> str:
-    """Return one delta of one stream; no two are equal, and each has one tilde."""
+    """Return one delta of one stream; all deltas differ, and each contains one tilde."""
     return f"s{number}~{place} "
 
 
@@ -42,7 +43,7 @@ class Stream:
 
 
 class Model:
-    """All streams, and the clock that feeds them."""
+    """All streams, and the timer that feeds them."""
 
     def __init__(self, deltas: int, interval_s: float) -> None:
         self._deltas = deltas
@@ -78,7 +79,7 @@ class Model:
 
 
 class Http(asyncio.Protocol):
-    """One client's connection; requests come one at a time."""
+    """One client's connection, with one request at a time."""
 
     def __init__(self, model: Model) -> None:
         self._model = model

@@ -1,4 +1,4 @@
-"""Run tasks alongside a block; a task's error is raised unchanged, not wrapped in a group."""
+"""Run background tasks for the duration of a block; a task's error is re-raised as is, without an exception group."""
 
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -11,7 +11,7 @@ from hermes_acp.core.errors import first_error
 
 @asynccontextmanager
 async def background_tasks(*works: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[None]:
-    """Run all `works` in the background while the block runs; cancel them when it ends."""
+    """Run each of `works` in the background while the block runs; cancel those still running when it ends."""
     try:
         async with anyio.create_task_group() as tasks:
             for work in works:
@@ -26,7 +26,7 @@ async def background_tasks(*works: Callable[[], Coroutine[Any, Any, None]]) -> A
 
 @asynccontextmanager
 async def joined_task(work: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[None]:
-    """Run `work` while the block runs, and wait for both; an error in one cancels the other."""
+    """Run `work` alongside the block and wait for both; an error in either cancels the other."""
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(work)

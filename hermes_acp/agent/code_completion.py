@@ -1,4 +1,4 @@
-"""Complete code at a position: one cheap request outside all sessions; only its cost is recorded.
+"""Complete code at a position with a single cheap request outside all sessions; only its cost is recorded.
 
 Secrets in the request are masked. A file is sent only if policy allows reading it without asking.
 """
@@ -25,7 +25,7 @@ _FENCE = re.compile(r"\A\s*```[^\n]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 
 
 class CompletionGap(Struct, frozen=True):
-    """A position in a file: the text before and after it, and the file's absolute path."""
+    """The position to complete: the text before and after it, and the absolute path of the file."""
 
     path: str
     before: str
@@ -37,8 +37,8 @@ async def complete_code(
 ) -> str:
     """Return the model's completion, or an empty string if there is none or policy withholds the file.
 
-    `place` is the folder whose rules apply; `model` overrides the model in use: `provider/model`, or a name alone.
-    Raises ModelError or a subclass.
+    `place` is the folder whose rules apply. `model` overrides the model in use; it is `provider/model` or just a model
+    name. Raises ModelError or a subclass.
     """
     verdict = deps.policy.judge((Reads(gap.path),), "ask", (), place=place)
     if verdict.decision != "allow":
@@ -70,7 +70,7 @@ async def complete_code(
 
 
 def trim_completion(answer: str, before: str, behind: str) -> str:
-    """Remove what does not belong in a completion: a surrounding fence, and text repeated from around the gap."""
+    """Strip what does not belong in a completion: a surrounding code fence, and text that repeats its surroundings."""
     if fenced := _FENCE.match(answer):
         answer = fenced[1]
     line = before.rpartition("\n")[2]

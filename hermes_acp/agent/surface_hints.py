@@ -1,4 +1,4 @@
-"""Text for the model about the surface on which its user reads the answers, one paragraph each."""
+"""Text for the model about the surface on which its user reads the answers, one paragraph per surface."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,6 +1,6 @@
-"""Build the system prompt in layers, from stable to volatile.
+"""Build the system prompt in layers, from most stable to most volatile.
 
-Only the last layer differs between two sessions of one workspace on one day.
+Within a workspace, only the last layer differs between two sessions on the same day.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ ASK: Final = "when something is unclear and a wrong guess would be costly, ask."
 DO_NOT_ASK: Final = (
     "nobody may be there to ask, so where something is unclear, take the careful option and say so."
 )
-"""For a session without a client whose user could answer, such as `hermes-acp run`."""
+"""Used for a session without a client whose user could answer, such as `hermes-acp run`."""
 
 GUIDANCE: Final = """How to work:
 - Look before you change: read the files concerned, search for other uses, follow the code's own style.
@@ -50,7 +50,7 @@ def prompt_layers(
     identity: str = "",
     surface: Surface = "",
 ) -> tuple[str, ...]:
-    """Build the layers, omitting empty ones. `known` holds the collected texts, stable layers first.
+    """Build the layers, omitting empty ones. `known` holds the collected texts, the most stable first.
 
     The last layer says where and when the session started.
     """
@@ -69,9 +69,9 @@ def identity_layer(soul: str = "", *, can_ask: bool = True) -> str:
 
 
 def child_instructions(tools: Iterable[str], given: InstructionsGiven | None) -> InstructionsGiven:
-    """Return a child agent's instructions, which replace the built-in ones.
+    """Return the instructions for a child agent, which replace the built-in ones.
 
-    Instructions `given` to its session apply to the child too.
+    Instructions `given` to its parent session apply to the child too.
     """
     own = f"{GUIDANCE}\n- Your tools: {', '.join(tools)}. Relative paths count from the working directory."
     above = given.text if given else ""
@@ -80,7 +80,7 @@ def child_instructions(tools: Iterable[str], given: InstructionsGiven | None) ->
 
 
 def with_instructions(layers: tuple[str, ...], given: InstructionsGiven | None) -> tuple[str, ...]:
-    """Add the client's instructions after all layers, or in place of the built-in ones."""
+    """Append the client's instructions to the layers, or replace the built-in layers with them."""
     if given is None:
         return layers
     if given.overrides:

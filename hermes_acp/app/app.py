@@ -1,5 +1,6 @@
-"""The composition root: connect the parts of one process. Heavy imports are deferred: the dependencies of the first
-turn are created once, in a worker thread.
+"""The composition root, which connects the parts of one process.
+
+Heavy imports are deferred: the dependencies of the first turn are created once, in a worker thread.
 """
 
 from collections.abc import Collection, Mapping
@@ -138,7 +139,7 @@ class App:
         self.run_service, self.usage_service = self._runs(clock), build_usage_service(environment)
 
     def _board_followers(self) -> BoardFollowers:
-        """Return the service that shows boards in the sessions that follow one."""
+        """Return the service that shows boards in the sessions that follow them."""
         return BoardFollowers(
             lambda: self.board_service,
             lambda session_id: self.sessions.get(session_id),
@@ -146,7 +147,7 @@ class App:
         )
 
     def _runs(self, clock: Clock) -> RunService:
-        """Return the runs of the home folder, which work in sessions of this process."""
+        """Return the run service of the home folder; its runs work in sessions of this process."""
         return build_run_service(
             self._environment,
             (clock, self.ids, self._quota),
@@ -160,28 +161,28 @@ class App:
 
     @cached_property
     def board_service(self) -> "BoardService":
-        """The boards of the home folder."""
+        """The boards in the home folder."""
         return build_board_service(self._environment, self._clock, self.run_service)
 
     @cached_property
     def card_worktrees(self) -> "CardWorktrees":
-        """The worktrees of the boards' cards."""
+        """The worktrees of the cards on boards."""
         return build_card_worktrees(self._environment, self.workspace_trust)
 
     @cached_property
     def folder_watcher(self) -> "FolderWatcher":
-        """The only folder watcher of the process; first used in a worker thread."""
+        """The process's only folder watcher; first used in a worker thread."""
         from hermes_acp.storage.watching.folder_watcher import FolderWatcher
 
         return FolderWatcher(self._background.start)
 
     def board_coordinator(self, only: Collection[str] = ()) -> "BoardCoordinator":
-        """Return the coordinator of all boards, or only of those named."""
+        """Return the coordinator for all boards, or only for those named."""
         services = (self.board_service, self.card_worktrees, self.folder_watcher)
         return build_board_coordinator(self._environment, services, self._confinement, self.ids, only)
 
     def _hooks(self, confinement: ConfinementInputs) -> HookManager:
-        """Return the manager of the hooks of all sessions."""
+        """Return the manager for the hooks of all sessions."""
         return HookManager(
             self._environment,
             self.configuration.settings,
@@ -192,7 +193,7 @@ class App:
         )
 
     def _turn_services(self, clock: Clock) -> TurnServices:
-        """Return the services that all turns share."""
+        """Return the services shared by all turns."""
         quota, configuration = self._quota, self.configuration
         processes = child_processes(self._environment, configuration, quota, lambda: self.card_worktrees)
         return TurnServices(
@@ -211,7 +212,7 @@ class App:
         )
 
     def _services(self) -> SessionServices:
-        """Return the services that all sessions share."""
+        """Return the services shared by all sessions."""
         oauth_coordinator = OAuthCoordinator(
             self.mcp_manager, lambda session_id: self.sessions.get(session_id), self._background.start
         )
@@ -260,7 +261,7 @@ class App:
         )
 
     async def run(self) -> None:
-        """Run background work: warm up for the first turn, and clean up."""
+        """Run background work: prepare for the first turn, and clean up."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.keep)
             tasks.start_soon(self._warm_up)
@@ -301,7 +302,7 @@ class App:
         drafts: "Drafts | None" = None,
         variables: Mapping[str, str] | None = None,
     ) -> Workspace:
-        """Open a session's workspace, through an editor if there is one; with `drafts`, nothing is written.
+        """Open a session's workspace, through an editor if there is one; with `drafts`, nothing is written to disk.
 
         Commands on this machine see `variables`, by default those of this process.
         """
@@ -317,7 +318,7 @@ class App:
         return (*self.skill_service.trust_items(place), *self.custom_tools.trust_items(place))
 
     def report_bug(self, error: BaseException, trace: str) -> None:
-        """Record a bug of the program for its maintainers."""
+        """Record a bug in the program for its maintainers."""
         self._bugs.report(error, trace)
 
     async def aclose(self) -> None:

@@ -16,16 +16,14 @@ if TYPE_CHECKING:
 def confinement_inputs(
     environment: Environment, settings: "Callable[[], Settings | None]", policy_store: WorkspacePolicyStore
 ) -> ConfinementInputs:
-    """Return the inputs that sandboxes get from policy and web; `settings` returns the settings once they are
-    known.
-    """
+    """Return the inputs that sandboxes get from policy and the web; `settings` returns the settings once known."""
     return ConfinementInputs(
         guarded_names, _is_public, denied_path_lookup(environment, settings, policy_store)
     )
 
 
 def guarded_names() -> "GuardedNames":
-    """Return the names that sandboxed commands may not change or see."""
+    """Return the names that sandboxed commands may neither change nor see."""
     from hermes_acp.policy.sensitive_names import (
         PROTECTED_FILES,
         PROTECTED_FOLDERS,

@@ -1,4 +1,4 @@
-"""Create services for the app and for single commands of the command line."""
+"""Create services for the app and for individual commands of the command line."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -68,14 +68,14 @@ def build_mcp_manager(
 
 
 def build_usage_service(environment: Environment) -> UsageService:
-    """Return the usage of a home; clients of the default profile see the other profiles too."""
+    """Return the usage service of a home folder; clients of the default profile see the other profiles too."""
     return UsageService(environment, shows_all_profiles=environment.profile == DEFAULT_PROFILE)
 
 
 def build_session_store(
     environment: Environment, forget: "Callable[[str], Awaitable[None]] | None" = None
 ) -> SessionStore:
-    """Return the stored sessions of a home; in a fleet, its machines share them."""
+    """Return the session store of a home folder; in a fleet, its machines share the sessions."""
 
     def share(store: SessionStore) -> "SharedRecords | None":
         from hermes_acp.runs.fleet.fleet_access import fleet_database
@@ -90,7 +90,7 @@ def build_session_store(
 
 
 def build_recall_service(environment: Environment, store: SessionStore) -> RecallService:
-    """Return the recall service for a store's sessions."""
+    """Return the recall service for the sessions in a store."""
     return RecallService(environment, store, _choose_embedder, _index_generic_prompts)
 
 
@@ -105,8 +105,9 @@ def build_run_service(
     report_bug: Callable[[BaseException, str], None],
     boards: "Callable[[], tuple[BoardService, CardWorktrees]]",
 ) -> RunService:
-    """Return the runs of a home folder, which work in sessions of this process; runs of cards work in their
-    worktrees.
+    """Return the run service of a home folder.
+
+    Its runs work in sessions of this process, and those of cards work in the cards' worktrees.
     """
     clock, ids, quota = services
 
@@ -155,7 +156,7 @@ def unattended_work(
 
 
 def build_card_worktrees(environment: Environment, trust: "WorkspaceTrust") -> "CardWorktrees":
-    """Return the worktrees of a home folder's cards; trust in a repository also applies to its worktrees."""
+    """Return the worktrees for a home folder's cards; trust in a repository also applies to its worktrees."""
     from hermes_acp.config.settings import load_settings
     from hermes_acp.policy.workspace_trust import carry_over
     from hermes_acp.runs.worktrees.card_worktrees import CardWorktrees
@@ -174,7 +175,7 @@ def build_board_coordinator(
     ids: Ids,
     only: Collection[str],
 ) -> "BoardCoordinator":
-    """Return the coordinator of a home folder's boards, or only of those named."""
+    """Return the coordinator for all of a home folder's boards, or only for those named."""
     from hermes_acp.config.settings import load_settings
     from hermes_acp.runs.board.board_coordinator import BoardCoordinator
     from hermes_acp.runs.board.card_file_sync import CardFileSync
@@ -231,7 +232,7 @@ def build_tracers(
 
 
 def _open_export(log: "StructuredLog", settings: "ExportSettings") -> "SpanExport":
-    """Import the library and start to export. Blocks; raises ImportError without the extra."""
+    """Import the tracing library and start the export. Blocks; raises ImportError if the extra is not installed."""
     from hermes_acp import __version__
     from hermes_acp.telemetry.traces.otel_export import OtelExport
 
@@ -247,7 +248,7 @@ def _choose_embedder(
 
 
 async def _index_generic_prompts(indexer: "VectorIndexer") -> None:
-    """Embed the generic prompts that all skills are compared with."""
+    """Embed the generic prompts with which all skills are compared."""
     from hermes_acp.skills.suggestions.skill_vectors import index_skills
 
     await index_skills(indexer, ())
@@ -255,7 +256,7 @@ async def _index_generic_prompts(indexer: "VectorIndexer") -> None:
 
 @asynccontextmanager
 async def recall_by_settings(environment: Environment, store: SessionStore) -> AsyncGenerator[RecallService]:
-    """Yield the recall service as configured in the settings, for a command. Raises ConfigError."""
+    """Yield the recall service as configured in the settings, for use by a command. Raises ConfigError."""
     from hermes_acp.config.provider_access import ProviderAccess
 
     recall_service = build_recall_service(environment, store)
@@ -277,7 +278,7 @@ async def recall_by_settings(environment: Environment, store: SessionStore) -> A
 
 
 def hooks_of(environment: Environment, cwd: str) -> "tuple[HookCatalog, Sequence[ListedHook]]":
-    """Return the hooks that apply in a folder, without an app. Raises ConfigError."""
+    """Return the hooks that apply in a folder, without creating an app. Raises ConfigError."""
     from hermes_acp.app.confinement import confinement_inputs
     from hermes_acp.config.settings import load_settings
     from hermes_acp.hooks.hook_catalog import HookCatalog
@@ -295,7 +296,7 @@ def hooks_of(environment: Environment, cwd: str) -> "tuple[HookCatalog, Sequence
 
 
 def custom_tools_of(environment: Environment) -> "CustomToolManager":
-    """Return the custom tools of a home, without an app."""
+    """Return the custom tools of a home folder, without creating an app."""
     from hermes_acp.app.confinement import confinement_inputs
     from hermes_acp.clock import SystemClock
     from hermes_acp.ids import RandomIds

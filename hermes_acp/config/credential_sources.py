@@ -1,13 +1,11 @@
-"""Temporary credentials from vendors' own tools: AWS profiles, Google credentials.
+"""Find temporary credentials from vendors' own tools: AWS profiles and Google credentials.
 
-A credential source is a mapping of named facts, or empty if there is none. Source: AWS SDKs reference guide,
-"Shared config and credentials files"; Google Cloud documentation, "How Application Default Credentials works",
-and the variables of the `google-genai` package, 3.4.
+A credential source is a mapping of named facts; it is empty if there is none. Sources: AWS SDKs reference guide,
+"Shared config and credentials files"; Google Cloud documentation, "How Application Default Credentials works", and the
+variables of the `google-genai` package, 3.4.
 """
 
 from collections.abc import Mapping
-from configparser import ConfigParser
-from configparser import Error as BadFile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -42,7 +40,7 @@ def find_credential_source(
 def credential_url(
     preset: Preset, credential_source: CredentialSource, named_url: str, variables: Mapping[str, str]
 ) -> str:
-    """Return the address at which the credentials are valid. Raises ConfigError."""
+    """Return the address for which the credentials are valid. Raises ConfigError."""
     if preset.lender == "google":
         own_url = preset.base_url.format(
             host=_vertex_host(credential_source["location"]), **credential_source
@@ -72,14 +70,17 @@ def _aws_credential_source(section: "ProviderSettings", variables: Mapping[str, 
 
 
 def _aws_region(profile: str, files: Mapping[str, str]) -> str:
-    """Return the region of a profile, or an empty string if no file names one. Raises ConfigError."""
+    """Return the region of an AWS profile, or an empty string if no file sets one. Raises ConfigError."""
+    from configparser import ConfigParser
+    from configparser import Error as BadFile
+
     for file in reversed(tuple(files.values())):
         parser = ConfigParser(interpolation=None, strict=False)
         try:
             parser.read(Path(file).expanduser(), encoding="utf-8")
         except (BadFile, UnicodeDecodeError, OSError):
             raise ConfigError(
-                f"{file} is not a file of AWS profiles.", hint="Fix it, or set AWS_REGION."
+                f"{file} is not a valid AWS configuration file.", hint="Fix it, or set AWS_REGION."
             ) from None
         for section in (f"profile {profile}", profile):
             if region := parser.get(section, "region", fallback="").strip():
@@ -104,7 +105,7 @@ def _google_credential_source(section: "ProviderSettings", variables: Mapping[st
 
 
 def _vertex_host(location: str) -> str:
-    """Return the host name of a location; continents use a different form."""
+    """Return the host name for a location; continents use a different form."""
     if location == "global":
         return "aiplatform.googleapis.com"
     if location in ("us", "eu"):

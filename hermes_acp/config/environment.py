@@ -1,4 +1,4 @@
-"""The process's environment, read once, and what can be derived from it cheaply."""
+"""The process's environment variables, read once, and what can cheaply be derived from them."""
 
 import os
 from collections.abc import Mapping
@@ -44,20 +44,20 @@ MODEL_VARIABLES: Final = (
     "MINIMAX_API_KEY",
     "NVIDIA_API_KEY",
 )
-"""Any one of these chooses a provider; a test compares them with `presets.toml`, which is not read here."""
+"""Any one of these chooses a provider; a test checks that they match `presets.toml`, which is not read here."""
 
 
 SWITCHES: Final = ("HERMES_ACP_DRAFT_V2", "HERMES_ACP_UNSTABLE")
 SECRETS_FILE: Final = ".env"
 KEYS_FROM: Final = "keys-from"
-"""The file of a profile that names another one, whose keys it may use."""
+"""The file in a profile that names another profile whose keys it may use."""
 
 
 class Environment(Struct, frozen=True):
-    """The variables the process was started with, and the home folder they name.
+    """The variables with which the process was started, and the home folder they specify.
 
     `allows_bypass` is set on the command line: the user may choose a mode that never asks. The home of a `profile`
-    other than the default one is below `base_path`, the default one's home.
+    other than the default one is below `base_path`, which is the home of the default profile.
     """
 
     variables: Mapping[str, str]
@@ -68,14 +68,14 @@ class Environment(Struct, frozen=True):
 
     @property
     def home(self) -> "Path":
-        """The home folder; `initialize` is answered without it, and without importing `pathlib`."""
+        """The home folder. `initialize` is answered without it, and so without importing `pathlib`."""
         from pathlib import Path
 
         return Path(self.home_path)
 
     @property
     def private_folder(self) -> "Path":
-        """The folder with the homes of all profiles; a session's tools and commands may not touch anything in it."""
+        """The folder that contains the homes of all profiles; sessions' tools and commands must not touch it."""
         from pathlib import Path
 
         return Path(self.base_path or self.home_path)
@@ -88,7 +88,7 @@ class Environment(Struct, frozen=True):
 
     @property
     def keys_profile(self) -> str:
-        """The profile whose keys this one may use too, or an empty string."""
+        """The other profile whose keys this one may use, or an empty string."""
         if self.profile == DEFAULT_PROFILE:
             return ""
         try:
@@ -100,7 +100,7 @@ class Environment(Struct, frozen=True):
 
     @property
     def linked_secrets_file(self) -> "Path | None":
-        """The file for keys of the profile whose keys this one may use, if any."""
+        """The secrets file of the other profile whose keys this one may use, or None."""
         from pathlib import Path
 
         name = self.keys_profile
@@ -108,7 +108,7 @@ class Environment(Struct, frozen=True):
 
     @property
     def state_folder(self) -> "Path":
-        """The folder for this profile's working files outside its home, such as worktrees.
+        """The folder for this profile's working files outside its home folder, such as worktrees.
 
         Source: XDG Base Directory Specification.
         """
@@ -127,7 +127,7 @@ class Environment(Struct, frozen=True):
 
     @property
     def secrets_file(self) -> "Path":
-        """The file for keys."""
+        """The file that contains the keys."""
         return self.home / SECRETS_FILE
 
     @property
@@ -137,12 +137,12 @@ class Environment(Struct, frozen=True):
 
     @property
     def trace_parent(self) -> str:
-        """The span of the program that started this process, as W3C `traceparent`; not checked yet."""
+        """The span of the program that started this process, as a W3C `traceparent`; not validated yet."""
         return self.variables.get("TRACEPARENT", "")
 
     @property
     def serve_token(self) -> str:
-        """The bearer token that clients of `hermes-acp serve` must send, or an empty string if none was chosen."""
+        """The bearer token that clients of `hermes-acp serve` must send, or an empty string if none was set."""
         return self.variables.get("HERMES_SERVE_TOKEN", "")
 
     @property
@@ -156,7 +156,7 @@ class Environment(Struct, frozen=True):
         return structs.replace(self, variables=MappingProxyType(kept))
 
     def mentions_a_model(self) -> bool:
-        """Return, without parsing anything, whether a model seems to be configured; errors are found later."""
+        """Return, without parsing anything, whether a model appears to be configured; errors are found later."""
         if any(self.variables.get(name) for name in MODEL_VARIABLES):
             return True
         linked = self.linked_secrets_file
@@ -174,17 +174,17 @@ def environment_of_profile(name: str) -> Environment:
 
 
 def environment_of(variables: Mapping[str, str]) -> Environment:
-    """Build an environment from variables; the home folder is HERMES_HOME, else `.hermes` in the user's home.
+    """Build an environment from variables; the home folder is HERMES_HOME or, if unset, `.hermes` in the user's home.
 
-    A profile's home is below that. Raises ConfigError for a profile that does not exist, and for a relative
-    HERMES_HOME, which would depend on the process's working directory.
+    A profile's home is below that. Raises ConfigError if the profile does not exist, or if HERMES_HOME is relative,
+    because it would then depend on the process's working directory.
     """
     home, profile, base = home_of(variables)
     return Environment(MappingProxyType(dict(variables)), home, profile=profile, base_path=base)
 
 
 def _leads_into(path: str, folder: str) -> bool:
-    """Return whether a path is a folder or inside it, even through links or mounts, or in a different case."""
+    """Return whether a path is a folder or lies inside it, even through links or mounts or in different case."""
     try:
         target = os.stat(folder)
     except OSError:

@@ -1,4 +1,4 @@
-"""The home folder, and the homes of the user's profiles below it.
+"""The home folder, and the home folders of the user's profiles below it.
 
 Every process that an editor starts reads this first, so it imports little.
 """
@@ -15,9 +15,9 @@ PROFILE_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 DEFAULT_PROFILE: Final = "default"
 PROFILES_FOLDER: Final = "profiles"
 RESIDENT_LOCK: Final = "daemon.lock"
-"""The lock of a home's resident process."""
+"""The lock file of a home folder's resident process."""
 GATEWAY_LOCK: Final = "gateway.lock"
-"""The lock of a home's gateway."""
+"""The lock file of a home folder's gateway."""
 
 
 def process_variables() -> Mapping[str, str]:
@@ -26,20 +26,20 @@ def process_variables() -> Mapping[str, str]:
 
 
 def use_profile(name: str) -> None:
-    """Use a profile in this process and its child processes; `read_environment` checks the name."""
+    """Select the profile for this process and its child processes; `read_environment` validates the name."""
     os.environ[PROFILE_VARIABLE] = name
 
 
 def current_profile() -> str:
-    """Return the name of the profile in use, whether or not it exists."""
+    """Return the name of the selected profile, whether or not it exists."""
     return os.environ.get(PROFILE_VARIABLE) or DEFAULT_PROFILE
 
 
 def home_of(variables: Mapping[str, str]) -> tuple[str, str, str]:
-    """Return the home folder, the profile in use and, for one that is not the default, the default one's home.
+    """Return the home folder, the selected profile and, if that is not the default profile, the default profile's home.
 
-    The home is HERMES_HOME, else `.hermes` in the user's home; a profile's is below that. Raises ConfigError for a
-    profile that does not exist, and for a relative HERMES_HOME.
+    The home is HERMES_HOME or, if unset, `.hermes` in the user's home; a profile's home is below that. Raises
+    ConfigError for a profile that does not exist and for a relative HERMES_HOME.
     """
     named = variables.get("HERMES_HOME")
     home = os.path.expanduser(named or os.path.join(variables.get("HOME") or "~", ".hermes"))
@@ -55,7 +55,7 @@ def home_of(variables: Mapping[str, str]) -> tuple[str, str, str]:
 
 
 def is_profile_name(name: str) -> bool:
-    """Return whether a string can be a profile's name: it must be a valid folder name on every system."""
+    """Return whether a text is a valid profile name: it must be a valid folder name on every system."""
     return (
         0 < len(name) <= MAX_PROFILE_CHARACTERS and name[0] not in "-_" and not set(name) - PROFILE_CHARACTERS
     )
@@ -75,7 +75,7 @@ def profile_names(base: str) -> list[str]:
 
 
 def profile_home(base: str, name: str) -> str:
-    """Return the home of a profile that exists. Raises ConfigError."""
+    """Return the home folder of an existing profile. Raises ConfigError."""
     from hermes_acp.config.profile_errors import bad_profile_name, linked_profile, missing_profile
 
     if not is_profile_name(name):
@@ -91,5 +91,5 @@ def profile_home(base: str, name: str) -> str:
 
 
 def profile_folder(base: str, name: str) -> str:
-    """Return where the home of a profile is, whether or not it exists."""
+    """Return the path of a profile's home folder, whether or not it exists."""
     return base if name == DEFAULT_PROFILE else os.path.join(base, PROFILES_FOLDER, name)

@@ -1,9 +1,9 @@
-"""Where hermes-acp is installed, where it was installed from, and the command that adds an optional extra to it.
+"""Describe the installation of hermes-acp: where it is, where it came from, and how to add an optional extra to it.
 
-An installation is a virtual environment. An update makes a new environment in the folder `versions` of the first one,
-whose command leads to the version in use (decision 20). The package is in no public index, so a name that anyone could
-register there is never suggested.
-Sources: PEP 405, "Python Virtual Environments"; PEP 610, "Recording the Direct URL Origin of installed distributions".
+An installation is a virtual environment. An update creates a new environment in the `versions` folder of the first one,
+whose command leads to the version in use (decision 20). The package is in no public index, so this module never
+suggests a bare package name, which anyone could register there. Sources: PEP 405, "Python Virtual Environments"; PEP
+610, "Recording the Direct URL Origin of installed distributions".
 """
 
 import shlex
@@ -20,11 +20,11 @@ from msgspec import Struct
 DISTRIBUTION: Final = "hermes-acp-server"
 COMMAND: Final = "hermes-acp"
 PROGRAMS: Final = "bin"
-"""The folder of an environment's programs."""
+"""The folder with an environment's programs."""
 VERSIONS: Final = "versions"
-"""The folder of a first environment that holds the environments of updates."""
+"""The folder in the first environment that contains the environments created by updates."""
 CLONE: Final = "."
-"""The source suggested if the real one is unknown: a clone of the repository, as the current folder."""
+"""The source to suggest if the real one is unknown: a clone of the repository in the current folder."""
 PIPX_RECORD: Final = "pipx_metadata.json"
 
 
@@ -43,7 +43,7 @@ class VersionControlInfo(Struct, frozen=True):
 
 
 class DirectUrl(Struct, frozen=True):
-    """The recorded origin of an installation, empty for one from an index."""
+    """The recorded origin of an installation; empty for one from an index."""
 
     url: str = ""
     dir_info: DirectoryInfo | None = None
@@ -63,7 +63,7 @@ class DirectUrl(Struct, frozen=True):
 
 
 def read_origin(text: str) -> DirectUrl:
-    """Parse the origin in the text of a `direct_url.json`, or return an empty one if the text is invalid."""
+    """Parse the origin from the text of a `direct_url.json`; return an empty one if the text is invalid."""
     try:
         return msgspec.json.decode(text, type=DirectUrl)
     except msgspec.DecodeError:
@@ -71,32 +71,32 @@ def read_origin(text: str) -> DirectUrl:
 
 
 def first_environment(prefix: Path) -> Path:
-    """Return the environment whose command people start, given it or one of the versions in it."""
+    """Return the environment whose command people run, given that environment or that of one of its versions."""
     holder = prefix.parent
     is_version = holder.name == VERSIONS and (holder.parent / "pyvenv.cfg").is_file()
     return holder.parent if is_version else prefix
 
 
 def this_installation() -> Path:
-    """Return the environment of the running process, whose command people start."""
+    """Return the environment whose command started this process."""
     return first_environment(Path(sys.prefix))
 
 
 def command_of(environment: Path) -> Path:
-    """Return the command of an environment."""
+    """Return the path of an environment's `hermes-acp` command."""
     return environment / PROGRAMS / COMMAND
 
 
 def stable_command() -> Path | None:
-    """Return the path that starts this installation after every update, or None outside of an environment."""
+    """Return a path that starts this installation even after updates, or None outside an environment."""
     command = command_of(this_installation())
     return command if command.is_file() else None
 
 
 def install_command(extra: str, origin: str | None = None) -> str:
-    """Return the command that installs an extra from where hermes-acp itself came from.
+    """Return the command that installs an extra from the source that hermes-acp itself came from.
 
-    `origin` is the text of `direct_url.json`; None reads it from this installation.
+    `origin` is the text of `direct_url.json`; None means to read it from this installation.
     """
     found = read_origin(_recorded_origin() if origin is None else origin)
     source = _requirement(found, extra)
@@ -106,14 +106,14 @@ def install_command(extra: str, origin: str | None = None) -> str:
 
 
 def extra_hint(extra: str) -> str:
-    """Return the sentence that says how to install an extra."""
+    """Return a sentence that says how to install an extra."""
     command = install_command(extra)
     where = " in a clone of hermes-acp" if f"'{CLONE}[" in command else ""
     return f"Install it: {command}{where}."
 
 
 def _installer() -> list[str]:
-    """Return the start of a command that installs into the environment of this process."""
+    """Return the start of a command that installs into this process's environment."""
     if find_spec("pip"):
         return [sys.executable, "-m", "pip", "install"]
     if Path(sys.prefix, PIPX_RECORD).is_file():

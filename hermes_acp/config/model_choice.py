@@ -14,7 +14,7 @@ from hermes_acp.core.errors import AuthRequired, ConfigError
 
 
 class Key(Section):
-    """A key and its variable; the name may be shown, the value never."""
+    """An API key and the variable that contains it; the name may be shown, the value never."""
 
     variable: str
     value: str = Field(repr=False)
@@ -23,8 +23,8 @@ class Key(Section):
 class ModelChoice(Section):
     """The chosen model and its endpoint; if `model` is empty, the endpoint is asked for one.
 
-    `more_keys` are used when the first key is refused, rate-limited or used up; `credential_source` names what
-    provides a key if there is none.
+    `more_keys` are tried when the first key is refused, rate-limited or used up; `credential_source` says where
+    credentials come from if there is no key.
     """
 
     provider: ProviderName
@@ -37,7 +37,7 @@ class ModelChoice(Section):
 
     @property
     def keys(self) -> tuple[Key, ...]:
-        """All keys, in the order they are used."""
+        """All keys, in the order in which they are used."""
         return (Key(variable=self.key_variable, value=self.api_key), *self.more_keys)
 
     def with_key(self, key: Key) -> Self:
@@ -51,9 +51,9 @@ DEFAULT_BASE_URLS: Mapping[str, str] = MappingProxyType(
 
 
 def choose_model(settings: Settings, variables: Mapping[str, str]) -> ModelChoice | None:
-    """Choose provider, model and address from the configuration; None if nothing is configured.
+    """Choose provider, model and address from the configuration; return None if nothing is configured.
 
-    Raises ConfigError, or AuthRequired if the named provider lacks its key.
+    Raises ConfigError, or AuthRequired if the key of the configured provider is missing.
     """
     provider = _provider_of(settings, variables)
     if provider is None:
@@ -92,13 +92,13 @@ def choose_model(settings: Settings, variables: Mapping[str, str]) -> ModelChoic
 
 
 def choose_fallbacks(settings: Settings, variables: Mapping[str, str]) -> tuple[ModelChoice, ...]:
-    """Choose the fallback models, in order. Raises ConfigError for one that can never be used."""
+    """Choose the fallback models, in order. Raises ConfigError for one that can never work."""
     kept = without_choice(variables)
     choices: list[ModelChoice] = []
     for number, fallback in enumerate(settings.fallbacks):
         model = fallback.model or preset_of(fallback.provider).model
         if not model:
-            hint = f"Write {fallback.provider}/ and the model's name."
+            hint = f"Write {fallback.provider}/ followed by the model's name."
             raise ConfigError(f"`fallbacks.{number}` names {fallback.provider} without a model.", hint=hint)
         wanted = settings.model_copy(update={"provider": fallback.provider, "model": model})
         try:
@@ -111,7 +111,7 @@ def choose_fallbacks(settings: Settings, variables: Mapping[str, str]) -> tuple[
 
 
 def without_choice(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables without those that choose a model, for a caller that wants a different one."""
+    """Return the variables except those that choose a model, for a caller that wants a different one."""
     return {
         name: value for name, value in variables.items() if name not in ("HERMES_PROVIDER", "HERMES_MODEL")
     }
@@ -124,7 +124,7 @@ def _named_keys(section: ProviderSettings, variables: Mapping[str, str]) -> tupl
 
 
 def _require_key(settings: Settings, variables: Mapping[str, str], preset: Preset) -> None:
-    """Raise AuthRequired if the named provider lacks its key; a guessed provider is not an error."""
+    """Raise AuthRequired if the key of the configured provider is missing; a guessed provider is not an error."""
     if settings.provider or variables.get("HERMES_PROVIDER"):
         names = " and ".join(preset.key_parts[:2])
         others = f", or {names}, or AWS_PROFILE" if names else ""
@@ -135,7 +135,7 @@ def _require_key(settings: Settings, variables: Mapping[str, str], preset: Prese
 
 
 def _provider_of(settings: Settings, variables: Mapping[str, str]) -> str | None:
-    """Return the named provider, or else one that has an address or a key set."""
+    """Return the configured provider, or else one for which an address or a key is set."""
     named = variables.get("HERMES_PROVIDER")
     if named:
         if named in presets() or named in settings.providers:
@@ -163,7 +163,7 @@ def _is_set_up(name: str, settings: Settings, variables: Mapping[str, str]) -> b
     section = settings.providers.get(name, ProviderSettings.defaults())
     if section.base_url or _named_keys(section, variables):
         return True
-    # Variables set for other programs, such as AWS credentials, do not choose a provider on their own.
+    # Variables set for other programs, such as AWS credentials, do not select a provider on their own.
     keys = preset.key_variables if preset.found_by_key else ()
     urls = () if preset.key_parts else (preset.url_variable,)
     return any(variables.get(variable) for variable in (*keys, *urls))

@@ -1,13 +1,13 @@
-"""The model that environment variables name, found without parsing or importing anything."""
+"""The model named by environment variables, found without parsing or importing anything."""
 
 from hermes_acp.config.environment import BASE_URL_VARIABLES, KEY_VARIABLES, Environment
 from hermes_acp.core.available_options import AvailableModel
 
 
 def named_models(environment: Environment) -> tuple[AvailableModel, ...]:
-    """Return the model that HERMES_MODEL names, at its probable provider; none if it is not set.
+    """Return the model that HERMES_MODEL names, with its probable provider; empty if the variable is not set.
 
-    The reasoning levels follow once the catalogue of models is loaded; until then, only the common ones are offered.
+    Its reasoning levels are known once the model catalogue is loaded; until then, only the common ones are offered.
     """
     variables = environment.variables
     model = variables.get("HERMES_MODEL", "").strip()

@@ -1,6 +1,6 @@
-"""The current route to a model: the configuration, and a client's changes for this process only.
+"""The current route to a model: the configuration, as changed by a client for this process only.
 
-What a client sets is never stored, and the user's own keys are never sent to an address that a client named.
+What a client sets is never stored, and the user's own keys are never sent to an address that a client set.
 """
 
 from collections.abc import Mapping
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
 
 NAMES: Final = ("openai_compatible", "anthropic")
-"""The providers a client may route; each stands for a wire format that many endpoints use."""
+"""The providers that a client may configure; each stands for a wire format that many endpoints use."""
 
 
 class ProviderEndpoint(Struct, frozen=True):
-    """The address of a provider, and the headers to send, which may hold secrets."""
+    """The address of a provider and the headers to send, which may contain secrets."""
 
     base_url: str
     headers: tuple[tuple[str, str], ...] = ()
@@ -32,7 +32,7 @@ class ProviderEndpoint(Struct, frozen=True):
 class ProviderStatus(Struct, frozen=True):
     """The state of a provider: its address, a description of its credentials, and whether it is in use.
 
-    Without an address, it cannot be used; without an account, it needs none.
+    If the address is empty, the provider cannot be used; if the account is empty, it needs none.
     """
 
     provider: str
@@ -42,23 +42,23 @@ class ProviderStatus(Struct, frozen=True):
 
 
 class ProviderAccess:
-    """Settings, keys and a client's changes, read anew for each request."""
+    """Reads settings and keys anew for each request, and applies a client's changes."""
 
     def __init__(self, environment: Environment, overrides: Mapping[str, Any]) -> None:
         self.environment = environment
         self.overrides = overrides
-        """The settings that flags override."""
+        """Settings from command-line flags, which take precedence."""
         self._routes: dict[str, ProviderEndpoint] = {}
         self._disabled: set[str] = set()
         self._preferred: str | None = None
 
     @property
     def is_changed(self) -> bool:
-        """Whether a client changed anything."""
+        """Whether a client has changed anything."""
         return bool(self._routes or self._disabled)
 
     def may_detect(self) -> bool:
-        """Return whether a model server found on this machine may be used."""
+        """Return whether a model server detected on this machine may be used."""
         return "openai_compatible" not in self._disabled
 
     def route(self, name: str, route: ProviderEndpoint) -> None:
@@ -78,7 +78,7 @@ class ProviderAccess:
             self._preferred = next(iter(self._routes), None)
 
     def read(self) -> "tuple[Settings, ModelChoice | None]":
-        """Read the configuration and choose a model; blocks on the disk. Raises ConfigError."""
+        """Read the configuration and choose a model; blocks on disk access. Raises ConfigError."""
         settings, variables = self._load()
         if not self.is_changed:
             return settings, choose(settings, variables)
@@ -90,7 +90,7 @@ class ProviderAccess:
         return settings, choice
 
     def fallbacks(self) -> "tuple[ModelChoice, ...]":
-        """Choose the fallbacks, except for providers that a client changed. Raises ConfigError."""
+        """Choose the fallbacks, except for providers that a client has changed. Raises ConfigError."""
         from hermes_acp.config.model_choice import choose_fallbacks
 
         settings, variables = self._load()
@@ -100,7 +100,7 @@ class ProviderAccess:
         return choose_fallbacks(settings.model_copy(update={"fallbacks": tuple(usable)}), variables)
 
     def provider_statuses(self) -> tuple[ProviderStatus, ...]:
-        """Return the state of each provider; blocks on the disk. Raises ConfigError."""
+        """Return the state of each provider; blocks on disk access. Raises ConfigError."""
         settings, choice = self.read()
         _, variables = self._change(settings, self._load()[1])
         names = NAMES if choice is None or choice.provider in NAMES else (choice.provider, *NAMES)
@@ -114,7 +114,7 @@ class ProviderAccess:
     def _change(
         self, settings: "Settings", variables: Mapping[str, str]
     ) -> "tuple[Settings, Mapping[str, str]]":
-        """Remove the configuration of the providers that a client changed, then apply the client's routes."""
+        """Remove the configuration of the providers that a client has changed, then apply the client's routes."""
         from hermes_acp.config.settings import ProviderSettings
 
         kept = dict(variables)

@@ -1,7 +1,7 @@
 """Presets for model vendors: the address, key variable and quirks of each.
 
-A preset's `wire` names a plugin of `models/providers`; every plugin has a preset of the same name. The file is
-read on first use.
+A preset's `wire` names a plugin in `models/providers`; every plugin has a preset of the same name. The file is read on
+first use.
 """
 
 import re
@@ -18,10 +18,10 @@ from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.messages import Effort
 
 OWN_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
-"""The names that endpoints of one's own may have."""
+"""The pattern for names of user-defined endpoints."""
 WIRES: Final = ("anthropic", "bedrock", "gemini", "openai_compatible", "openai_responses")
 WIRE_ENTRY_POINTS: Final = "hermes_acp.providers"
-"""The group of entry points by which installed packages add wire formats: each names a `Vendor`."""
+"""The entry point group with which installed packages add wire formats; each entry names a `Vendor`."""
 EffortField = Literal[
     "",
     "reasoning_effort",
@@ -37,12 +37,12 @@ class Quirks(Struct, frozen=True, forbid_unknown_fields=True):
     """How an endpoint deviates from its wire format; only `openai_compatible` endpoints have quirks.
 
     `max_tokens` names the field for the output limit; if empty, it is the one in the host's own documentation.
-    `thoughts` names the field that sends reasoning back with its calls: `content` puts it between think marks in the
-    text, `blocks` into a block before it; if empty, reasoning is not sent. `call_ids` is `short` if IDs of calls must
-    be nine letters and digits. `effort` names the field that sets the reasoning effort; if empty, there is
-    none. `efforts` lists the supported levels; if empty, the model's. `tool_calls` is `text` if the model has no
-    native tool calls. `reads_think_marks` says that text between think marks is reasoning; `begins_thinking`, that
-    the opening mark is part of the prompt and never in the output.
+    `thoughts` names the field in which reasoning is sent back along with its calls: `content` puts it between think
+    tags in the text, `blocks` into a block before the text; if empty, reasoning is not sent. `call_ids` is `short` if
+    call IDs must consist of nine letters and digits. `effort` names the field that sets the reasoning effort; if empty,
+    there is none. `efforts` lists the supported levels; if empty, the model's levels apply. `tool_calls` is `text` if
+    the model has no native tool calls. `reads_think_marks` means that text between think tags is reasoning;
+    `begins_thinking` means that the opening tag is part of the prompt and never appears in the output.
     """
 
     max_tokens: str = ""
@@ -57,7 +57,7 @@ class Quirks(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Preset(Struct, frozen=True, forbid_unknown_fields=True):
-    """A named endpoint; see the head of `presets.toml`."""
+    """A named endpoint; the header of `presets.toml` describes the fields."""
 
     label: str
     wire: str
@@ -81,7 +81,7 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
         return not (self.key_variables or self.lender)
 
     def key_variable(self, variables: Mapping[str, str]) -> str:
-        """Return the variable that holds the key, or the one to set."""
+        """Return the variable that contains the key or, if none is set, the one to set."""
         held = (name for name in self.key_variables if variables.get(name, "").strip())
         return next(held, self.key_variables[0] if self.key_variables else "")
 
@@ -104,18 +104,18 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
         if not region.replace("-", "").isalnum():
             raise ConfigError(
                 f"{self.label} needs a region, and {self.region_variables[0]} is {region!r}.",
-                hint=f"Set {self.region_variables[0]}, such as to us-east-1.",
+                hint=f"Set {self.region_variables[0]}, for example to us-east-1.",
             )
         return self.base_url.format(region=region)
 
     def wire_at(self, base_url: str) -> str:
-        """Return the name of the plugin that suits an address best."""
+        """Return the name of the plugin that best suits an address."""
         return self.wires.get(urlsplit(base_url).hostname or "", self.wire)
 
 
 @cache
 def presets() -> Mapping[str, Preset]:
-    """Return all presets by name, in file order, which is also the order in which keys are looked up."""
+    """Return all presets by name, in the order of the file, which is also the order in which keys are looked up."""
     import tomllib
 
     import msgspec
@@ -130,7 +130,7 @@ def presets() -> Mapping[str, Preset]:
 
 
 def preset_of(name: str) -> Preset:
-    """Return a preset; for a user-defined endpoint, the settings determine the address and the format."""
+    """Return a preset; for a user-defined endpoint, its address and wire format come from the settings."""
     return presets().get(name) or _own_preset(name)
 
 
@@ -142,7 +142,7 @@ def check_name(name: str) -> str:
 
 
 def check_wire(name: str) -> str:
-    """Return the name of a wire format if it is built in or an installed package adds it. Raises ValueError."""
+    """Return the name of a wire format if it is built in or added by an installed package. Raises ValueError."""
     known = (*WIRES, *(wire for wire in added_wires() if wire not in WIRES)) if name not in WIRES else WIRES
     if name not in known:
         raise ValueError(f"must be one of: {', '.join(known)}")
@@ -150,7 +150,7 @@ def check_wire(name: str) -> str:
 
 
 def added_wires() -> tuple[str, ...]:
-    """Return the names of the wire formats that installed packages add."""
+    """Return the names of the wire formats added by installed packages."""
     from importlib.metadata import entry_points
 
     return tuple(sorted({point.name for point in entry_points(group=WIRE_ENTRY_POINTS)}))

@@ -1,5 +1,7 @@
-"""The settings that a client may change: none of them lets the agent do, reach or read more. They are limits, sizes
-and preferences. Modes, rules, hosts, commands, keys and folders are left to those who can write the settings file.
+"""The settings that a client may change: limits, sizes and preferences.
+
+None of them lets the agent do, access or read more. Modes, rules, hosts, commands, keys and folders can be changed only
+by those who can write the settings file.
 """
 
 import re
@@ -39,7 +41,10 @@ _LINE: Final = re.compile(r"^Line \d+: ")
 
 
 class SafeSetting(Struct, frozen=True):
-    """One of these settings, with its values as text, empty for none; `is_set` if it is in the settings file."""
+    """A setting that a client may change, with its value as text (empty if none).
+
+    `is_set` means that the settings file contains it.
+    """
 
     name: str
     kind: Kind
@@ -50,7 +55,7 @@ class SafeSetting(Struct, frozen=True):
 
 
 def read_safe_settings(environment: Environment) -> tuple[SafeSetting, ...]:
-    """Return these settings from the settings file. Blocks. Raises ConfigError."""
+    """Read the settings that a client may change from the settings file. Blocks. Raises ConfigError."""
     file = environment.config_file
     plain = parse_settings(read_text(file), str(file))
     if problems := check_settings(environment):
@@ -61,10 +66,10 @@ def read_safe_settings(environment: Environment) -> tuple[SafeSetting, ...]:
 
 
 def changed_settings(environment: Environment, name: str, value: str) -> str:
-    """Return the text of the settings file with one of these settings changed; an empty value removes it. Blocks.
+    """Return the text of the settings file with one such setting changed; an empty value removes it. Blocks.
 
-    Comments and everything else stay. Raises BadRequest for another setting or an invalid value, ConfigError if the
-    file is already invalid.
+    Comments and everything else are kept. Raises BadRequest for any other setting or an invalid value, and ConfigError
+    if the file is already invalid.
     """
     file = environment.config_file
     if name not in SAFE_SETTINGS:
@@ -118,7 +123,7 @@ def _kind(shape: Mapping[str, Any]) -> Kind:
 
 
 def _parsed(value: str, kind: Kind) -> YamlScalar | None:
-    """Parse a text as a number or a truth value if possible; other text is returned unchanged and fails validation."""
+    """Parse a text as a number or Boolean if possible; other text is returned unchanged and fails validation."""
     if not value:
         return None
     try:

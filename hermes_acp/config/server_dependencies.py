@@ -1,7 +1,7 @@
-"""Find the files that decide what a command does: those it names, and those they import, include or name.
+"""Find the files that determine what a command does: those it names, and those that these import, include or name.
 
-Files named only at run time, such as computed imports, are not found; nor are files outside the workspace,
-unless the command line names them. Source: MCPoison (CVE-2025-54136), "approve once".
+Files named only at run time, such as computed imports, are not found; nor are files outside the workspace, unless the
+command line names them. Source: MCPoison (CVE-2025-54136), "approve once".
 """
 
 import glob
@@ -66,10 +66,10 @@ MAX_MATCHES: Final = 100
 
 
 def digest_dependencies(cwd: str, words: Iterable[str]) -> bytes:
-    """Return a digest of all files that a command line and its variables depend on; blocks on the disk.
+    """Return a digest of all files that a command line and its variables depend on; blocks on disk access.
 
-    `words` are the program, its arguments and the values of its variables. A missing file changes the digest, and
-    so does a file that appears where a word or an import would find it.
+    `words` are the program, its arguments and the values of its variables. The digest changes when a file goes missing,
+    and when one appears where a word or an import would find it.
     """
     walk = _Walk(os.path.realpath(cwd))
     for word in words:
@@ -78,11 +78,11 @@ def digest_dependencies(cwd: str, words: Iterable[str]) -> bytes:
 
 
 def digest_files(cwd: str, top: str, paths: Iterable[str]) -> bytes:
-    """Return a digest of files, and of what affects them in the folder `top`; blocks on the disk.
+    """Return a digest of files, and of whatever affects them in the folder `top`; blocks on disk access.
 
-    A script includes everything it imports. A makefile or similar includes the files it includes and the scripts it
-    names; a `package.json` includes the files its scripts name, each without its imports, since what a project builds
-    and tests may change while its commands stay allowed.
+    A script covers everything that it imports. A makefile or similar file covers the files it includes and the scripts
+    it names; a `package.json` covers the files that its scripts name. The imports of these are not followed, so that a
+    project may change what it builds and tests while its commands stay allowed.
     """
     walk = _Walk(os.path.realpath(cwd), top, is_narrow=True)
     for path in paths:
@@ -91,7 +91,7 @@ def digest_files(cwd: str, top: str, paths: Iterable[str]) -> bytes:
 
 
 class _Walk:
-    """Follows references between files, each file once, in an order that depends only on their content."""
+    """Follows references between files, visiting each file once, in an order that depends only on their content."""
 
     def __init__(self, cwd: str, top: str = "", *, is_narrow: bool = False) -> None:
         self._cwd = cwd
@@ -103,12 +103,12 @@ class _Walk:
         self._hash = hashlib.sha256()
 
     def take_words(self, text: str) -> None:
-        """Add the files named by a string: the whole text as one path, and each word in it."""
+        """Add the files named in a text: the whole text as a single path, and each word in it."""
         for word in dict.fromkeys((text, *WORDS.findall(text))):
             self._take_word(word)
 
     def take_file(self, path: str) -> None:
-        """Add one file, whether it exists or not."""
+        """Add one file, whether or not it exists."""
         self._queue(path)
 
     def _take_word(self, word: str) -> None:
@@ -121,7 +121,7 @@ class _Walk:
             self._take_module(word, (self._cwd,))
 
     def _take(self, path: str) -> bool:
-        """Add a file, or the files that start a folder; return whether there are any."""
+        """Add a file or the files that are run to start a folder; return whether there are any."""
         try:
             about = os.stat(path)
         except (OSError, ValueError):
@@ -146,7 +146,7 @@ class _Walk:
         return True
 
     def digest(self) -> bytes:
-        """Read the pending files and everything that they reference."""
+        """Read the pending files and everything that they reference, and return the digest."""
         while self._waiting:
             path = self._waiting.popleft()
             content = _content_of(path)
@@ -206,7 +206,7 @@ class _Walk:
             self._queue(os.path.join(base, "__main__.py"))
 
     def _take_neighbours(self, folder: str) -> None:
-        """Add the files next to a Python program, since they take precedence over libraries of the same name."""
+        """Add the files next to a Python program, because they take precedence over libraries of the same name."""
         try:
             names = sorted(os.listdir(folder))
         except OSError:
@@ -238,7 +238,7 @@ def _scripts_in(manifest: str) -> Iterator[str]:
 
 
 def _filled_in(word: str, folder: str) -> Iterator[str]:
-    """Yield the files that match a word, which may be a pattern."""
+    """Yield the files that match a word, which may be a glob pattern."""
     if "*" in word or "?" in word:
         yield from sorted(islice(glob.iglob(word, root_dir=folder), MAX_MATCHES))
     else:
@@ -246,7 +246,7 @@ def _filled_in(word: str, folder: str) -> Iterator[str]:
 
 
 def _content_of(path: str) -> bytes:
-    """Return a file's content or, if it is huge or unreadable, a value that changes when the file does."""
+    """Return a file's content or, if it is huge or unreadable, a value that changes whenever the file does."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -262,7 +262,7 @@ def _content_of(path: str) -> bytes:
 
 
 def _python_imports(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the modules that a string imports: each name, and the number of leading dots."""
+    """Yield the modules that a source text imports: each name, with the number of leading dots."""
     import ast
 
     try:

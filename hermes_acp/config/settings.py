@@ -1,8 +1,8 @@
-"""The settings a person writes: `config.yaml` and `.env` in the home folder.
+"""The settings that a person writes: `config.yaml` and `.env` in the home folder.
 
-In order of precedence: command-line flags, environment variables, `.env`, `config.yaml`, defaults. Nothing is
-read from the workspace: a repository cannot configure the agent that opens it. The text below each field is its
-entry in `docs/reference/settings.md`.
+In order of precedence: command-line flags, environment variables, `.env`, `config.yaml`, defaults. Nothing is read from
+the workspace: a repository cannot configure the agent that opens it. The string below each field is its entry in
+`docs/reference/settings.md`.
 """
 
 from collections.abc import Mapping
@@ -91,7 +91,7 @@ class CompactionSettings(Section):
     """When a long conversation is compacted."""
 
     at: Annotated[float, Field(gt=0.1, le=1)] | None = 0.8
-    """Share of the context window at which the conversation is compacted. `null`: only when the endpoint reports a
+    """Fraction of the context window at which the conversation is compacted. `null`: only when the endpoint reports a
     full window.
     """
     keep: Annotated[float, Field(ge=0, le=0.5)] = 0.2
@@ -165,7 +165,7 @@ class McpServerSettings(Section):
 
 
 class ProjectSettings(Section):
-    """What a workspace's own settings files may contain too."""
+    """The settings that a workspace's own settings files may also contain."""
 
     rules: tuple[RuleSettings, ...] = ()
     """What to allow, ask about or deny, by tool, path, command or host."""
@@ -186,7 +186,7 @@ class Settings(
     ResidentSettings,
     Section,
 ):
-    """Everything in `config.yaml`."""
+    """All settings in `config.yaml`."""
 
     provider: ProviderName | None = None
     """Model provider. Default: the first one that has a key or an address."""
@@ -250,7 +250,7 @@ class Settings(
 def load_settings(environment: Environment, overrides: Mapping[str, Any] = NOTHING) -> Settings:
     """Read and validate `config.yaml`; `overrides` come from flags, and a dotted name sets a field of a section.
 
-    Raises ConfigError naming the file or the flags, the setting and what it must be.
+    Raises ConfigError naming the file or flag, the setting, and what it must be.
     """
     file = environment.config_file
     content = read_text(file)
@@ -260,7 +260,7 @@ def load_settings(environment: Environment, overrides: Mapping[str, Any] = NOTHI
 
 
 def parse_settings(content: str, file: str) -> dict[str, Any]:
-    """Return the settings in a file's text, without validation. Raises ConfigError, naming the file."""
+    """Return the settings in a file's text without validating them. Raises ConfigError that names the file."""
     if not content.strip():
         return {}
     import yaml
@@ -279,7 +279,7 @@ def parse_settings(content: str, file: str) -> dict[str, Any]:
 
 
 def _merged(plain: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the file's settings with those from flags taking precedence."""
+    """Merge the file's settings with those from flags, which take precedence."""
     laid = dict(plain)
     for name, value in overrides.items():
         section, _, leaf = name.rpartition(".")
@@ -304,9 +304,9 @@ def _checked(plain: Mapping[str, Any], source: str, content: str = "") -> Settin
 
 
 def load_variables(environment: Environment) -> Mapping[str, str]:
-    """Return the variables from `.env`, overridden by the real environment. Raises ConfigError.
+    """Return the variables in `.env`, overridden by the real environment. Raises ConfigError.
 
-    Keys of a linked profile are used for variables that this profile does not set.
+    For variables that this profile does not set, the keys of a linked profile are used.
     """
     linked = environment.linked_secrets_file
     content = "\n".join((read_text(linked) if linked else "", read_text(environment.secrets_file)))
@@ -317,7 +317,7 @@ def load_variables(environment: Environment) -> Mapping[str, str]:
 
     from dotenv import dotenv_values
 
-    logging.getLogger("dotenv.main").setLevel(logging.ERROR)  # `doctor` reports the lines that set nothing
+    logging.getLogger("dotenv.main").setLevel(logging.ERROR)  # `doctor` reports lines that set nothing
     kept = {
         k: v for k, v in dotenv_values(stream=StringIO(content), interpolate=False).items() if v is not None
     }

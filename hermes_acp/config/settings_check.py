@@ -1,4 +1,4 @@
-"""Find the errors in the settings file and their positions."""
+"""Find errors in the settings file, with their positions."""
 
 from typing import TYPE_CHECKING, cast
 
@@ -13,16 +13,14 @@ if TYPE_CHECKING:
 
 
 class SettingsProblem(Struct, frozen=True):
-    """A problem in the settings: a sentence with its location, and the path of the setting, empty for the whole
-    file.
-    """
+    """A problem in the settings: a sentence with its location, and the setting's path (empty for the whole file)."""
 
     sentence: str
     path: tuple[str | int, ...] = ()
 
 
 def check_settings(environment: Environment, text: str | None = None) -> tuple[SettingsProblem, ...]:
-    """Return all problems in the settings file, or in the text that is to replace it."""
+    """Return all problems in the settings file, or in a text that is about to replace it."""
     from pydantic import ValidationError
 
     from hermes_acp.config.settings import Settings, parse_settings

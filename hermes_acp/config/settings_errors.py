@@ -68,7 +68,7 @@ def describe_settings_errors(
     model: type[BaseModel],
     line_of: Callable[[Sequence[str | int]], int] | None = None,
 ) -> str:
-    """Describe the errors in sentences, each naming its setting and, with `line_of`, its line in the file."""
+    """Describe the errors in sentences, each with the name of its setting and, with `line_of`, its line in the file."""
     mistakes = error.errors(include_url=False)
     told = [describe_mistake(cast("Mapping[str, Any]", mistake), model) for mistake in mistakes[:MAX_ERRORS]]
     if line_of is not None:
@@ -80,7 +80,7 @@ def describe_settings_errors(
 
 
 def describe_mistake(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
-    """Describe one error of a validation, naming its setting; without a full stop."""
+    """Describe one validation error, including the name of its setting; without a full stop."""
     place = place_of(mistake)
     name = f"`{'.'.join(str(part) for part in place)}`"
     context: Mapping[str, Any] = mistake.get("ctx", {})
@@ -109,7 +109,7 @@ def describe_mistake(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
 
 
 def place_of(mistake: Mapping[str, Any]) -> Sequence[str | int]:
-    """Return the path of the setting that is wrong; an error about several settings names it itself."""
+    """Return the path of the invalid setting; an error that involves several settings includes the path."""
     named: str = mistake.get("ctx", {}).get("place", "")
     return [int(part) if part.isdigit() else part for part in named.split(".")] if named else mistake["loc"]
 

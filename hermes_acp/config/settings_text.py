@@ -1,4 +1,4 @@
-"""The text of a settings file."""
+"""Read the text of a settings file."""
 
 import os
 import stat
@@ -11,9 +11,9 @@ MAX_BYTES: Final = 1 << 20
 
 
 def read_text(path: Path) -> str:
-    """Return a file's text, or an empty string if it is missing.
+    """Return a file's text, or an empty string if the file does not exist.
 
-    Raises ConfigError for anything but a text file of reasonable size.
+    Raises ConfigError for anything other than a text file of reasonable size.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -39,5 +39,5 @@ def read_text(path: Path) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a string without its line breaks."""
+    """Return a text without its line breaks."""
     return " ".join(text.split())

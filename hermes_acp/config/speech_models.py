@@ -1,6 +1,7 @@
-"""Find the speech model that the settings name on this machine, and say what is missing.
+"""Find the speech model that the settings name, and report what is missing.
 
-Models are in CTranslate2's format. Named ones are in the home folder, where only `hermes-acp voice download` puts them.
+Models are in CTranslate2's format. Models given by name are in the home folder, where only `hermes-acp voice download`
+puts them.
 """
 
 import re
@@ -19,7 +20,7 @@ PACKAGE: Final = "faster_whisper"
 EXTRA: Final = "voice"
 FOLDER: Final = "speech-models"
 NEEDED_FILES: Final = ("model.bin", "config.json", "tokenizer.json")
-"""Without its tokenizer, faster-whisper would download one."""
+"""The files that a model needs; without the tokenizer, faster-whisper would download one."""
 VOCABULARY: Final = "vocabulary.*"
 NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?")
 REPOSITORIES: Final[Mapping[str, str]] = MappingProxyType(
@@ -35,11 +36,11 @@ REPOSITORIES: Final[Mapping[str, str]] = MappingProxyType(
         "turbo": "mobiuslabsgmbh/faster-whisper-large-v3-turbo",
     }
 )
-"""The repositories of models on the Hugging Face Hub, by the names that people know them by."""
+"""The Hugging Face Hub repositories of models, by the names in common use."""
 
 
 def repository_of(model: str) -> str:
-    """Return the repository for a model's name. Raises ConfigError for an unknown name."""
+    """Return the repository for a model name. Raises ConfigError for an unknown name."""
     repository = REPOSITORIES.get(model, model)
     if "/" not in repository or not NAME.fullmatch(repository):
         raise ConfigError(
@@ -50,12 +51,15 @@ def repository_of(model: str) -> str:
 
 
 def is_folder(model: str) -> bool:
-    """Return whether a model is named by the path of its folder."""
+    """Return whether a model is given as the path of its folder."""
     return model.startswith(("/", "~"))
 
 
 def speech_model_folder(home: Path, model: str) -> Path:
-    """Return where a model is or would be downloaded to. Raises ConfigError for an unknown name."""
+    """Return the folder where a model is, or to which it would be downloaded.
+
+    Raises ConfigError for an unknown name.
+    """
     if is_folder(model):
         return Path(model).expanduser()
     return home / FOLDER / repository_of(model).replace("/", "--")
@@ -89,11 +93,11 @@ def speech_model(home: Path, voice: "VoiceSettings") -> Path:
     hint = "Name the folder of a Whisper model in CTranslate2's format, or a name such as small."
     if not folder.is_dir():
         raise ConfigError(f"`voice.model` names {folder}, which is not a folder.", hint=hint)
-    raise ConfigError(f"`voice.model` names {folder}, where there is no {missing}.", hint=hint)
+    raise ConfigError(f"`voice.model` names {folder}, which does not contain {missing}.", hint=hint)
 
 
 def missing_file(folder: Path) -> str:
-    """Return the first file of a model that a folder lacks, or nothing. Raises OSError."""
+    """Return the first of a model's files that a folder lacks, or an empty string. Raises OSError."""
     for name in NEEDED_FILES:
         if not (folder / name).is_file():
             return name

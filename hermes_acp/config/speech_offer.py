@@ -1,4 +1,4 @@
-"""Determine whether spoken prompts are accepted, without reading the settings unless this is set up."""
+"""Determine whether spoken prompts are accepted, without reading the settings unless speech is set up."""
 
 import re
 from typing import Final
@@ -11,7 +11,7 @@ SECTION: Final = re.compile(r"^[\"']?voice\b", re.MULTILINE)
 
 
 def offers_speech(environment: Environment) -> bool:
-    """Return whether speech can be transcribed here. Blocks briefly."""
+    """Return whether this process can transcribe speech. Blocks briefly."""
     try:
         if not SECTION.search(read_text(environment.config_file)):
             return False
@@ -23,4 +23,4 @@ def offers_speech(environment: Environment) -> bool:
             speech_model(environment.home, voice)
         return voice.transcription != "off"
     except ConfigError:
-        return False  # reported where the settings are needed
+        return False  # the error is reported where the settings are needed

@@ -1,6 +1,6 @@
-"""The settings for agents that a workspace may contain: rules, MCP servers, and hooks.
+"""The agent settings that a workspace may contain: rules, MCP servers and hooks.
 
-A workspace never decides where a model is reached, which mode applies, or which keys are used.
+A workspace never determines how a model is reached, which mode applies, or which keys are used.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ NO_SETTING: Final = "{file} sets {names}, which only your own settings can; it i
 
 
 class ServerEntry(Struct, frozen=True):
-    """An MCP server configured by a workspace, and the file that configures it."""
+    """An MCP server configured by a workspace, with the file that configures it."""
 
     file: str
     name: str
@@ -42,7 +42,7 @@ class ServerEntry(Struct, frozen=True):
 
 
 class HookEntry(Struct, frozen=True):
-    """A hook configured by a workspace, and the file that configures it."""
+    """A hook configured by a workspace, with the file that configures it."""
 
     file: str
     name: str
@@ -62,15 +62,15 @@ class WorkspaceSettings(Struct, frozen=True):
 
     @property
     def items(self) -> tuple[TrustItem, ...]:
-        """All items that need the user's trust."""
+        """All items that require the user's trust."""
         own = (self.rules_item,) if self.rules_item else ()
         return (*own, *(each.item for each in (*self.servers, *self.hooks)))
 
 
 def read_workspace(cwd: str, home: str) -> WorkspaceSettings:
-    """Read the settings of a working directory; blocks on the disk. Invalid ones are skipped, with a notice.
+    """Read the settings in a working directory; blocks on disk access. Invalid ones are skipped, with a notice.
 
-    `home` is the folder with the homes of all profiles, whose files belong to no workspace.
+    `home` is the folder that contains the homes of all profiles, whose files belong to no workspace.
     """
     reader = _Reader(cwd, home)
     for file in OWN_FILES:
@@ -93,7 +93,7 @@ class _Reader:
         self._notices: list[str] = []
 
     def read_own(self, file: str) -> None:
-        """Read one of the agent's own files."""
+        """Read one of the agent's own settings files."""
         path = self._cwd / file
         if self._is_private(path):
             return
@@ -123,7 +123,7 @@ class _Reader:
         return real.startswith(self._home.rstrip("/") + "/")
 
     def _read_hooks(self, file: str, written: object) -> None:
-        """Read the hooks of a file one by one, so that an invalid hook does not disable any rules."""
+        """Read the hooks in a file one by one, so that an invalid hook does not disable any rules."""
         if written is not None and not isinstance(written, dict):
             self._notices.append(f"{file}: hooks is not used: it must be `name: value` lines.")
             return
@@ -140,7 +140,7 @@ class _Reader:
                     self._take_hook(file, named, settings)
 
     def read_servers(self, file: str, key: str) -> None:
-        """Read a file that editors use to configure MCP servers."""
+        """Read a file in which editors configure MCP servers."""
         servers = self._json_of(file).get(key)
         for name, written in cast("dict[str, Any]", servers if isinstance(servers, dict) else {}).items():
             try:
@@ -151,7 +151,7 @@ class _Reader:
             self._take(file, name, server)
 
     def read_foreign_hooks(self, file: str, prefix: str) -> None:
-        """Read the hooks in a file of another agent; those without a counterpart here are reported."""
+        """Read the hooks in another agent's file; report those that have no counterpart in this program."""
         content = self._toml_of(file) if file.endswith(".toml") else self._json_of(file)
         for hook in foreign_hooks(prefix, content.get("hooks")):
             fault = hook.fault
@@ -164,7 +164,7 @@ class _Reader:
                 self._notices.append(f"{file}: the hook {hook.name} is not used: {fault}.")
 
     def _json_of(self, file: str) -> dict[str, Any]:
-        """Return the content of a JSON file that a workspace may have; an unreadable one is reported."""
+        """Return the content of an optional JSON file in the workspace; an unreadable one is reported."""
         try:
             return msgspec.json.decode(self._text_of(file) or "{}", type=dict[str, Any])
         except (ConfigError, msgspec.MsgspecError, RecursionError):
@@ -172,7 +172,7 @@ class _Reader:
             return {}
 
     def _toml_of(self, file: str) -> dict[str, Any]:
-        """Return the content of a TOML file that a workspace may have; an unreadable one is reported."""
+        """Return the content of an optional TOML file in the workspace; an unreadable one is reported."""
         try:
             if "hooks" not in (text := self._text_of(file)):
                 return {}
@@ -185,7 +185,7 @@ class _Reader:
 
     def _text_of(self, file: str) -> str:
         path = self._cwd / file
-        if path.is_dir() or self._is_private(path):  # a running sandbox puts an empty folder there
+        if path.is_dir() or self._is_private(path):  # a running sandbox puts an empty folder here
             return ""
         return read_text(path)
 
@@ -212,7 +212,7 @@ class _Reader:
         self._hooks.append(HookEntry(file, name, settings, item))
 
     def found(self) -> WorkspaceSettings:
-        """Return everything that was read."""
+        """Return everything that has been read."""
         loose = [rule for rule in self._rules if rule.decision == "allow"]
         item = None
         if loose:
@@ -233,23 +233,23 @@ def _mistakes_in(error: ValidationError) -> str:
 
 
 def hook_digest(cwd: str, settings: HookSettings) -> str:
-    """Return the digest of everything that decides what a workspace's hook does; blocks on the disk."""
+    """Return the digest of everything that determines what a workspace's hook does; blocks on disk access."""
     left_out = (
         {"enabled", "format"} if settings.format == "hermes" else {"enabled"}
-    )  # as it was trusted before
+    )  # keeps the digest of hooks that were trusted before this field existed
     digest = hashlib.sha256(settings.model_dump_json(exclude=left_out).encode())
     digest.update(digest_dependencies(cwd, (settings.command,)))
     return digest.hexdigest()
 
 
 def _occasion_of(settings: HookSettings) -> str:
-    """Return when a hook runs, with its patterns."""
+    """Describe when a hook runs, with its patterns."""
     patterns = ", ".join((*settings.tools, *settings.paths))
     return f"{settings.event} ({patterns})" if patterns else settings.event
 
 
 def _line_of(settings: McpServerSettings) -> str:
-    """Return the command or address with all its variables, since variables can run code too."""
+    """Return the command or address with all its variables, because variables can run code too."""
     if not settings.command:
         sent = f" with the headers {', '.join(settings.headers)}" if settings.headers else ""
         return f"{settings.url}{sent}"
@@ -280,7 +280,7 @@ def _yaml_of(content: str, file: str) -> dict[str, Any]:
 
 
 def _plain_server(written: object) -> object:
-    """Return an entry in the form of our own settings."""
+    """Convert an entry to the form of our own settings."""
     if not isinstance(written, dict):
         return written
     entry = cast("dict[str, Any]", written)

@@ -1,6 +1,6 @@
-"""Change single values in a hand-written YAML file and leave the rest untouched.
+"""Change individual values in a hand-written YAML file and leave everything else untouched.
 
-The result is parsed again: text that does not say exactly what was requested is never returned.
+The result is parsed again: a text that does not say exactly what was requested is never returned.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ STEP: Final = 2
 
 
 def yaml_fault(error: Exception) -> str:
-    """Return the error in a string that is not valid YAML, with its position."""
+    """Describe the error in a text that is not valid YAML, with its position."""
     mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
     if mark is None or not problem:
         return " ".join(str(error).split())
@@ -28,7 +28,7 @@ def yaml_fault(error: Exception) -> str:
 
 
 def line_of(text: str, path: Sequence[str | int]) -> int:
-    """Return the line, from 1, of the setting at a path, or of its innermost part that exists.
+    """Return the line, counted from 1, of the setting at a path, or of the innermost part of the path that exists.
 
     Raises yaml.YAMLError for invalid YAML.
     """
@@ -50,7 +50,7 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
 
 
 def repeated_keys(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield each key that a mapping contains again, with the line, from 1, of what is lost and of what is in use.
+    """Yield each key that occurs twice in a mapping, with the lines (from 1) of the overridden and the effective entry.
 
     Raises yaml.YAMLError for invalid YAML.
     """
@@ -62,7 +62,7 @@ def repeated_keys(text: str) -> Iterator[tuple[str, int, int]]:
         node = nodes.pop()
         if not isinstance(node, yaml.CollectionNode) or id(node) in seen:
             continue
-        seen.add(id(node))  # an alias is the very node it stands for
+        seen.add(id(node))  # an alias is the same node object as its anchor
         if isinstance(node, yaml.SequenceNode):
             nodes += reversed(node.value)
             continue
@@ -79,8 +79,8 @@ def repeated_keys(text: str) -> Iterator[tuple[str, int, int]]:
 def with_value(text: str, path: tuple[str, ...], value: YamlValue | None) -> str:
     """Return a document with `value` at a path of keys; None removes the key.
 
-    Comments, order and layout stay as they are, or the document is rewritten if that is impossible.
-    Raises yaml.YAMLError for invalid YAML, ValueError for a document that is not a mapping.
+    Comments, order and layout are kept; if that is impossible, the document is rewritten. Raises yaml.YAMLError for
+    invalid YAML, and ValueError for a document that is not a mapping.
     """
     import yaml
 
@@ -99,7 +99,7 @@ def with_value(text: str, path: tuple[str, ...], value: YamlValue | None) -> str
 
 
 def _changed(document: Mapping[str, Any], path: tuple[str, ...], value: YamlValue | None) -> dict[str, Any]:
-    """Return the document's new content; a mapping that loses its last entry is removed too."""
+    """Return the document's new content; a mapping that loses its last entry is removed as well."""
     key, *rest = path
     after = dict(document)
     found = after.get(key)
@@ -116,7 +116,7 @@ def _changed(document: Mapping[str, Any], path: tuple[str, ...], value: YamlValu
 
 
 def _edited(text: str, path: tuple[str, ...], value: YamlValue | None) -> str:
-    """Change the text where the path ends, or as deep as the path exists."""
+    """Change the text at the end of the path, or at the deepest part of the path that exists."""
     import yaml
 
     node = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -156,7 +156,7 @@ def _with_scalar(text: str, pair: "tuple[Node, Node]", rest: tuple[str, ...], va
 
 
 def _with_entry(text: str, node: "MappingNode", path: tuple[str, ...], value: YamlValue) -> str:
-    """Add an entry at the end of a mapping."""
+    """Append an entry to a mapping."""
     if node.flow_style or not node.value:
         at = node.end_mark.index - 1
         head = text[:at].rstrip()
@@ -195,7 +195,7 @@ def _ended(text: str) -> str:
 
 
 def _inline(value: YamlValue) -> str:
-    """Write a value on one line."""
+    """Format a value on one line."""
     import yaml
 
     written = yaml.safe_dump(value, allow_unicode=True, width=float("inf"), default_flow_style=True)

@@ -1,7 +1,7 @@
 """Approved and rejected context files by folder, shared by all sessions of this process.
 
-The answers are stored in the home folder. When sessions started, and what their context files import, is only
-remembered for the lifetime of the process.
+The answers are stored in the home folder. The start times of sessions, and what their context files import, are kept
+only for the lifetime of the process.
 """
 
 import math
@@ -18,10 +18,10 @@ CONTEXT_FILE: Final = "context_file"
 
 
 class ContextApprovals:
-    """Stores users' answers about context files, and when sessions started; methods may be called from any thread."""
+    """Stores users' answers about context files and the start times of sessions; thread-safe."""
 
     def __init__(self, trust: Trust, answers: WorkspaceEntries[TrustedItem]) -> None:
-        """Start without sessions; `trust` says what users trust, `answers` stores their answers."""
+        """Create the store; `trust` knows what users trust, and `answers` stores their answers."""
         self._trust = trust
         self._answers = answers
         self._lock = threading.Lock()
@@ -30,7 +30,7 @@ class ContextApprovals:
         self._imports: dict[str, dict[str, str]] = {}
 
     def is_approved(self, place: str, path: str, digest: str) -> bool:
-        """Return whether the user approved this content in any session of a folder."""
+        """Return whether the user approved this content in any session in a folder."""
         with self._lock:
             if digest in self._approved.get(os.path.realpath(place), ()):
                 return True
@@ -42,7 +42,7 @@ class ContextApprovals:
         return frozenset(entry.digest for entry in kept if entry.kind == REJECTED)
 
     def approve(self, place: str, path: str, digest: str) -> None:
-        """Allow this content in later sessions of a folder too. Raises StorageError."""
+        """Allow this content in later sessions in a folder too. Raises StorageError."""
         self._answers.change(
             os.path.realpath(place),
             lambda kept: (
@@ -57,7 +57,7 @@ class ContextApprovals:
         )
 
     def reject(self, place: str, path: str, digest: str) -> None:
-        """Make later sessions of a folder ask before they use this content. Raises StorageError."""
+        """Make later sessions in a folder ask before they use this content. Raises StorageError."""
         self._answers.change(
             os.path.realpath(place),
             lambda kept: (
@@ -67,7 +67,7 @@ class ContextApprovals:
         )
 
     def note_session(self, roots: Iterable[str], at: float, approved: Iterable[str]) -> None:
-        """Record when a session started to work in its folders, and the digests approved in it."""
+        """Record when a session started to work in its folders, and the digests that were approved in it."""
         with self._lock:
             for root in map(os.path.realpath, roots):
                 self._began[root] = min(at, self._began.get(root, at))
@@ -85,8 +85,8 @@ class ContextApprovals:
     def admits_skill_file(self, place: str, file: Path, item: TrustItem | None) -> bool:
         """Return whether a file of a workspace skill may be used. Blocks.
 
-        It may if it existed when the first session started in or around the folder, or if the user trusts `item`, the
-        trust item for the skill's text.
+        It may be used if it existed when the first session started in or around the folder, or if the user trusts
+        `item`, the trust item for the skill's text.
         """
         from hermes_acp.context.context_consent import existed_at
 
@@ -101,7 +101,7 @@ class ContextApprovals:
             self._imports.setdefault(os.path.realpath(place), {}).update(imports)
 
     def imports(self, place: str) -> Mapping[str, str]:
-        """Return the known imported files of a folder, with the importers' names."""
+        """Return the known imports in a folder: each file's real path with the name of the importer."""
         with self._lock:
             return dict(self._imports.get(os.path.realpath(place), {}))
 

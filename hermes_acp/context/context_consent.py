@@ -1,7 +1,7 @@
 """Decide which context files a session may use without asking the user.
 
-It may use files that existed when it started, and content that the user has approved since. A file that
-appears or changes later could have been planted by a command, so the user is asked. Blocks on the disk.
+It may use files that existed when it started, and content that the user has approved since then. A file that appears or
+changes later could have been planted by a command, so the user is asked. Blocks on disk access.
 """
 
 import os
@@ -17,15 +17,15 @@ from hermes_acp.context.context_search import ContextCandidate
 
 MAX_LINKS: Final = 40
 COARSE_NS: Final = 2_000_000_000
-"""The tolerance for timestamps without fractions: some file systems count in steps of two seconds."""
+"""The tolerance for timestamps without fractions; some file systems have a resolution of two seconds."""
 SECOND_NS: Final = 1_000_000_000
 
 
 class Consent(Struct, frozen=True):
-    """What a session may use: files older than `began_at` (epoch seconds), and approved content.
+    """What a session may use: files older than `began_at` (seconds since the epoch), and approved content.
 
-    `answers` are the user's, by SHA-256 of the content. `is_trusted` says what was approved in other sessions, by
-    the file's label and digest; `rejected` holds the digests of what was rejected there.
+    `answers` are the user's answers, by SHA-256 of the content. `is_trusted` says whether a file, given its label and
+    digest, was approved in another session; `rejected` contains the digests of content rejected there.
     """
 
     began_at: float
@@ -42,15 +42,15 @@ class Consent(Struct, frozen=True):
         return existed_at(candidate.path, self.began_at) or self.is_trusted(candidate.label, digest)
 
     def may_withhold(self, began_at: float) -> bool:
-        """Return whether files that existed when a session started may be withheld."""
+        """Return whether files that existed when a session started may have to be withheld."""
         return self.began_at < began_at or bool(self.rejected)
 
 
 def existed_at(path: Path, at: float) -> bool:
-    """Return whether a file, and each link on its path, was last changed before a time.
+    """Return whether a file, and each link on its path, was last changed before a given time.
 
-    This uses the inode's change time, which is set by writing, renaming and linking. Unlike the modification time,
-    programs cannot set it back.
+    This uses the inode's change time, which is set by writing, renaming and linking. Unlike the modification time, it
+    cannot be set back by programs.
     """
     try:
         return all(_is_before(status.st_ctime_ns, at) for status in _inodes(path))
@@ -80,7 +80,7 @@ def _inodes(path: Path) -> Iterator[os.stat_result]:
         yield status
         links += 1
         if links > MAX_LINKS:
-            raise OSError(f"{path} leads through more than {MAX_LINKS} links")
+            raise OSError(f"{path} goes through more than {MAX_LINKS} links")
         target = Path(os.readlink(current / part))
         rest.extendleft(reversed(target.parts[1:] if target.is_absolute() else target.parts))
         if target.is_absolute():

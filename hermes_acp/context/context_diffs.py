@@ -1,4 +1,4 @@
-"""Describe a change to a context file as a line diff, for a reader of the earlier version.
+"""Describe a change to a context file as a line diff for a reader who knows the earlier version.
 
 A block is a file as shown in a prompt: its heading, a fence, its text, and the closing fence.
 """
@@ -12,14 +12,14 @@ from hermes_acp.core.hunks import Hunk, apply_hunks, diff_hunks
 
 AROUND_LINES: Final = 2
 MUCH_SHORTER: Final = 3
-"""A diff must be this many times shorter than the block to be used."""
+"""How many times shorter than the block a diff must be to be used."""
 PLACE: Final = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
 UNKNOWN: Final = ""
 """A block whose displayed content is no longer known."""
 
 
 def changed_lines(before: str, after: str) -> str | None:
-    """Return a diff between two blocks of a file, or None if the whole block is the better choice."""
+    """Return a diff between two blocks of a file, or None if it is better to show the whole block."""
     old, new = before.split("\n"), after.split("\n")
     if old[:1] != new[:1] or old[-1] != new[-1] or len(old) < MUCH_SHORTER:
         return None
@@ -31,7 +31,7 @@ def changed_lines(before: str, after: str) -> str | None:
 
 
 def with_changed_lines(before: str, told: str) -> str:
-    """Return a block with a diff applied, or UNKNOWN if the diff does not fit."""
+    """Apply a diff to a block, or return UNKNOWN if the diff does not apply."""
     heading, *old = before.split("\n")
     wanted = list(_read(told.split("\n")[2:-1]))
     text = old[1:-1]
@@ -46,7 +46,7 @@ def with_changed_lines(before: str, told: str) -> str:
 
 
 def _groups(hunks: Sequence[Hunk]) -> Iterator[Sequence[Hunk]]:
-    """Yield groups of hunks whose context lines touch."""
+    """Yield groups of hunks whose context lines overlap or adjoin."""
     group: list[Hunk] = []
     for hunk in hunks:
         if group and hunk.old_start - _end(group[-1]) > 2 * AROUND_LINES:
@@ -58,7 +58,7 @@ def _groups(hunks: Sequence[Hunk]) -> Iterator[Sequence[Hunk]]:
 
 
 def _written(group: Sequence[Hunk], old: Sequence[str]) -> Iterator[str]:
-    """Write hunks as removed and added lines with their context lines."""
+    """Format hunks as removed and added lines with their context lines."""
     begin = max(0, group[0].old_start - AROUND_LINES)
     end = min(len(old), _end(group[-1]) + AROUND_LINES)
     new_begin = group[0].new_start - (group[0].old_start - begin)

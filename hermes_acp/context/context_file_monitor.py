@@ -1,4 +1,4 @@
-"""Find context file changes that the models of open sessions have not been shown yet."""
+"""Find context file changes that the models in open sessions have not been shown yet."""
 
 import math
 from collections.abc import Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ContextFileMonitor:
-    """Finds updates for each session; `clean` removes secrets, `home` is the agent's own folder."""
+    """Finds updates for each session; `clean` removes secrets, and `home` is the agent's own folder."""
 
     def __init__(
         self,
@@ -33,10 +33,10 @@ class ContextFileMonitor:
         approvals: "ContextApprovals",
         now: Callable[[], float],
     ) -> None:
-        """Start without sessions; `now` returns seconds since the epoch, `elsewhere` names the backend of a workspace
-        whose files are not on this machine.
+        """Create the monitor.
 
-        `unread` returns the paths that rules forbid reading in a folder; `approvals` stores users' answers.
+        `now` returns seconds since the epoch; `elsewhere` names the backend of a workspace whose files are not on this
+        machine. `unread` returns the paths that rules forbid reading in a folder; `approvals` stores users' answers.
         """
         self._unread = unread
         self._approvals = approvals
@@ -49,7 +49,7 @@ class ContextFileMonitor:
         self._lengths: WeakKeyDictionary[Record, int] = WeakKeyDictionary()
 
     async def look(self, record: Record, workspace: Workspace, above: Record) -> ContextReport:
-        """Report updates for a session with a frozen prompt; a remote session gets no updates on local files.
+        """Report updates for a session with a frozen prompt; a remote session gets no updates about local files.
 
         Approvals and the initial files are those of the session `above`.
         """
@@ -58,12 +58,13 @@ class ContextFileMonitor:
         return await run_sync(self._look, record, above)
 
     def set_aside(self, record: Record, question: ContextQuestion) -> None:
-        """Stop asking about this content in this process, since nobody could answer."""
+        """Stop asking about this content in this process, because nobody could answer."""
         self._sessions[record].set_aside(question.digest)
 
     async def remember(self, record: Record, question: ContextQuestion, *, is_used: bool) -> None:
-        """Store whether later sessions in the folder may use this content, or must ask about it first. Raises
-        StorageError.
+        """Store whether later sessions in the folder may use this content or must first ask about it.
+
+        Raises StorageError.
         """
         keep = self._approvals.approve if is_used else self._approvals.reject
         await run_sync(keep, record.cwd, question.path, question.digest)
@@ -99,14 +100,14 @@ class ContextFileMonitor:
     def _of(
         self, record: Record, place: "SearchScope", allowed: frozenset[str], *, is_settled: bool
     ) -> "ContextUpdates":
-        """Return a session's updates; `is_settled` means not to ask about anything missing from its prompt."""
+        """Return the tracker of a session's updates; with `is_settled`, ask about nothing missing from its prompt."""
         if record not in self._sessions:
             from hermes_acp.context.context_updates import ContextUpdates
 
             news = self._sessions[record] = ContextUpdates(self._clean)
             if not any(isinstance(message, AssistantMessage) for message in record.messages):
                 news.allow(allowed)
-                news.begin(place, _shown(record))  # the prompt was just made from it
+                news.begin(place, _shown(record))  # the prompt was just built from it
                 if not is_settled:
                     news.forget()
         self._sessions[record].allow(allowed)
@@ -114,10 +115,10 @@ class ContextFileMonitor:
 
 
 def consent_for(above: Record, approvals: "ContextApprovals") -> "Consent":
-    """Return what a session and its child agents may use without a question.
+    """Return what a session and its child agents may use without asking.
 
-    A session starts with its first prompt: whatever exists then may be used, except content that was rejected, or that
-    changed while another session of this process was working in the same folder.
+    A session starts with its first prompt: whatever exists at that time may be used, except content that was rejected
+    or that changed while another session of this process was working in the same folder.
     """
     from hermes_acp.context.context_consent import Consent
 

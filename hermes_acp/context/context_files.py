@@ -1,6 +1,6 @@
-"""Find, scan and format context files: the workspace's own instructions.
+"""Find, scan and format context files, which contain a workspace's instructions for agents.
 
-Everything here blocks and is meant for a worker thread. Source: https://agents.md (nearest file wins).
+Everything here blocks and is meant for a worker thread. Source: https://agents.md (the nearest file wins).
 """
 
 import os
@@ -45,9 +45,10 @@ INTRODUCTION = (
 class ContextFile(Struct, frozen=True):
     """A context file in use.
 
-    `path` is relative to the root, or absolute outside it; `text` is what the scanner left. `digest` is of the bytes on
-    disk; `same_as` lists other paths with the same bytes; `findings` refer to lines in the file on disk. `is_allowed`
-    says that the user allows the file, so nothing was cut. `cut_bytes` were left out for lack of space.
+    `path` is relative to the root, or absolute if the file is outside it; `text` is what the scanner left of it.
+    `digest` covers the bytes on disk; `same_as` lists other paths with the same bytes; `findings` refer to lines in the
+    file on disk. `is_allowed` means that the user allows the file, so nothing was removed. `cut_bytes` is the number of
+    bytes left out for lack of space.
     """
 
     path: str
@@ -61,7 +62,7 @@ class ContextFile(Struct, frozen=True):
 
 
 class FileRefusal(Struct, frozen=True):
-    """A file that exists but is not used, and why, for the user; `file` is its path on disk."""
+    """A file that exists but is not used, with the reason for the user; `file` is its path on disk."""
 
     path: str
     why: str
@@ -69,21 +70,21 @@ class FileRefusal(Struct, frozen=True):
 
 
 class ContextFiles(Struct, frozen=True):
-    """All context files of a session, farthest first, with the refused ones."""
+    """All context files of a session, the farthest first, and those that were refused."""
 
     root: str
     files: tuple[ContextFile, ...]
     refusals: tuple[FileRefusal, ...]
     digest: str
     withheld: tuple[ContextFile, ...] = ()
-    """Files that may not be used yet, in full; their imports are not read."""
+    """Files that must not be used yet, in full; their imports are not read."""
     imports: Mapping[str, str] = {}
     """The imports of the files in use, whether they exist or not: real path to importer name."""
 
     def render(self, *, without: str = "") -> str:
         """Format the files as a prompt layer, identical for identical files; empty if there are none.
 
-        The file `without` is left out: it has a layer of its own.
+        The file `without` is left out, because it has a layer of its own.
         """
         shown = [fenced(file) for file in self.files if file.path != without]
         return "\n\n".join((INTRODUCTION, *shown)) + "\n" if shown else ""
@@ -109,11 +110,11 @@ def collect_context(
     scan: "Callable[[str], ScanReport] | None" = None,
     admits: AdmissionCheck = allow_all,
 ) -> ContextFiles:
-    """Find, read, scan and trim the context files that apply in a place. Blocks.
+    """Find, read, scan and trim the context files that apply to a folder. Blocks.
 
-    `allowed` holds digests of texts that the user allows (`allowed_texts`): their findings are reported, not cut out.
-    `scan` is the injection scanner; if it fails on a file, the file is refused. `admits` tells whether a file may be
-    used with the content of a digest.
+    `allowed` contains digests of texts that the user allows (`allowed_texts`): findings in them are reported but not
+    removed. `scan` is the injection scanner; a file for which it fails is refused. `admits` returns whether a file may
+    be used, given the digest of its content.
     """
     gathering = _Gathering(allowed, place.shut, scan, admits)
     return _gathered(place, candidates(place), budget_bytes, gathering)
@@ -122,7 +123,7 @@ def collect_context(
 def collect_context_below(
     place: SearchScope, folders: Sequence[Path], allowed: frozenset[str], admits: AdmissionCheck = allow_all
 ) -> ContextFiles:
-    """Like `collect_context`, for folders below the working directory, with a separate budget."""
+    """Collect context like `collect_context`, but for folders below the working directory, with a separate budget."""
     gathering = _Gathering(allowed, place.shut, None, admits)
     return _gathered(place, candidates_in(place, folders), BUDGET_BYTES, gathering)
 
@@ -142,7 +143,7 @@ def _gathered(
 
 
 def fingerprint(place: SearchScope, below: Sequence[Path] = (), more: Iterable[Path] = ()) -> Fingerprint:
-    """Return path, modification time and size of each file `collect_context` checks first, without reading any.
+    """Return path, modification time and size of each file that `collect_context` checks first, without reading any.
 
     This includes files in other folders `below` the working directory, and `more` files, such as imports.
     """
@@ -160,7 +161,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 class _Gathering:
-    """The files of a place while they are being read, each with its imports."""
+    """The context files that apply to a folder while they are being read, each with its imports."""
 
     def __init__(
         self,
@@ -272,12 +273,12 @@ def _is_a_place(label: str) -> bool:
 
 
 def _may_hold_instructions(name: str) -> bool:
-    """Return whether a link may lead to a file of this name: another context file, or Markdown; never a `.env`."""
+    """Return whether a link may lead to a file with this name: another context file or Markdown, but never a `.env`."""
     return name.endswith((".md", ".mdc")) or any(name in kind.candidates for kind in load_kinds())
 
 
 def _read(candidate: ContextCandidate) -> bytes | str:
-    """Read a whole file, or return why not."""
+    """Read a whole file, or return the reason why it cannot be used."""
     root = candidate.root.resolve()
     real = Path(os.path.realpath(candidate.path))
     is_renamed = real.name != candidate.path.name and real.is_relative_to(root)
@@ -287,7 +288,7 @@ def _read(candidate: ContextCandidate) -> bytes | str:
 
 
 def _trim(files: list[ContextFile], budget_bytes: int) -> tuple[ContextFile, ...]:
-    """Fit the texts into the budget: small files stay whole, larger ones share what remains evenly."""
+    """Fit the texts into the budget: small files stay whole, and larger ones share what remains evenly."""
     sizes = {file.path: len(file.text.encode()) for file in files}
     left = budget_bytes
     shares: dict[str, int] = {}
@@ -300,7 +301,7 @@ def _trim(files: list[ContextFile], budget_bytes: int) -> tuple[ContextFile, ...
 
 
 def _shorten(file: ContextFile, share_bytes: int) -> ContextFile:
-    """Keep the head and tail of text, with a note in between that says how much of which file is missing."""
+    """Keep the head and tail of a text, separated by a note that says how much of which file is missing."""
     raw = file.text.encode()
     room = max(0, share_bytes - len(_word_cut(file.path, len(raw), len(raw)).encode()))
     head = raw[: room * 3 // 4].decode("utf-8", "ignore")
@@ -315,7 +316,7 @@ def _word_cut(path: str, cut_bytes: int, total_bytes: int) -> str:
 
 
 def fenced(file: ContextFile) -> str:
-    """Fence a file under its path, with a fence longer than any in its text."""
+    """Fence a file's text under its path, with a fence longer than any in the text."""
     ticks = 3
     while "`" * ticks in file.text:
         ticks += 1

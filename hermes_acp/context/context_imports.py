@@ -1,4 +1,4 @@
-"""Imports in context files (`@path`, as in Claude Code and Gemini CLI) and conditions of `.mdc` rules (Cursor)."""
+"""Parse imports in context files (`@path`, as in Claude Code and Gemini CLI) and conditions in Cursor's rules."""
 
 import re
 from collections.abc import Iterator
@@ -7,17 +7,19 @@ from typing import Final
 
 from msgspec import Struct
 
+from hermes_acp.lazy_pattern import LazyPattern
+
 MAX_DEPTH: Final = 5
 MAX_IMPORTS: Final = 50
-IMPORT: Final = re.compile(
+IMPORT: Final = LazyPattern(
     r"(?:^|(?<=[\s(]))@((?:~/|/|(?:\.{1,2}/)*)[\w][\w./-]*\.(?:md|mdc|txt))(?![\w/])", re.MULTILINE
 )
-CODE: Final = re.compile(r"^(`{3,}|~{3,}).*?^\1[`~]*[ \t]*$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
-FRONT: Final = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*$\n?", re.DOTALL | re.MULTILINE)
+CODE: Final = LazyPattern(r"^(`{3,}|~{3,}).*?^\1[`~]*[ \t]*$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+FRONT: Final = LazyPattern(r"\A---[ \t]*\n(.*?)^---[ \t]*$\n?", re.DOTALL | re.MULTILINE)
 
 
 class RuleFile(Struct, frozen=True):
-    """A rule: its text, and when it applies; without globs, its description says so."""
+    """A rule: its text, and when it applies; without globs, its description says when."""
 
     body: str
     applies_always: bool = True
@@ -25,7 +27,7 @@ class RuleFile(Struct, frozen=True):
     description: str = ""
 
     def shown(self, label: str) -> str:
-        """Return what the prompt contains of the rule: its full text, or when to read it."""
+        """Return what the prompt contains for the rule: its full text, or when to read it."""
         if self.applies_always:
             return self.body
         to_what = f"files like {', '.join(self.globs)}" if self.globs else "some tasks"
@@ -34,22 +36,22 @@ class RuleFile(Struct, frozen=True):
 
 
 def imports_of(text: str) -> Iterator[str]:
-    """Yield the paths that some text imports, in order; code blocks are ignored."""
-    plain = CODE.sub(lambda found: " " * len(found.group()), text)
-    for number, found in enumerate(IMPORT.finditer(plain)):
+    """Yield the paths that a text imports, in order; code blocks are ignored."""
+    plain = CODE.compiled.sub(lambda found: " " * len(found.group()), text)
+    for number, found in enumerate(IMPORT.compiled.finditer(plain)):
         if number >= MAX_IMPORTS:
             return
         yield found.group(1)
 
 
 def resolved(named: str, importer: Path) -> Path:
-    """Return the path of an import; a relative one starts at the importing file."""
+    """Return the path of an import; a relative path starts at the importing file's folder."""
     return Path(named).expanduser() if named.startswith("~/") else importer.parent / named
 
 
 def read_rule(text: str) -> RuleFile:
-    """Parse an `.mdc` rule; without front matter, it always applies."""
-    found = FRONT.match(text)
+    """Parse an `.mdc` rule; a rule without front matter always applies."""
+    found = FRONT.compiled.match(text)
     if not found:
         return RuleFile(text)
     fields: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Notices for the user about their context files."""
+"""Write notices for users about their context files."""
 
 import os
 import shlex
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def context_notices(context: ContextFiles) -> tuple[str, ...]:
-    """Return a notice for each unused file, and for each suspicious passage in the others."""
+    """Return a notice for each unused file and for each suspicious passage in the other files."""
     refused = (f"{refusal.path} is not used: {refusal.why}" for refusal in context.refusals)
     found = (notice for file in context.files for notice in file_notices(file, context.root))
     return (*refused, *found)
 
 
 def file_notices(file: ContextFile, root: str) -> tuple[str, ...]:
-    """Return the findings in a file, and how to allow it; empty if the user allowed it."""
+    """Return notices about the findings in a file, and how to allow it; empty if the user has allowed it."""
     told = [finding for finding in file.findings if finding.severity != "info" and not file.is_allowed]
     notices = [f"{file.path}, line {finding.line}: {_told(finding)}" for finding in told]
     if any(finding.severity == "block" for finding in told):

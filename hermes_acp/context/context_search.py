@@ -1,6 +1,6 @@
-"""Find context files, from the user's own folder through other folders to the working directory.
+"""Find context files, from the user's own folder through additional folders to the working directory.
 
-Blocks on the disk.
+Blocks on disk access.
 """
 
 import os
@@ -16,14 +16,14 @@ from hermes_acp.git.work_tree import find_root
 
 MAX_MATCHES = 100
 USUAL_HOME = ".hermes"
-"""A home folder with this name is inside the user's home; any other is used as it is."""
+"""The usual name of a home folder, which is then inside the user's home directory."""
 
 
 class ContextFileKind(Struct, frozen=True):
-    """A kind of context file: its name, and its paths in a folder, the preferred one first.
+    """A kind of context file: its name, and its paths within a folder, the preferred one first.
 
-    Only the first existing path in `candidates` is used, but everything that matches `patterns`. `users` is where the
-    agent it is written for stores the user's own file, in the user's home.
+    Of `candidates`, only the first existing path is used; of `patterns`, everything that matches. `users` is where, in
+    the user's home directory, the agent for which this kind is written keeps the user's own file.
     """
 
     name: str
@@ -33,9 +33,9 @@ class ContextFileKind(Struct, frozen=True):
 
 
 class SearchScope(Struct, frozen=True):
-    """The folders to collect context from: a working directory, other folders, and the user's own folder.
+    """The folders from which to collect context: a working directory, additional folders, and the user's own folder.
 
-    Files `shut` by rules are excluded.
+    Files that rules deny (`shut`) are excluded.
     """
 
     cwd: str
@@ -45,7 +45,7 @@ class SearchScope(Struct, frozen=True):
 
 
 class ContextCandidate(Struct, frozen=True):
-    """A file that may be used: `root` is the folder its links may not leave, `label` its display name."""
+    """A file that may be used: `root` is the folder that its links must not leave, and `label` is its display name."""
 
     path: Path
     root: Path
@@ -60,7 +60,7 @@ def load_kinds() -> tuple[ContextFileKind, ...]:
 
 
 def is_context_file(path: str) -> bool:
-    """Return whether a file's name makes it a context file."""
+    """Return whether a file counts as a context file by its name."""
     where = PurePath(path)
     names = (name for kind in load_kinds() for name in (*kind.candidates, *kind.patterns))
     return any(where.match(name) for name in names)
@@ -72,7 +72,7 @@ def main_root(place: SearchScope) -> Path:
 
 
 def candidates(place: SearchScope) -> Iterator[ContextCandidate]:
-    """Yield the files to check, farthest first: the user's own, those of other folders, the path down.
+    """Yield the files to check, the farthest first: the user's own, those of additional folders, those on the path.
 
     Of the user's own files, those written for other agents come before those for this one.
     """
@@ -90,7 +90,7 @@ def candidates(place: SearchScope) -> Iterator[ContextCandidate]:
 
 
 def candidates_in(place: SearchScope, folders: Sequence[Path]) -> Iterator[ContextCandidate]:
-    """Yield the files to check in some folders, skipping missing ones and those outside the roots."""
+    """Yield the files to check in the given folders, skipping missing ones and those outside the roots."""
     main = main_root(place)
     roots = [main, *(root for _, root in _ends(place))]
     for folder in folders:
@@ -102,7 +102,7 @@ def candidates_in(place: SearchScope, folders: Sequence[Path]) -> Iterator[Conte
 
 
 def folders_below(place: SearchScope, folders: Iterable[str]) -> list[Path]:
-    """Return the folders on the paths to some folders, within the roots, except those above the working directory."""
+    """Return the folders on the paths to the given ones, within the roots and not above the working directory."""
     ends = tuple(_ends(place))
     above = {each for end, _ in ends for each in (end, *end.parents)}
     roots = {root for _, root in ends}
@@ -111,16 +111,16 @@ def folders_below(place: SearchScope, folders: Iterable[str]) -> list[Path]:
 
 
 def _ends(place: SearchScope) -> Iterator[tuple[Path, Path]]:
-    """Yield the working directory and the additional folders, each with its root, with links resolved."""
+    """Yield the working directory and the additional folders, each with its root; links are resolved."""
     for each in (place.cwd, *place.more_roots):
         folder = Path(os.path.realpath(each))
         yield folder, find_root(folder)
 
 
 def _users(place: SearchScope) -> Iterator[ContextCandidate]:
-    """Yield the user's files for all projects, from the locations that other agents use.
+    """Yield the user's files that apply to all projects, from the locations that other agents use.
 
-    Their links may lead anywhere in the home folder.
+    Their links may lead anywhere in the home directory.
     """
     home = Path(place.home)
     if home.name != USUAL_HOME:
@@ -155,7 +155,7 @@ def _way_down(folder: Path, root: Path) -> Sequence[Path]:
 
 
 def files_in(folder: Path) -> Iterator[Path]:
-    """Yield the context files directly in a folder, of every kind."""
+    """Yield the context files of every kind directly in a folder."""
     try:
         present = frozenset(os.listdir(folder))
     except OSError:

@@ -1,6 +1,6 @@
-"""Report what changed in the context files while a session is open.
+"""Report changes to the context files while a session is open.
 
-What was shown stays unchanged in the prompt; updates are appended.
+The prompt keeps what was shown first; updates are appended.
 """
 
 import os
@@ -42,16 +42,16 @@ MAX_FOLDERS: Final = 400
 
 
 class ContextUpdate(Struct, frozen=True):
-    """An update: `text` for the model (empty if it need not know), `told` for the user."""
+    """An update: `text` for the model (empty if it need not know), and `told` for the user."""
 
     text: str
     told: str
 
 
 class WithheldFile(Struct, frozen=True):
-    """A file not used until the user approves it: `file` is its path on disk, `text` all that would be used.
+    """A file that is not used until the user approves it: its path on disk (`file`) and all of its `text`.
 
-    `old_block` is how the model was last shown it, or None if it was not.
+    `old_block` is the form in which the model was last shown it, or None if it was not.
     """
 
     path: str
@@ -81,26 +81,26 @@ class ContextUpdates:
         self._at_first: frozenset[tuple[str, int, int]] = frozenset()
         self._refused: frozenset[FileRefusal] = frozenset()
         self.imports: Mapping[str, str] = {}
-        """The imports of the files in use: real path to importer name."""
+        """The imports of the files in use: each file's real path with the name of the importer."""
 
     def begin(self, place: SearchScope, shown: Mapping[str, str]) -> None:
-        """Treat the current files as known: they are `shown` to the model, and the user learns which are not used."""
+        """Treat the current files as known: the model has been `shown` them, and the user knows which are unused."""
         self._known = frozenset(shown)
         self._mark = self._look_at(place)
         self._at_first = frozenset(self._mark)
 
     def allow(self, allowed: frozenset[str]) -> None:
-        """Set what the user allows now (`allowed_texts`); if that changed, everything is checked again."""
+        """Set what the user allows now (`allowed_texts`); if that has changed, everything is checked again."""
         if allowed != self._allowed:
             self._allowed = allowed
             self.forget()
 
     def forget(self) -> None:
-        """Compare everything again, such as after the conversation lost what the model was shown."""
+        """Compare everything again, for example because the conversation lost what the model was shown."""
         self._mark = None
 
     def set_aside(self, digest: str) -> None:
-        """Stop asking about this content, since nobody can answer."""
+        """Stop asking about this content, because nobody can answer."""
         self._set_aside.add(digest)
 
     def look(
@@ -110,9 +110,9 @@ class ContextUpdates:
         touched: Iterable[str],
         consent: Consent,
     ) -> tuple[list[ContextUpdate], list[WithheldFile]]:
-        """Return the updates, and whatever is withheld until someone answers.
+        """Return the updates, and the files that are withheld until someone answers.
 
-        `shown` returns the files as the model was shown them; `touched` lists the files it worked with.
+        `shown` returns the files as the model was shown them; `touched` lists the files with which it has worked.
         """
         is_fresh = self._come_to(place, touched)
         mark = self._look_at(place)
@@ -129,7 +129,7 @@ class ContextUpdates:
     def _gather(
         self, place: SearchScope, before: Mapping[str, str], consent: Consent
     ) -> tuple[ContextFiles, ContextFiles]:
-        """Read the usable files; a file that was already shown is always usable."""
+        """Read the usable files; a file that has already been shown is always usable."""
         while True:
             gathered = collect_context(place, allowed=self._allowed, admits=self._admits(consent))
             below = collect_context_below(place, self._below, self._allowed, self._admits(consent))
@@ -209,7 +209,7 @@ class ContextUpdates:
     def _not_used(
         self, place: SearchScope, refused: frozenset[FileRefusal], before: Mapping[str, str]
     ) -> Iterator[ContextUpdate]:
-        """Report files that are not used, each once; those at the start were already reported."""
+        """Report files that are not used, once each; those at the start have already been reported."""
         new = refused - self._refused
         self._refused = refused
         told = {path for path, *stamp in self._look_at(place) if (path, *stamp) in self._at_first}
@@ -218,7 +218,7 @@ class ContextUpdates:
                 yield ContextUpdate("", f"{refusal.path} is not used: {refusal.why}")
 
     def _come_to(self, place: SearchScope, touched: Iterable[str]) -> bool:
-        """Record the folders of touched files; return whether any is new to the model."""
+        """Record the folders of files the model has worked with; return whether any of them is new to it."""
         new = {os.path.dirname(path) for path in touched} - self._touched
         if not new or len(self._touched) > MAX_FOLDERS:
             return False
@@ -246,7 +246,7 @@ def shown_files(texts: Iterable[str]) -> dict[str, str]:
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the files that some text shows, each with its heading and everything between its fences."""
+    """Yield the files that a text shows, each with its heading and everything between its fences."""
     lines = text.split("\n")
     at = 0
     while at + 1 < len(lines):

@@ -9,7 +9,7 @@ from hermes_acp.core.messages import Effort
 
 
 class AvailableModel(Struct, frozen=True):
-    """A model that can be chosen, and its reasoning levels."""
+    """A model that can be chosen, with its reasoning levels."""
 
     provider: str
     model: str
@@ -19,7 +19,7 @@ class AvailableModel(Struct, frozen=True):
 class AvailableOptions(Struct, frozen=True):
     """The models and backends that can be chosen, the configured one first; empty until known.
 
-    `allows_bypass`: the mode that never asks may be chosen.
+    `allows_bypass` means that the mode that never asks may be chosen.
     """
 
     models: tuple[AvailableModel, ...] = ()
@@ -28,9 +28,9 @@ class AvailableOptions(Struct, frozen=True):
 
 
 def chosen_model(options: Options, offers: Sequence[AvailableModel]) -> AvailableModel | None:
-    """Return the model that a session's options name; by default the first, which is the configured one.
+    """Return the model that a session's options name, or by default the first, which is the configured one.
 
-    Return None until a model is known.
+    Returns None until a model is known.
     """
     if not offers:
         return None

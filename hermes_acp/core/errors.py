@@ -1,4 +1,4 @@
-"""The errors of this program; each has a stable code, and an exit code for headless runs."""
+"""The errors of this program; each has a stable code and an exit code for headless runs."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -7,9 +7,10 @@ from hermes_acp.core.exit_codes import ExitCode
 
 
 class HermesError(Exception):
-    """A failure with a stable code, a one-sentence message for people, and a hint on what to do.
+    """A failure with a stable code, a one-sentence message for people, and a hint about what to do.
 
-    `message` says what happened and with which value; `hint` says what to do about it. Neither may contain a secret.
+    `message` says what happened, including the value involved; `hint` says what to do about it. Neither may contain a
+    secret.
     """
 
     code: ClassVar[str] = "error"
@@ -22,12 +23,12 @@ class HermesError(Exception):
         self.retryable = retryable
 
     def sentence(self) -> str:
-        """Return the message and the hint as one text."""
+        """Return the message and the hint as a single text."""
         return f"{self.message} {self.hint}".strip()
 
 
 class UserError(HermesError):
-    """The configuration or the request is wrong. Retrying does not help."""
+    """The configuration or the request is invalid. Retrying does not help."""
 
     code = "user_must_act"
     exit_code = ExitCode.USAGE
@@ -46,7 +47,7 @@ class AuthRequired(UserError):
 
 
 class SessionNotFound(UserError):
-    """The session does not exist, or is not open but must be."""
+    """The session does not exist, or it must be open but is not."""
 
     code = "not_found"
 
@@ -98,7 +99,7 @@ class ModelTimeout(ModelUnavailable):
 
 
 class RateLimited(ModelError):
-    """The endpoint limits the rate of requests. `retry_after_s` is the wait it requested, if any."""
+    """The endpoint rejected the request because of its rate limit. `retry_after_s` is the wait it asked for, if any."""
 
     code = "rate_limited"
 
@@ -138,7 +139,7 @@ class BadReply(ModelError):
 
 
 class WorkspaceError(HermesError):
-    """A file operation or command failed. Usually the model sees this as an outcome."""
+    """A file operation or command failed. The model usually sees this as the outcome of a call."""
 
     code = "workspace_trouble"
 
@@ -169,7 +170,7 @@ class StorageError(HermesError):
 
 
 class RecordTakenOver(StorageError):
-    """Another machine holds a record that this process held, so nothing can be added to it here."""
+    """Another machine has taken over a record that this process held, so it can no longer be appended to here."""
 
 
 class NotificationError(HermesError):
@@ -179,7 +180,7 @@ class NotificationError(HermesError):
 
 
 class TrainingError(HermesError):
-    """Training failed: its data, its model or the trainer itself cannot be used."""
+    """Training failed: its data, its model or the trainer cannot be used."""
 
     code = "training_failed"
 
@@ -191,7 +192,7 @@ class InternalError(HermesError):
 
 
 def exit_code_of(code: str) -> int:
-    """Return the exit code for an error's stable code, such as an agent reports; 1 for an unknown one."""
+    """Return the exit code for an error's stable code, such as one reported by an agent; 1 if the code is unknown."""
     return next((each.exit_code for each in _families(HermesError) if each.code == code), ExitCode.FAILED)
 
 
@@ -202,6 +203,6 @@ def _families(error: type[HermesError]) -> Iterator[type[HermesError]]:
 
 
 def first_error(error: BaseException) -> BaseException:
-    """Return the error itself, or the first one in an exception group."""
+    """Return the error itself or, for an exception group, the first error in it."""
     inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
     return first_error(inner[0]) if inner else error

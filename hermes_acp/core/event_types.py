@@ -16,7 +16,7 @@ Speaker = Literal["user", "agent", "tool", "title"]
 
 
 Capability = Literal["files", "network", "processes", "memory", "delegation"]
-"""What a tool may touch; a call with effects beyond its tool's capabilities never runs."""
+"""What a tool may access; a call whose effects exceed its tool's capabilities never runs."""
 
 
 CallStatus = Literal["completed", "failed", "cancelled"]
@@ -43,7 +43,7 @@ ExitReason = Literal[
 
 
 class Location(Struct, frozen=True):
-    """A location that a call concerns: an absolute path and, if known, a line (from 1)."""
+    """A location that a call refers to: an absolute path and, if known, a line (counted from 1)."""
 
     path: str
     line: int | None = None
@@ -52,8 +52,8 @@ class Location(Struct, frozen=True):
 class Diff(Struct, frozen=True, omit_defaults=True):
     """A file before and after. `old_text` is null for a new file; `new_text` is empty for a deleted one.
 
-    For a large file, the texts contain only the changed part, which starts at `first_line` (from 1). `is_masked`:
-    secrets were removed from the texts, so they differ from the file.
+    For a large file, the texts contain only the changed part, which starts at `first_line` (counted from 1). If
+    `is_masked` is set, secrets were removed from the texts, so they differ from the file.
     """
 
     path: str
@@ -65,7 +65,7 @@ class Diff(Struct, frozen=True, omit_defaults=True):
 
 
 class HunkSpan(Struct, frozen=True, gc=False):
-    """The position of a hunk: its start and number of lines in the text before and after. Lines count from 0."""
+    """The position of a hunk: its start and number of lines in the text before and after. Lines are counted from 0."""
 
     old_start: int
     old_count: int
@@ -74,11 +74,11 @@ class HunkSpan(Struct, frozen=True, gc=False):
 
 
 class EditsJudged(Struct, frozen=True, gc=False, tag="edits_judged"):
-    """The user accepted or rejected hunks, in one file, of edits that were made without asking.
+    """The user accepted or rejected hunks of edits that were made to a file without approval.
 
     `spans` lists the hunks. If `has_followed` is set, the review first adopted later changes that others made to the
-    file, whose text is then `followed` (null if the file does not exist). `parts` describe the rejected hunks to the
-    model.
+    file; `followed` is then the resulting text (null if the file does not exist). `parts` describes the rejected hunks
+    to the model.
     """
 
     path: str
@@ -90,7 +90,7 @@ class EditsJudged(Struct, frozen=True, gc=False, tag="edits_judged"):
 
 
 class FileVersion(Struct, frozen=True):
-    """The content of a file (absolute path) at one moment, as a digest of its bytes."""
+    """The content of a file (absolute path) at one point in time, as a digest of its bytes."""
 
     path: str
     digest: str
@@ -111,10 +111,10 @@ class PlanChanged(Struct, frozen=True, gc=False, tag="plan_changed"):
 
 
 class ToolsOffered(Struct, frozen=True, gc=False, tag="tools_offered"):
-    """The tools in the model's requests changed. `digest` is the SHA-256 of their schemas.
+    """The tools in requests to the model changed. `digest` is the SHA-256 of their schemas.
 
-    The schemas are in `tool-schemas/DIGEST.json` in the home folder, one copy for all sessions. `version` is that of
-    the program.
+    The schemas are in `tool-schemas/DIGEST.json` in the home folder, one copy for all sessions. `version` is the
+    version of the program.
     """
 
     digest: str
@@ -126,11 +126,11 @@ EffectKind = Literal[
 ]
 WarningKind = Literal["deletes", "publishes", "reaches"]
 WARNING_EFFECTS: Final[tuple[WarningKind, ...]] = ("deletes", "publishes", "reaches")
-"""The effects of which a user is warned, and which no lasting answer allows."""
+"""The effects about which the user is warned, and which an "always" answer does not cover."""
 
 
 class CallEffect(Struct, frozen=True):
-    """One kind of effect that a call would have, as shown to the user, and what it would affect.
+    """One kind of effect that a call would have, as shown to the user, with the targets it would affect.
 
     Paths in the session's working directory are relative to it. `targets` is empty if they are not known.
     """
@@ -140,9 +140,9 @@ class CallEffect(Struct, frozen=True):
 
 
 class Grant(Struct, frozen=True):
-    """A standing answer for one `kind` of effect on one exact `subject`.
+    """An "always" answer for one `kind` of effect on one exact `subject`.
 
-    If it has a `state`, it is valid only while everything the subject depends on is unchanged.
+    If it has a `state`, it is valid only while everything that the subject depends on is unchanged.
     """
 
     kind: Literal["write", "delete", "run", "reach", "call"]
@@ -152,7 +152,7 @@ class Grant(Struct, frozen=True):
 
 
 class GrantsRevoked(Struct, frozen=True, gc=False, tag="grants_revoked"):
-    """The user revoked standing answers of this session."""
+    """The user revoked "always" answers in this session."""
 
     grants: tuple[Grant, ...]
 
@@ -173,8 +173,8 @@ class Options(Struct, frozen=True):
 
 
 Surface = Literal["", "editor", "terminal", "headless", "chat", "voice"]
-"""Where a session started: in an editor, in the terminal's chat, without a person who waits (`run`, runs, programs), in
-a chat app, or in a client that reads answers aloud. Empty if that is not known.
+"""Where a session started: in an editor, in the terminal chat, without a person waiting for it (`run`, runs, programs),
+in a chat app, or in a client that reads answers aloud. Empty if unknown.
 """
 
 PermissionAnswer = Literal[
@@ -203,7 +203,7 @@ class SessionImported(Struct, frozen=True, gc=False, tag="session_imported"):
     """Everything before this event was imported; `digest` is the SHA-256 of the imported document.
 
     The conversation is kept, in the folder `cwd`. Modes, options, answers, folders, the system prompt, open calls and
-    reviews before this event have no effect.
+    reviews from before this event have no effect.
     """
 
     digest: str

@@ -1,6 +1,6 @@
-"""The events of a session: one closed union. Each is recorded first and shown afterwards.
+"""The events of a session, as a closed union. Each is recorded first and shown afterwards.
 
-Replaying them rebuilds a session. They hold no cycles (`gc=False`). Their docstrings are the text of the reference.
+Replaying them rebuilds a session. They contain no cycles (`gc=False`). Their docstrings become the reference.
 """
 
 from typing import Literal, TypeVar
@@ -48,7 +48,7 @@ class RootsChanged(Struct, frozen=True, gc=False, tag="roots_changed"):
 
 
 class PromptFrozen(Struct, frozen=True, gc=False, tag="prompt_frozen"):
-    """The system prompt of the whole session, most stable layers first; its assembly started at `began_at`."""
+    """The session's system prompt was fixed; its most stable layers come first. Its assembly started at `began_at`."""
 
     layers: tuple[str, ...]
     began_at: float = 0.0
@@ -62,7 +62,7 @@ class InstructionsGiven(Struct, frozen=True, gc=False, tag="instructions_given")
 
 
 class ModeChanged(Struct, frozen=True, gc=False, tag="mode_changed"):
-    """The permission mode changed, which determines what needs approval."""
+    """The permission mode, which determines what needs approval, changed."""
 
     mode: Mode
 
@@ -86,7 +86,7 @@ class ArchiveChanged(Struct, frozen=True, gc=False, tag="archive_changed"):
 
 
 class TurnStarted(Struct, frozen=True, gc=False, tag="turn_started"):
-    """A prompt was accepted, for a run if `run_id` is set. `goes_on`: the last turn is resumed.
+    """A prompt was accepted; if `run_id` is set, it belongs to a run. If `goes_on` is set, the last turn is resumed.
 
     `trace_parent` names the external span that the turn is part of, as a W3C `traceparent`.
     """
@@ -105,9 +105,9 @@ class UserSaid(Struct, frozen=True, gc=False, tag="user_said"):
 
 
 class NoteAdded(Struct, frozen=True, gc=False, tag="note_added"):
-    """A note for the model. `tells_edits`: it is about edits under review. `is_outcome`: it is the turn's result.
+    """A note for the model. `tells_edits`: it reports edits under review. `is_outcome`: it is the result of the turn.
 
-    `undone` lists the turns whose changes the user just undid.
+    `undone` lists the turns whose changes the user has just undone.
     """
 
     text: str
@@ -140,7 +140,7 @@ class CommandAnswered(Struct, frozen=True, gc=False, tag="command_answered"):
 
 
 class CommandsChanged(Struct, frozen=True, gc=False, tag="commands_changed"):
-    """The list of slash commands changed. Not in the transcript."""
+    """The list of slash commands changed. This event is not in the transcript."""
 
 
 class StepEnded(Struct, frozen=True, gc=False, tag="step_ended"):
@@ -156,7 +156,7 @@ class StepEnded(Struct, frozen=True, gc=False, tag="step_ended"):
 
 
 class StepFailed(Struct, frozen=True, gc=False, tag="step_failed"):
-    """A model call failed. If `retried`, it is repeated, and the model no longer sees what it said.
+    """A model call failed. If `retried` is set, it is repeated, and the model no longer sees what it said.
 
     `error` is for people, `error_code` for programs.
     """
@@ -171,7 +171,7 @@ class StepFailed(Struct, frozen=True, gc=False, tag="step_failed"):
 
 
 class CompactionStarted(Struct, frozen=True, gc=False, tag="compaction_started"):
-    """Compaction of the older part of the conversation started. `again`: this is a second attempt.
+    """Compaction of the older part of the conversation started. If `again` is set, this is a second attempt.
 
     `why`: the context `window` is filling up, the endpoint reported that it is `full`, or the user `asked`.
     """
@@ -193,7 +193,7 @@ class HistoryCompacted(Struct, frozen=True, gc=False, tag="history_compacted"):
 
     `summary` replaces the first `replaced` messages, except those at the indexes in `carried`. The outcomes of the
     calls in `shortened` are cut to `shortened_characters`. Without a summary, nothing else changed. `tokens_before` and
-    `tokens_after` are estimates. `usage`, `provider`, `model` and `timing` are those of the summary.
+    `tokens_after` are estimates. `usage`, `provider`, `model` and `timing` are those of the request for the summary.
     """
 
     compaction_id: str
@@ -219,10 +219,10 @@ class CompactionFailed(Struct, frozen=True, gc=False, tag="compaction_failed"):
 
 
 class CallProposed(Struct, frozen=True, gc=False, tag="call_proposed"):
-    """A tool call was parsed: what it does, what it would touch and what it would change.
+    """A tool call was parsed: what it does, what it would access and what it would change.
 
-    A call made by another call is `within` that call; a post-turn review is `within` its turn. Only in questions: the
-    reason for asking (`why`) and what the call would do (`effects`).
+    `within` is the call that made this one or, for a post-turn review, the reviewed turn. `why` (the reason for asking)
+    and `effects` (what the call would do) are set only in questions.
     """
 
     call_id: str
@@ -238,7 +238,7 @@ class CallProposed(Struct, frozen=True, gc=False, tag="call_proposed"):
 
 
 class PermissionAsked(Struct, frozen=True, gc=False, tag="permission_asked"):
-    """A call needs the user's approval: the reason (`why`) and what the call would do (`effects`)."""
+    """A call needs the user's approval: `why` is the reason, and `effects` is what the call would do."""
 
     call_id: str
     why: str = ""
@@ -246,7 +246,7 @@ class PermissionAsked(Struct, frozen=True, gc=False, tag="permission_asked"):
 
 
 class PermissionAnswered(Struct, frozen=True, gc=False, tag="permission_answered"):
-    """The answer of the client named `by`; `contents` are SHA-256 digests of the context files it was shown in full."""
+    """The answer of client `by`; `contents` lists SHA-256 digests of the context files it was shown in full."""
 
     call_id: str
     answer: PermissionAnswer
@@ -259,7 +259,7 @@ class PermissionAnswered(Struct, frozen=True, gc=False, tag="permission_answered
 class CallStarted(Struct, frozen=True, gc=False, tag="call_started"):
     """A call is about to have effects. Recorded before the first of them.
 
-    `is_repeatable`: running the call twice has the same effect as running it once.
+    `is_repeatable` means that running the call twice has the same effect as running it once.
     """
 
     call_id: str
@@ -267,7 +267,7 @@ class CallStarted(Struct, frozen=True, gc=False, tag="call_started"):
 
 
 class CallProgressed(Struct, frozen=True, gc=False, tag="call_progressed"):
-    """The last few kilobytes of a running call's output, or the ID of the editor's terminal that shows the output."""
+    """The last few kilobytes of a running call's output, or the ID of the editor terminal that shows the output."""
 
     call_id: str
     text: str = ""
@@ -275,11 +275,11 @@ class CallProgressed(Struct, frozen=True, gc=False, tag="call_progressed"):
 
 
 class CallEnded(Struct, frozen=True, gc=False, tag="call_ended"):
-    """The outcome of a call; every call has exactly one. The model reads `text`, `parts` and, alone, `advice`.
+    """The outcome of a call; every call has exactly one. The model reads `text` and `parts`; only it reads `advice`.
 
-    `exit_code` is the exit code of a command, `signal` the signal that killed it. The first `output_characters` of
-    `text` are the command's own output; the remaining text says how it ended. `seen` holds digests of the files as the
-    model now knows them. `terminal_id` is the editor's terminal that showed the call.
+    `exit_code` is the exit code of a command, and `signal` is the signal that killed it. The first `output_characters`
+    of `text` are the command's own output; the rest says how it ended. `seen` contains digests of the files as the
+    model now knows them. `terminal_id` is the editor terminal that showed the call.
     """
 
     call_id: str
@@ -301,7 +301,7 @@ class CallEnded(Struct, frozen=True, gc=False, tag="call_ended"):
 class EditDrafted(Struct, frozen=True, gc=False, tag="edit_drafted"):
     """The part of an edit that the model has written so far. Only for editors that show drafts; not in the transcript.
 
-    `path` is as the model wrote it. Without `old_text`, the edit writes the whole file.
+    `path` is as the model wrote it. Without `old_text`, the edit replaces the whole file.
     """
 
     call_id: str
@@ -320,7 +320,7 @@ class UsageChanged(Struct, frozen=True, gc=False, tag="usage_changed"):
 
 
 class ChildChanged(Struct, frozen=True, gc=False, tag="child_changed"):
-    """A child agent started work for a call or, with a `reason`, ended. `child_id` is its session."""
+    """A child agent started work for a call or, if there is a `reason`, ended. `child_id` is its session."""
 
     call_id: str
     child_id: str
@@ -331,7 +331,7 @@ class ChildChanged(Struct, frozen=True, gc=False, tag="child_changed"):
 
 
 class ChildReported(Struct, frozen=True, gc=False, tag="child_reported"):
-    """An event of a child agent's session. Only in the stream; it is recorded in the child's transcript."""
+    """An event from a child agent's session. It is only streamed; the child's own transcript records it."""
 
     child_id: str
     event: "Event"
@@ -345,7 +345,7 @@ class Noticed(Struct, frozen=True, gc=False, tag="noticed"):
 
 
 class TurnEnded(Struct, frozen=True, gc=False, tag="turn_ended"):
-    """The reason the turn stopped, and what it used. `sentence` is for the user. A null `cost_usd` means unknown."""
+    """A turn ended: why it stopped, and what it used. `sentence` is for the user. A null `cost_usd` means unknown."""
 
     turn_id: str
     reason: ExitReason

@@ -1,6 +1,6 @@
-"""The exit codes of every command.
+"""The exit codes of all commands.
 
-Source: 2 as in argparse; 75 is EX_TEMPFAIL of sysexits.h; 124 as in timeout(1); 128 plus the signal number as in
+Sources: 2 as in argparse; 75 is EX_TEMPFAIL from sysexits.h; 124 as in timeout(1); 128 plus the signal number as in
 shells.
 """
 
@@ -8,7 +8,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """How a process ended."""
+    """The exit code of a process."""
 
     DONE = 0
     FAILED = 1

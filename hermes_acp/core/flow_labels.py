@@ -1,7 +1,7 @@
-"""Information-flow labels of a session: the untrusted text and private data that it has read.
+"""Information-flow labels for a session: the untrusted text and private data that it has read.
 
-A session's exposure only grows. It is a fold of the session's events, so it is the same after a restart, in a resumed
-session and in a fork. Only a new session starts without exposure.
+A session's exposure only grows. It is derived from the session's events, so it is the same after a restart, in a
+resumed session and in a fork. Only a new session starts without exposure.
 """
 
 from collections.abc import Iterable
@@ -12,15 +12,16 @@ from msgspec import Struct
 from hermes_acp.core.event_types import Mode
 
 Label = Literal["untrusted", "private", "secret"]
-"""`untrusted`: text written by neither the user nor their workspace. `private`: notes and earlier sessions of this
-folder. `secret`: protected files and sessions of other folders.
+"""`untrusted`: text written neither by the user nor by their workspace.
+
+`private`: notes and earlier sessions of this folder. `secret`: protected files and sessions of other folders.
 """
 MAX_NAMED: Final = 2
 MAX_LISTED: Final = 10
 
 
 class Source(Struct, frozen=True):
-    """Something that a session has read. `name` is shown to people, such as a URL or a path."""
+    """Something that a session has read. `name`, such as a URL or path, is shown to people."""
 
     label: Label
     name: str
@@ -36,7 +37,7 @@ SERVER_LISTS: Final = Source("untrusted", "lists of MCP servers")
 class SourcesRead(Struct, frozen=True, gc=False, tag="sources_read"):
     """The session is about to read untrusted text or private data for the first time.
 
-    `call_id` is the call that reads it, or empty if it is not a call of this session.
+    `call_id` is the call that reads it, or empty if no call of this session does.
     """
 
     sources: tuple[Source, ...]
@@ -44,19 +45,19 @@ class SourcesRead(Struct, frozen=True, gc=False, tag="sources_read"):
 
 
 class Exposure(Struct, frozen=True):
-    """What a session has read so far, by label, oldest first."""
+    """What a session has read so far, by label, the oldest first."""
 
     untrusted: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
     secret: tuple[str, ...] = ()
 
     def including(self, sources: Iterable[Source]) -> "Exposure":
-        """Return the exposure including more sources."""
+        """Return this exposure extended by more sources."""
         known = dict.fromkeys((*self.sources(), *sources))
         return Exposure(_names(known, "untrusted"), _names(known, "private"), _names(known, "secret"))
 
     def sources(self) -> tuple[Source, ...]:
-        """List all sources."""
+        """All sources."""
         return (
             *(Source("untrusted", name) for name in self.untrusted),
             *(Source("private", name) for name in self.private),
@@ -64,7 +65,7 @@ class Exposure(Struct, frozen=True):
         )
 
     def missing(self, sources: Iterable[Source]) -> tuple[Source, ...]:
-        """List the sources that are not included yet, each once."""
+        """Return the given sources that are not included yet, without duplicates."""
         known = frozenset(self.sources())
         return tuple(source for source in dict.fromkeys(sources) if source not in known)
 
@@ -72,19 +73,19 @@ class Exposure(Struct, frozen=True):
         """Return whether sending data out needs approval.
 
         In `auto` mode, untrusted text alone requires it; in other modes, untrusted text together with private data
-        does. Secrets always do: any file of a workspace may tell the model to send them.
+        does. Secrets always require it, because any file in a workspace might tell the model to send them.
         """
         return bool(self.secret or (self.untrusted and (self.private or mode == "auto")))
 
     def reason(self) -> str:
-        """Name the latest sources, as the reason for a question."""
+        """Name the most recent sources as the reason for a question."""
         kept = (*self.private, *self.secret)
         named = [_listed(names, MAX_NAMED) for names in (self.untrusted, kept) if names]
         return f"this session has read {' and '.join(named)}"
 
 
 def status_rows(exposure: Exposure) -> list[tuple[str, str]]:
-    """Return the rows of a status report about the session's sources."""
+    """Return the rows of a status report that list the session's sources."""
     rows = (
         ("Untrusted sources read", exposure.untrusted),
         ("Private data read", (*exposure.private, *exposure.secret)),

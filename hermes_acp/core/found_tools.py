@@ -1,6 +1,6 @@
-"""The result of a search for tools: one tool per line, as JSON, with its parameters.
+"""Format and parse the result of a tool search: one tool per line, as JSON, with its parameters.
 
-The tool that searches writes it. Vendors that load tools on demand are sent the names in it instead.
+The search tool writes this result. Vendors that load tools on demand are sent the tool names in it instead.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ class _Name(Struct, frozen=True):
 
 
 def found_tools_text(schemas: Sequence[ToolSchema], further: Sequence[str]) -> str:
-    """Return the result for some tools; `further` lists the names of less likely ones."""
+    """Return the search result for some tools; `further` lists the names of less likely ones."""
     lines = [HEAD, *(msgspec.json.encode(schema).decode() for schema in schemas)]
     if further:
         lines.append(f"[Less likely: {', '.join(further)}]")
@@ -29,7 +29,7 @@ def found_tools_text(schemas: Sequence[ToolSchema], further: Sequence[str]) -> s
 
 
 def found_names(message: Message) -> list[str]:
-    """Return the names of the tools in a message, if it is the result of a search."""
+    """Return the names of the tools in a message if it is the result of a tool search."""
     if not isinstance(message, ToolMessage) or message.name != TOOL_SEARCH or message.is_error:
         return []
     names: list[str] = []

@@ -1,4 +1,4 @@
-"""Hunks: the line differences between two texts, and how to apply and revert them one by one.
+"""Hunks: the line-based differences between two texts, and how to apply and revert them one by one.
 
 Lines are split at line feeds only, so splitting and joining is lossless.
 """
@@ -9,12 +9,12 @@ from typing import Final
 from msgspec import Struct
 
 MAX_COMPARED_LINES: Final = 3_000
-"""A larger change is one hunk: nobody reviews it piece by piece."""
+"""The maximum number of lines to compare; a larger change is one hunk, because nobody reviews it piece by piece."""
 SHOWN_LINES: Final = 12
 
 
 class Hunk(Struct, frozen=True):
-    """A change: `old_lines` at `old_start` (from 0) become `new_lines` at `new_start` in the new text."""
+    """A change: `old_lines` at `old_start` (counted from 0) become `new_lines` at `new_start` in the new text."""
 
     old_start: int
     old_lines: tuple[str, ...]
@@ -23,7 +23,7 @@ class Hunk(Struct, frozen=True):
 
 
 class _Block(Struct, frozen=True):
-    """A run of equal lines, and its start in both texts."""
+    """A run of equal lines, with its start in both texts."""
 
     old: int
     new: int
@@ -31,7 +31,7 @@ class _Block(Struct, frozen=True):
 
 
 def diff_hunks(before: str, after: str) -> tuple[Hunk, ...]:
-    """Return the hunks that turn one text into another, in order."""
+    """Return the hunks that turn one text into the other, in order."""
     old, new = before.split("\n"), after.split("\n")
     hunks: list[Hunk] = []
     old_at = new_at = 0
@@ -54,7 +54,7 @@ def apply_hunks(before: str, hunks: Iterable[Hunk]) -> str:
 def revert_hunks(after: str, hunks: Iterable[Hunk], now: str | None = None) -> tuple[str, tuple[Hunk, ...]]:
     """Return the new text with some hunks reverted, and the hunks that could not be reverted.
 
-    If the text is `now` different, a hunk is reverted only if its new lines are still there unchanged.
+    If the text has changed to `now`, a hunk is reverted only if its new lines are still present unchanged.
     """
     new, lines = after.split("\n"), (after if now is None else now).split("\n")
     blocks = _same(new, lines) if now is not None else (_Block(0, 0, len(new)),)
@@ -79,7 +79,7 @@ def describe_hunk(hunk: Hunk) -> str:
 
 
 def _same(old: Sequence[str], new: Sequence[str]) -> tuple[_Block, ...]:
-    """Return the equal blocks; the common prefix and suffix are skipped before comparing."""
+    """Return the equal blocks; the common prefix and suffix are not compared again."""
     most = min(len(old), len(new))
     head = next((i for i in range(most) if old[i] != new[i]), most)
     tail = next((i for i in range(most - head) if old[-1 - i] != new[-1 - i]), most - head)
@@ -97,7 +97,7 @@ def _same(old: Sequence[str], new: Sequence[str]) -> tuple[_Block, ...]:
 
 
 def _joined(blocks: Iterable[_Block]) -> tuple[_Block, ...]:
-    """Merge adjacent blocks: the lines across their border are unchanged too."""
+    """Merge adjacent blocks, so that no empty change remains between them."""
     joined: list[_Block] = []
     for block in blocks:
         last = joined[-1] if joined else None

@@ -30,7 +30,7 @@ class LinkPart(Struct, frozen=True, gc=False, tag="link"):
 
 
 class ResourcePart(Struct, frozen=True, gc=False, tag="resource"):
-    """A text resource included in full, such as an open file or a selection."""
+    """A text resource whose content is included, such as an open file or a selection."""
 
     uri: str
     text: str
@@ -41,32 +41,32 @@ Part = TextPart | ImagePart | LinkPart | ResourcePart
 
 
 def words_in(parts: Iterable[Part], seam: str = "") -> str:
-    """Return the text of some parts, without attachments."""
+    """Join the text parts with `seam`, leaving out attachments."""
     return seam.join(part.text for part in parts if isinstance(part, TextPart))
 
 
 def typed_words_in(parts: Iterable[Part], seam: str = "") -> str:
-    """Return the text that the user typed, without attachments and without what a slash command inserted."""
+    """Join the text that the user typed, leaving out attachments and anything inserted by a slash command."""
     return words_in((part for part in parts if not (isinstance(part, TextPart) and part.template)), seam)
 
 
 def as_inserted(parts: Iterable[Part], template: str) -> tuple[Part, ...]:
-    """Return the parts that a slash command inserts, marked with the name of its skill or prompt."""
+    """Mark the parts that a slash command inserts with the name of its skill or prompt."""
     return tuple(
         structs.replace(part, template=template) if isinstance(part, TextPart) else part for part in parts
     )
 
 
 UNNAMED: Final = "tool_call"
-"""The name used for a call whose own name could not be read."""
+"""The name given to a call whose own name could not be read."""
 
 
 class ToolCall(Struct, frozen=True, gc=False, omit_defaults=True):
-    """A call as the model wrote it. `arguments` is its JSON text, not checked yet.
+    """A call as the model wrote it. `arguments` is its JSON text, which has not been validated yet.
 
     `signature` is a provider's signature that must be sent back. `id` is unique across all sessions; `vendor_id` is the
-    model's own ID. Earlier versions recorded only `id`. `via` is the tool through which the model made the call, if it
-    is not one of the tools in its requests.
+    model's own ID. Earlier versions recorded only `id`. `via` is the tool through which the model made the call, if the
+    called tool is not in the model's requests.
     """
 
     id: str
@@ -77,7 +77,7 @@ class ToolCall(Struct, frozen=True, gc=False, omit_defaults=True):
     via: str = ""
 
     def as_written(self) -> "ToolCall":
-        """Return the call as the model wrote it."""
+        """Return the call in the form in which the model wrote it."""
         if not self.via:
             return self
         arguments = (
@@ -87,10 +87,10 @@ class ToolCall(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Thought(Struct, frozen=True, gc=False, omit_defaults=True):
-    """Reasoning that some providers require back verbatim, with their signature.
+    """Reasoning that some providers require to be sent back verbatim, with their signature.
 
-    `vendor` is the wire format it was received in, or empty for any. `id` is the provider's ID. `after_calls` is the
-    number of the message's calls that precede it.
+    `vendor` is the wire format in which it was received, or empty for any. `id` is the provider's ID. `after_calls` is
+    the number of the message's calls that precede it.
     """
 
     text: str
@@ -116,7 +116,7 @@ class AssistantMessage(Struct, frozen=True, gc=False, tag="assistant"):
 
 
 class ToolMessage(Struct, frozen=True, gc=False, tag="tool"):
-    """The outcome of one call; every call has exactly one. `parts` accompany the text, such as images."""
+    """The outcome of one call; every call has exactly one. `parts`, such as images, accompany the text."""
 
     call_id: str
     name: str
@@ -143,7 +143,7 @@ class Usage(Struct, frozen=True, gc=False):
 
     @property
     def total_tokens(self) -> int:
-        """The number of input and output tokens."""
+        """The total number of input and output tokens."""
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: "Usage") -> "Usage":
@@ -156,7 +156,10 @@ class Usage(Struct, frozen=True, gc=False):
 
 FinishReason = Literal["stop", "tool_calls", "length", "refusal"]
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-"""How much a model reasons before it answers, lowest first. No model has all levels; see `models.model_catalog`."""
+"""How much a model reasons before it answers, from least to most.
+
+No model has all levels; see `models.model_catalog`.
+"""
 
 
 class ToolSchema(Struct, frozen=True):
@@ -168,10 +171,10 @@ class ToolSchema(Struct, frozen=True):
 
 
 class EncodedHistory(Protocol):
-    """A history in a provider's format, to which messages are added in order."""
+    """A history in a provider's format, to which messages are appended in order."""
 
     def add(self, message: Message) -> None:
-        """Encode one message."""
+        """Encode one message and append it."""
         ...
 
 
@@ -179,10 +182,10 @@ H = TypeVar("H", bound=EncodedHistory)
 
 
 class HistoryEncoding:
-    """A provider's encoding of the history in a session's last request; the next request adds only what is new.
+    """A provider's encoding of the history in a session's last request, so that the next one encodes only new messages.
 
-    Messages are immutable, so the encoding is valid as long as the history starts with the same messages and its
-    `variant`, which covers everything else that it depends on, is the same.
+    Messages are immutable, so the encoding stays valid as long as the history starts with the same messages and
+    `variant`, which covers everything else that the encoding depends on, is unchanged.
     """
 
     def __init__(self) -> None:
@@ -191,12 +194,12 @@ class HistoryEncoding:
         self._encoded: Any = None
 
     def of(self, messages: Sequence[Message], variant: object, begin: Callable[[], H]) -> H:
-        """Return the encoded history; `begin` returns an empty one."""
+        """Return the encoded history; `begin` creates an empty one."""
         known, encoded = len(self._messages), self._encoded
         is_known = self._encoded is not None and variant == self._variant and known <= len(messages)
         if not is_known or any(map(is_not, self._messages, messages)):
             known, encoded = 0, begin()
-        self._encoded = None  # until everything is added
+        self._encoded = None  # valid only once everything has been added
         for message in messages[known:]:
             encoded.add(message)
         self._variant, self._messages, self._encoded = variant, list(messages), encoded
@@ -206,8 +209,8 @@ class HistoryEncoding:
 class ModelRequest(Struct, frozen=True):
     """The request of one step. `system` layers are ordered from stable to volatile and fixed for the session.
 
-    If `effort` is None, the vendor decides; a level that the model lacks becomes the next lower one. `encoding` is
-    the session's. `deferred` tools are not described to the model until it finds them.
+    If `effort` is None, the vendor decides; a level that the model lacks is replaced by the next lower one. `encoding`
+    is that of the session. `deferred` tools are not described to the model until it finds them.
     """
 
     model: str
@@ -221,19 +224,19 @@ class ModelRequest(Struct, frozen=True):
 
 
 class TextFragment(Struct, frozen=True):
-    """A part of the answer, sent as it arrives."""
+    """A part of the answer, delivered as it arrives."""
 
     text: str
 
 
 class ThoughtFragment(Struct, frozen=True):
-    """A part of the reasoning, sent as it arrives."""
+    """A part of the reasoning, delivered as it arrives."""
 
     text: str
 
 
 class CallFragment(Struct, frozen=True):
-    """A part of a tool call's arguments, sent as it arrives; `key` identifies the call within its answer."""
+    """A part of a tool call's arguments, delivered as it arrives; `key` identifies the call within its answer."""
 
     key: str
     name: str
@@ -244,7 +247,7 @@ Fragment = TextFragment | ThoughtFragment | CallFragment
 
 
 class RequestTiming(Struct, frozen=True, gc=False, omit_defaults=True):
-    """When a model request was sent (seconds since the epoch), and how long the answer and its first part took.
+    """When a model request was sent (seconds since the epoch), and how long the whole answer and its first part took.
 
     `first_chunk_s` is None if nothing arrived.
     """

@@ -1,7 +1,7 @@
-"""Plugin folders: every file in the folder is a plugin that exports the same constant.
+"""Plugin folders: every file in such a folder is a plugin that exports the same constant.
 
-The file name is the plugin's public name. A plugin is imported on first use. Installed packages add plugins
-of some kinds by an entry point.
+The file name is the plugin's public name. A plugin is imported on first use. Installed packages can add plugins of some
+kinds through an entry point.
 """
 
 import os
@@ -17,14 +17,14 @@ T = TypeVar("T")
 
 
 class PluginFolder(Generic[T]):
-    """The plugins of one package; each is a module that exports `constant`."""
+    """The plugins in one package; each is a module that exports `constant`."""
 
     def __init__(self, package: str, constant: str) -> None:
         self.package = package
         self.constant = constant
 
     def names(self) -> tuple[str, ...]:
-        """List the plugins' file names, sorted, without importing any."""
+        """Return the plugins' names, sorted, without importing any of them."""
         return self._names
 
     @cached_property
@@ -48,9 +48,9 @@ class PluginFolder(Generic[T]):
 
 
 def open_installed(group: str, name: str, *, kind: str, setting: str) -> Any:
-    """Import what an installed package adds under an entry point group; return None if no package does.
+    """Import what an installed package provides under an entry point group; return None if no package does.
 
-    Errors call it a `kind`, chosen by `setting`. Raises ConfigError.
+    Error messages call it a `kind`, chosen by `setting`. Raises ConfigError.
     """
     from importlib.metadata import entry_points
 

@@ -11,9 +11,9 @@ AccessKind = Literal["any", "read", "write"]
 class Rule(Struct, frozen=True):
     """A decision about everything that matches all its fields; an empty field matches anything.
 
-    `tool` is a glob of tool names, `path` a glob of paths for one kind of `access`, `command` the first words of a
-    simple command, `host` a glob of host names. `source` tells people where the rule is written. A rule that is not the
-    user's own (`is_users`) comes from a workspace.
+    `tool` is a glob for tool names, `path` a glob for paths with one kind of `access`, `command` the first words of a
+    simple command, and `host` a glob for host names. `source` tells people where the rule is written. If `is_users` is
+    false, the rule comes from a workspace rather than from the user.
     """
 
     decision: Decision

@@ -1,6 +1,6 @@
-"""What a tool call would do, stated before it runs: its effects, the proposal and the result.
+"""What a tool call would do, stated before it runs: the effects, the proposal and the result.
 
-A proposal contains exactly the action that was checked and shown: what is approved is what runs.
+A proposal contains exactly the action that was checked and shown, so what is approved is what runs.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -24,28 +24,29 @@ Confinement = Literal["usual", "must", "read_only", "never"]
 
 
 class Reads(Struct, frozen=True):
-    """Reads one path (absolute, links resolved); `secret` names the kind of secret in it, if any."""
+    """Reads a path (absolute, links resolved); `secret` names the kind of secret in it, if any."""
 
     path: str
     secret: str = ""
 
 
 class Writes(Struct, frozen=True):
-    """Creates or changes one path (absolute, links resolved); `secret` names the kind of secret in it, if any."""
+    """Creates or changes a path (absolute, links resolved); `secret` names the kind of secret in it, if any."""
 
     path: str
     secret: str = ""
 
 
 class Deletes(Struct, frozen=True):
-    """Deletes one path (absolute, links resolved), such as the old path of a moved file."""
+    """Deletes a path (absolute, links resolved), for example the old path of a moved file."""
 
     path: str
 
 
 class Reaches(Struct, frozen=True):
-    """Connects to one host (lower case, without a port) for `url`. `is_all_sent`: only a request for exactly that
-    URL is sent.
+    """Connects to a host (lower case, without a port) for `url`.
+
+    `is_all_sent` means that nothing but a request for exactly that URL is sent.
     """
 
     host: str
@@ -56,8 +57,9 @@ class Reaches(Struct, frozen=True):
 class Runs(Struct, frozen=True):
     """Runs a shell command in a directory (absolute); `roots` are the folders it may read without asking.
 
-    `confined`: without approval it runs in a sandbox, where it cannot do harm outside. `leaves_sandbox`: it must run
-    without one even if a sandbox is usual, which always needs approval. `is_remote`: its files are not on this machine.
+    `confined` means that, without approval, it runs in a sandbox, where it cannot do harm outside. `leaves_sandbox`
+    means that it must run without one even where a sandbox is usual, which always needs approval. `is_remote` means
+    that its files are not on this machine.
     """
 
     command: str
@@ -69,10 +71,10 @@ class Runs(Struct, frozen=True):
 
 
 class Calls(Struct, frozen=True):
-    """Calls a tool of an MCP server; only the server knows what that touches.
+    """Calls a tool of an MCP server; only the server knows what that affects.
 
     `has_read_only_hint` is what the server says about the tool: a hint, not a guarantee. `state` identifies the server
-    and its description of the tool: a lasting answer is valid for that state only.
+    and its description of the tool: an "always" answer is valid for that state only.
     """
 
     server: str
@@ -84,8 +86,8 @@ class Calls(Struct, frozen=True):
 class Presses(Struct, frozen=True):
     """Clicks or types on a page in the browser; only the page's server knows what that changes.
 
-    `sends_text`: the page receives text that the model wrote. `uploads` is the file that it receives (absolute, links
-    resolved), if any, and `host` then the page's host.
+    `sends_text` means that the page receives text that the model wrote. `uploads` is the file that the page receives
+    (absolute, links resolved), if any, and `host` is then the page's host.
     """
 
     sends_text: bool = False
@@ -100,10 +102,10 @@ class Recalls(Struct, frozen=True):
 class Remembers(Struct, frozen=True):
     """Changes the agent's own notes, stored at `path`.
 
-    `is_asked`: the user wants to approve each change first. Notes that are `is_user_wide` are shown in all of the
-    user's sessions: no mode writes them without asking. Nor does one write what `is_unsaid`: words that are not the
-    user's, which may come from a file; `found_in` is the call whose result has them, for people. `note` is the text
-    that is stored, `replaced` the text that is removed.
+    `is_asked` means that the user wants to approve each change first. Notes that are `is_user_wide` are shown in all of
+    the user's sessions, so no mode writes them without asking. The same applies to `is_unsaid` notes, whose words are
+    not the user's and may come from a file; `found_in` names, for people, the call whose result contains them. `note`
+    is the text to be stored, and `replaced` the text to be removed.
     """
 
     path: str
@@ -116,10 +118,10 @@ class Remembers(Struct, frozen=True):
 
 
 class Invokes(Struct, frozen=True):
-    """Calls a function of the program that embeds the agent; the program declares what the function may touch.
+    """Calls a function of the program that embeds the agent; that program declares what the function may access.
 
-    There is one effect for each declared `capability`, or one without any. `approval`: whether the program wants each
-    call approved, leaves that to policy, or has approved all calls itself.
+    There is one effect for each declared `capability`, or a single one if none is declared. `approval` says whether the
+    program wants each call approved, leaves that to policy, or has approved all calls itself.
     """
 
     function: str
@@ -131,10 +133,10 @@ Effect = Reads | Writes | Deletes | Runs | Reaches | Presses | Calls | Recalls |
 
 
 class Question(Struct, frozen=True):
-    """A question that only the user can answer: the choices, and whether free text is accepted.
+    """A question that only the user can answer, with its choices and whether free text is accepted.
 
-    With a `url`, the user is asked to do something on that page; with a `form`, a flat JSON Schema of an object, to
-    fill it in.
+    With a `url`, the user is asked to do something on that page; with a `form`, which is a flat JSON Schema of an
+    object, to fill it in.
     """
 
     text: str
@@ -145,9 +147,9 @@ class Question(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """The answer to a question; `text` is empty if a page was opened, `content` is a completed form.
+    """The answer to a question; `text` is empty if a page was opened, and `content` is a completed form.
 
-    `by` names the client that it came from.
+    `by` names the client that gave the answer.
     """
 
     outcome: Literal["answered", "opened", "declined", "dismissed"]
@@ -157,16 +159,16 @@ class Reply(Struct, frozen=True):
 
 
 class Progress(Protocol):
-    """Receives the reports of a running action."""
+    """Receives reports from a running action."""
 
     @property
     def session_id(self) -> str:
-        """The session in which the call runs."""
+        """The ID of the session in which the call runs."""
         ...
 
     @property
     def event_context(self) -> EventContext:
-        """The context of an event now, in the turn that a person prompted."""
+        """The context for an event emitted now, in the turn that a person prompted."""
         ...
 
     @property
@@ -176,12 +178,12 @@ class Progress(Protocol):
 
     @property
     def trace_parent(self) -> str:
-        """The `traceparent` that requests made for the call pass on; empty if it belongs to no trace."""
+        """The `traceparent` that requests made for the call pass on; empty if the call belongs to no trace."""
         ...
 
     @property
     def confinement(self) -> Confinement:
-        """How the call's commands are confined: as policy decided, or as usual if a person approved the call."""
+        """How the call's commands are confined: as policy decided or, if a person approved the call, as usual."""
         ...
 
     def output(self, text: str) -> None:
@@ -197,7 +199,7 @@ class Progress(Protocol):
         ...
 
     def allows(self, *effects: Effect) -> bool:
-        """Return whether policy allows the call additional effects without asking, such as following a redirect."""
+        """Return whether policy allows the call additional effects, such as following a redirect, without asking."""
         ...
 
     async def inquire(self, question: Question) -> Reply | None:
@@ -206,15 +208,16 @@ class Progress(Protocol):
 
 
 class Result(Struct, frozen=True):
-    """The result of an action. `text` is what the model reads; `is_error` marks a failure that it should know about.
+    """The result of an action.
 
-    `advice` is also for the model, and shown to nobody else.
+    `text` is what the model reads; `is_error` marks a failure that the model should know about. `advice` is shown to
+    the model and nobody else.
 
-    `parts` accompany the text, such as images. `seen` holds the current versions of files whose whole content the model
-    knows.
+    `parts`, such as images, accompany the text. `seen` contains the current versions of files whose whole content the
+    model knows.
 
-    For a command, `output_characters` is how much of the text is its own output; the remaining text says how it ended,
-    as do the exit code and `signal`.
+    For a command, `output_characters` is how much of the text is its own output; the rest of the text says how it
+    ended, as do the exit code and `signal`.
     """
 
     text: str
@@ -235,13 +238,13 @@ Action = Callable[[Progress], Awaitable[Result]]
 class Proposal(Struct, frozen=True):
     """A proposed call: a card for the user, effects for policy, and an action to perform.
 
-    The action is stopped after `deadline_s` seconds, excluding the time spent asking a person; None is the default.
-    `replaces` is the current content of files that it would change or delete: a change of content that the model has
-    not read is rejected without asking. `amend` returns the same call with other texts for some of the files it writes,
-    by path; it raises WorkspaceError if that is impossible. If nobody is available, `unasked` runs instead: it stores
-    the call for a person to decide later, and has no effects. If the user was asked and agreed, `approved` runs instead
-    if it is set: the same action, which records that. With `outlives_stop`, what it does cannot be stopped: it may
-    continue after the call was ended.
+    The action is stopped after `deadline_s` seconds, not counting the time spent asking a person; None means the
+    default. `replaces` is the current content of the files that it would change or delete; replacing content that the
+    model has not read is rejected without asking. `amend` returns the same call with different texts for some of the
+    files it writes, by path; it raises WorkspaceError if that is impossible. If nobody is available, `unasked` runs
+    instead: it stores the call for a person to decide on later, and has no effects. If the user was asked and agreed,
+    `approved`, if set, runs instead: it is the same action, and records the approval. `outlives_stop` means that the
+    action cannot be stopped and may continue after the call has ended.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""Names of form fields that ask for secrets.
+"""Recognise the names of form fields that ask for secrets.
 
 Source: Model Context Protocol 2025-11-25, elicitation: servers must not ask for sensitive information in a form.
 """

@@ -1,4 +1,4 @@
-"""Estimate how many tokens of a model's window messages take, from lengths alone: a token is about four bytes."""
+"""Estimate how many tokens of a model's window messages take, from their length alone: a token is about four bytes."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -20,7 +20,7 @@ IMAGE_TOKENS: Final = 1500
 
 
 def estimate_tokens(messages: Iterable[Message]) -> int:
-    """Estimate the tokens of some messages."""
+    """Estimate the tokens of several messages."""
     return sum(map(message_tokens, messages))
 
 
@@ -51,7 +51,7 @@ def _part_tokens(part: Part) -> int:
 
 
 def text_tokens(*texts: str) -> int:
-    """Estimate the tokens of some texts together."""
+    """Estimate the total tokens of several texts."""
     size_bytes = 0
     for text in texts:
         size_bytes += len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

@@ -1,7 +1,7 @@
-"""Escape whatever in text could deceive its reader.
+"""Escape characters in text that could deceive its reader.
 
-Source: Unicode general categories; filler characters that are letters by category but blank on screen; letters of
-other scripts that pass for Latin letters within a word (UTS 39, mixed scripts).
+Source: Unicode general categories; filler characters that are letters by category but blank on screen; letters of other
+scripts that pass for Latin letters within a word (UTS 39, mixed scripts).
 """
 
 import re
@@ -25,12 +25,12 @@ def escape_invisible(text: str) -> str:
 
 
 def visible_lines(text: str) -> str:
-    """Return a string with its line breaks and tabs, and everything else that is invisible escaped."""
+    """Keep a text's line breaks and tabs, and escape everything else that is invisible."""
     return "".join(part if part in ("\n", "\t") else escape_invisible(part) for part in _KEPT.split(text))
 
 
 def _unmixed(word: str) -> str:
-    """Escape letters that pass for the Latin letters next to them, as in a fake `sudo`."""
+    """Escape letters that pass for the Latin letters next to them, as in a spoofed `sudo`."""
     if word.isascii() or not any(letter.isascii() for letter in word):
         return word
     return "".join(

@@ -1,13 +1,13 @@
-"""Cut a string between lines, or at least between words.
+"""Cut a text between lines, or at least between words.
 
-Half a secret could not be recognised, so only very long words are ever cut.
+Half a secret could not be recognised, so a word is cut only if it is very long.
 """
 
 import re
 from typing import Final
 
 MAX_WORD_CHARACTERS: Final = 512
-"""In characters; no key is longer in one piece."""
+"""In characters; no key is longer than this without a break."""
 _WORD: Final = re.compile(r"[^\s\"'`<>(){}\[\],;]+")
 _WORD_AT_END: Final = re.compile(rf"{_WORD.pattern}\Z")
 
@@ -29,7 +29,7 @@ def trim_from_break(piece: bytes) -> bytes:
 
 
 def slice_at_breaks(text: str, first: int, last: int) -> tuple[int, int]:
-    """Return the bounds of the part of a string from `first` to `last`, without words that are only partly inside."""
+    """Return the bounds of the part of a text from `first` to `last`, without words that are only partly inside."""
     end = _word_around(text, last)[0]
     begin = _word_around(text, first)[1]
     return min(begin, last), max(end, min(begin, last))
@@ -38,7 +38,7 @@ def slice_at_breaks(text: str, first: int, last: int) -> tuple[int, int]:
 def _word_around(text: str, at: int) -> tuple[int, int]:
     """Return the start and end of the word that a cut would split.
 
-    Return the cut position twice if there is no word or the word is too long.
+    Returns the cut position twice if there is no word there, or if the word is too long.
     """
     if not 0 < at < len(text):
         return at, at

@@ -1,1 +1,1 @@
-"""The frontends: editors, terminals, scripts. No frontend depends on another."""
+"""The interfaces for editors, terminals, browsers and scripts. No frontend depends on another."""

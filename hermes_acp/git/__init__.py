@@ -1,1 +1,1 @@
-"""Git: settings and variables that start programs, running git safely, and reading its files."""
+"""Git: run it safely, read its files, and know which settings and variables start programs."""

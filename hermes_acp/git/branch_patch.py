@@ -1,6 +1,4 @@
-"""Return the changes on a branch as a patch: from its worktree, including uncommitted changes, or from the branch
-alone.
-"""
+"""Export the changes on a branch as a patch, from its worktree (with uncommitted changes) or from the branch alone."""
 
 import os
 import re
@@ -16,9 +14,10 @@ DIFF: Final = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--find-r
 
 
 def patch_of(variables: Mapping[str, str], worktree: str, source: str, base: str, branch: str) -> str:
-    """Return the changes since `base`. Blocks. Raises WorkspaceError if the branch or its repository is gone.
+    """Return the changes since `base` as a patch. Blocks.
 
-    If the folder `worktree` is gone, the branch is looked up in the repository of `source`.
+    Raises WorkspaceError if the branch or its repository is gone. If the folder `worktree` is gone, the branch is
+    looked up in the repository at `source`.
     """
     if not COMMIT.fullmatch(base):
         raise WorkspaceError(f"It is not known where the branch {branch} started.")
@@ -38,7 +37,7 @@ def patch_of(variables: Mapping[str, str], worktree: str, source: str, base: str
 
 
 def _with_uncommitted(git: RepositoryGit, base: str) -> str:
-    """Return the changes in a worktree; a separate index is used, so the worktree's own is unchanged."""
+    """Return the changes in a worktree; a separate index is used, so that the worktree's own stays unchanged."""
     with TemporaryDirectory(prefix="hermes-acp-") as folder:
         index = {"GIT_INDEX_FILE": os.path.join(folder, "index")}
         git.run("read-tree", "HEAD", variables=index)

@@ -1,6 +1,6 @@
-"""Read the files that a git repository tracks from its index: versions 2 to 4, including split indexes.
+"""Read which files a git repository tracks from its index: versions 2 to 4, including split indexes.
 
-Source: git's own Documentation/gitformat-index.txt and gitrepository-layout(5).
+Sources: git's own Documentation/gitformat-index.txt and gitrepository-layout(5).
 """
 
 import os
@@ -23,7 +23,7 @@ _SPLIT: Final = b"link"
 
 
 class IndexEntry(Struct, frozen=True):
-    """A tracked path (absolute), and its file's time and size when git last checked it."""
+    """A tracked path (absolute), with the time and size that the file had when git last checked it."""
 
     path: str
     modified_ns: int
@@ -31,7 +31,7 @@ class IndexEntry(Struct, frozen=True):
 
 
 class RawEntry(Struct, frozen=True):
-    """An index entry: its path from the top, its flags, and the 60 bytes with its file's state and object name."""
+    """An index entry: its path relative to the top folder, its flags, and 60 bytes with file state and object name."""
 
     path: bytes
     raw: bytes
@@ -39,12 +39,12 @@ class RawEntry(Struct, frozen=True):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the entry is neither in conflict nor assumed unchanged, skipped or only intended to be added."""
+        """Whether the entry is not in conflict, assumed unchanged, skipped, or merely intended to be added."""
         return not self.flags & ~_NAME_LENGTH
 
     @property
     def mode(self) -> int:
-        """The mode of its file."""
+        """The mode of the file."""
         return int.from_bytes(self.raw[24:28], "big")
 
     @property
@@ -54,29 +54,29 @@ class RawEntry(Struct, frozen=True):
 
     @property
     def modified_ns(self) -> int:
-        """When the index file was last changed."""
+        """The modification time of the file, in nanoseconds since the epoch."""
         return int.from_bytes(self.raw[8:12], "big") * 10**9 + int.from_bytes(self.raw[12:16], "big")
 
     @property
     def size_bytes(self) -> int:
-        """The size of its file, modulo 2**32."""
+        """The size of the file, modulo 2**32."""
         return int.from_bytes(self.raw[36:40], "big")
 
     @property
     def inode(self) -> int:
-        """The inode of its file, modulo 2**32."""
+        """The inode of the file, modulo 2**32."""
         return int.from_bytes(self.raw[20:24], "big")
 
 
 class GitIndex(Struct, frozen=True):
-    """The index of the work tree `top`, as the bytes of its files; `modified_ns` is when it was last written."""
+    """The index of the work tree `top`, as the raw bytes of its files; `modified_ns` is when it was last written."""
 
     top: str
     contents: tuple[bytes, ...]
     modified_ns: int
 
     def entries(self) -> Iterator[IndexEntry]:
-        """Yield the tracked entries that can be read."""
+        """Yield the tracked entries that can be parsed."""
         for content in self.contents:
             yield from _entries(content, self.top)
 
@@ -91,7 +91,7 @@ def _git_folder(top: str) -> str:
 
 
 def read_index(cwd: str) -> GitIndex | None:
-    """Read the index of the repository that contains a folder; None if it is too large or not a file."""
+    """Read the index of the repository that contains a folder; return None if it is too large or not a file."""
     top = find_work_tree(cwd)
     if top is None:
         return GitIndex(cwd, (), 0)
@@ -124,13 +124,13 @@ def _entries(content: bytes, top: str) -> Iterator[IndexEntry]:
 
 
 def read_raw_entries(content: bytes) -> list[RawEntry]:
-    """Return the entries of an index, or none if it is split."""
+    """Return the entries of an index; empty if the index is split."""
     entries, end = _parsed(content)
     return [] if content[end : end + 4] == _SPLIT else entries
 
 
 def _parsed(content: bytes) -> tuple[list[RawEntry], int]:
-    """Return the entries, as far as they can be read, and where they end."""
+    """Return the entries that can be parsed, and the offset where they end."""
     entries: list[RawEntry] = []
     if len(content) < _HEAD.size:
         return entries, 0
@@ -156,7 +156,7 @@ def _parsed(content: bytes) -> tuple[list[RawEntry], int]:
 
 
 def _variable(content: bytes, at: int) -> tuple[int, int]:
-    """Decode an integer in git's variable-length encoding; return it and the next offset."""
+    """Decode an integer in git's variable-length encoding; return it with the next offset."""
     value = content[at] & 0x7F if at < len(content) else 0
     while at < len(content) and content[at] & 0x80:
         at += 1
@@ -167,7 +167,7 @@ def _variable(content: bytes, at: int) -> tuple[int, int]:
 def object_name_in(index: bytes, path: str) -> bytes:
     """Return the object name of a path in a version 2 or 3 index, or an empty string if it has none.
 
-    This searches the bytes, which is a thousand times faster than decoding the entries.
+    This searches the raw bytes, which is a thousand times faster than decoding the entries.
     """
     if index[:4] != b"DIRC" or index[4:8] not in (b"\0\0\0\2", b"\0\0\0\3"):
         return b""

@@ -1,4 +1,4 @@
-"""Work trees linked to a repository: add, find and remove them, and commit their changes. Everything here blocks."""
+"""Add, find and remove work trees linked to a repository, and commit their changes. Everything here blocks."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ STALE_LOCKS: Final = ("index.lock", "HEAD.lock")
 
 
 class LinkedWorktree(Struct, frozen=True):
-    """A work tree of a repository: its folder, and the branch that is checked out or being rebased there."""
+    """A work tree of a repository: its folder, and the branch that is checked out or being rebased in it."""
 
     path: str
     branch: str = ""
@@ -34,7 +34,7 @@ def add_worktree(git: RepositoryGit, path: str, branch: str, base: str) -> None:
 
 
 def discard_worktree(git: RepositoryGit, path: str) -> None:
-    """Remove a work tree with everything in it, complete or not; a missing one is not an error."""
+    """Remove a work tree and everything in it, even if it is incomplete; a missing one is not an error."""
     git.try_run("worktree", "unlock", path)
     git.try_run("worktree", "remove", "--force", "--force", path)
     shutil.rmtree(path, ignore_errors=True)
@@ -42,7 +42,7 @@ def discard_worktree(git: RepositoryGit, path: str) -> None:
 
 
 def list_worktrees(git: RepositoryGit) -> list[LinkedWorktree]:
-    """List all work trees of a repository, the main one first. Raises GitFailed."""
+    """List all work trees of a repository, starting with the main one. Raises GitFailed."""
     found: list[LinkedWorktree] = []
     for block in git.run("worktree", "list", "--porcelain").split("\n\n"):
         fields = (line.partition(" ") for line in block.splitlines())
@@ -54,7 +54,7 @@ def list_worktrees(git: RepositoryGit) -> list[LinkedWorktree]:
 
 
 def _branch_being_rebased(git: RepositoryGit, path: str) -> str:
-    """Return the branch that is being rebased in a work tree, where HEAD is detached in the meantime."""
+    """Return the branch that is being rebased in a work tree; HEAD is detached during a rebase."""
     if not os.path.isdir(path):
         return ""
     own = git.at(path).try_run("rev-parse", "--absolute-git-dir")
@@ -70,28 +70,28 @@ def commit_of(git: RepositoryGit, name: str) -> str:
 
 
 def branch_at(git: RepositoryGit) -> str:
-    """Return the branch that is checked out, or an empty string."""
+    """Return the branch that is checked out, or an empty string if HEAD is detached."""
     head = (git.try_run("symbolic-ref", "--quiet", "HEAD") or "").strip()
     return head.removeprefix(BRANCHES) if head.startswith(BRANCHES) else ""
 
 
 def is_within(git: RepositoryGit, earlier: str, later: str) -> bool:
-    """Return whether one commit is the other or among its ancestors."""
+    """Return whether the earlier commit is the later one or among its ancestors."""
     return git.try_run("merge-base", "--is-ancestor", earlier, later) is not None
 
 
 def unfinished_operation(git_dir: str) -> str:
-    """Return the git operation that is unfinished in a work tree, or an empty string."""
+    """Return the name of an unfinished git operation in a work tree, or an empty string."""
     return next((name for name in UNDER_WAY if os.path.lexists(os.path.join(git_dir, name))), "")
 
 
 def is_rebasing(git_dir: str) -> bool:
-    """Return whether a rebase is unfinished in a work tree."""
+    """Return whether an unfinished rebase exists in a work tree."""
     return any(os.path.isdir(os.path.join(git_dir, name)) for name in REBASES)
 
 
 def remove_stale_locks(git_dir: str) -> None:
-    """Remove the locks of a killed git from a work tree in which no other git can be running."""
+    """Remove the locks that a killed git left in a work tree; no other git may be running there."""
     for name in STALE_LOCKS:
         with suppress(OSError):
             os.unlink(os.path.join(git_dir, name))
@@ -104,7 +104,7 @@ def changed_files(git: RepositoryGit) -> list[str]:
 
 
 def commit_all(git: RepositoryGit, message: str) -> bool:
-    """Commit everything that is not ignored; return False if there was nothing. Raises GitFailed."""
+    """Commit everything that is not ignored; return False if there was nothing to commit. Raises GitFailed."""
     if not changed_files(git):
         return False
     git.run("add", "--all", "--", ".")
@@ -114,7 +114,7 @@ def commit_all(git: RepositoryGit, message: str) -> bool:
 
 
 def identity(git: RepositoryGit) -> Mapping[str, str]:
-    """Return the variables that name the author of commits: the user, if git knows their name."""
+    """Return the variables that set the author of commits: the user, if git knows their name."""
     values: list[str] = []
     for key, fallback in zip(("user.name", "user.email"), NOBODY, strict=True):
         found = git.try_run("config", "--get", key)
@@ -147,7 +147,7 @@ def files_between(git: RepositoryGit, earlier: str, later: str) -> list[str]:
 
 
 def filtered_files(git: RepositoryGit, paths: Sequence[str]) -> list[str]:
-    """Return the files whose content goes through a filter program, as with Git LFS and git-crypt."""
+    """Return the files whose content goes through a filter program, as with Git LFS or git-crypt."""
     given = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
     fields = git.run("check-attr", "-z", "--stdin", "filter", given=given).split("\0")
     return [
@@ -158,6 +158,6 @@ def filtered_files(git: RepositoryGit, paths: Sequence[str]) -> list[str]:
 
 
 def reset_to(git: RepositoryGit, commit: str) -> None:
-    """Make a work tree equal to a commit; other files that are not ignored are deleted. Raises GitFailed."""
+    """Make a work tree identical to a commit; all other files that are not ignored are deleted. Raises GitFailed."""
     git.run("reset", "--quiet", "--hard", commit)
     git.run("clean", "--quiet", "-d", "--force", "--force")

@@ -1,7 +1,7 @@
 """Exchange a repository's commits with other machines through a git server or a shared folder.
 
-The commands run in an empty repository that borrows the objects, so no setting of the repository itself, which an agent
-may have changed, can start a program or lead to another address. Source: gitrepository-layout(5), git(1).
+The commands run in an empty repository that borrows the objects. So no setting of the repository itself, which an agent
+may have changed, can start a program or redirect to another address. Sources: gitrepository-layout(5), git(1).
 """
 
 import os
@@ -28,10 +28,13 @@ SETTINGS: Final = (
 
 
 class ObjectExchange:
-    """Sends and fetches commits by one address. Everything but the creation blocks."""
+    """Sends and fetches commits through one address. Everything except the constructor blocks."""
 
     def __init__(self, program: GitProgram, folder: Path, address: str) -> None:
-        """Create nothing yet. `folder` holds the empty repository. Raises ConfigError for an invalid address."""
+        """Store the arguments; nothing is created yet. `folder` will contain the empty repository.
+
+        Raises ConfigError for an invalid address.
+        """
         if not ADDRESS.fullmatch(address):
             raise ConfigError(
                 f"{address!r} is not the address of a git repository.",
@@ -42,7 +45,7 @@ class ObjectExchange:
         self._folder = folder
 
     def send(self, common_dir: str, commit: str, name: str) -> None:
-        """Store a commit, with its history, under the name of a reference. Raises GitFailed."""
+        """Store a commit and its history under a reference name. Raises GitFailed."""
         objects = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": os.path.join(common_dir, "objects")}
         self._run(objects, "push", "--quiet", "--force", "--no-verify", self.address, f"{commit}:{name}")
 

@@ -1,7 +1,7 @@
-"""Settings and variables that make git start programs or read other files, and the harmless settings.
+"""The settings and variables that make git start programs or read other files, and the settings known to be harmless.
 
-One table and one allowlist for all code that runs git, reads a repository's settings, or checks a command that runs
-git. The names in the allowlist are in lower case, since git ignores case. Source: git-config(1), git(1),
+There is one table and one allowlist for all code that runs git, reads a repository's settings, or checks a command that
+runs git. The names in the allowlist are in lower case, because git ignores case. Sources: git-config(1), git(1),
 gitattributes(5), `git help environment`.
 """
 
@@ -32,16 +32,17 @@ INERT_SETTINGS: Final = (
     ("submodule.recurse", "false"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
-    # Files that git reads line by line, quoting lines it does not understand.
+    # Git reads these files line by line and quotes lines that it does not understand.
     ("core.attributesFile", "/dev/null"),
     ("mailmap.file", ""),
     ("mailmap.blob", ""),
 )
-"""Each setting that makes git start a program or read a file elsewhere, with a value that prevents it.
+"""Each setting that makes git start a program or read a file elsewhere, with a value that prevents this.
 
-Settings whose names contain one of the repository's own are not included: `filter.*`, which must be listed first, and
-`diff.*.command`, `diff.*.textconv`, `merge.*.driver`, `remote.*.uploadpack`, `pager.*`, which options or
-`OFFLINE_SETTINGS` stop. `blame.ignoreRevsFile` is read before an empty value would reset it: use the option.
+Settings whose names contain a name chosen by the repository are not included: `filter.*`, whose names must be listed
+first, and `diff.*.command`, `diff.*.textconv`, `merge.*.driver`, `remote.*.uploadpack` and `pager.*`, which
+command-line options or `OFFLINE_SETTINGS` disable. `blame.ignoreRevsFile` is read before an empty value would reset it,
+so the option must be used.
 """
 OFFLINE_SETTINGS: Final = (
     ("core.askPass", ""),
@@ -69,20 +70,20 @@ INERT_VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
         "LC_ALL": "C",
     }
 )
-"""No system or user configuration, no protocols, no automatic fetches or programs, no prompts."""
+"""Variables that disable system and user configuration, protocols, automatic fetches, programs and prompts."""
 COMMAND_SETTINGS: Final = (
     ("core.fsmonitor", "false"),
     ("safe.bareRepository", "explicit"),
     ("protocol.ext.allow", "never"),
 )
-"""For the user's own commands: hooks, filters and aliases stay, since approving `git commit` includes them."""
+"""Settings for the user's own commands; hooks, filters and aliases stay: approving `git commit` includes them."""
 FOREGROUND_SETTINGS: Final = (("gc.autoDetach", "false"), ("maintenance.autoDetach", "false"))
-"""Make git finish its garbage collection before it exits."""
+"""Settings that make git finish its garbage collection before it exits."""
 DISPLAY_SETTINGS: Final = (
     "color.", "advice.", "core.quotepath=", "core.pager=cat", "diff.renames=", "diff.noprefix=", "log.date=",
     "log.decorate=",
 )  # fmt: skip
-"""Settings, or prefixes of settings, that only change how output looks."""
+"""Settings, or prefixes of settings, that only change how output is displayed."""
 HARMLESS_SETTINGS: Final = frozenset(
     {
         *(f"core.{name}" for name in (
@@ -99,7 +100,7 @@ HARMLESS_SETTINGS: Final = frozenset(
         "maintenance.auto", "receive.denycurrentbranch", "index.version",
     }
 )  # fmt: skip
-"""Repository settings that start nothing, except for values that match `_STARTS`."""
+"""Repository settings that start nothing, except with values that match `_STARTS`."""
 _STARTS: Final = re.compile(r"ext::|\\$|^!")
 _PLAIN: Final = re.compile(r"[\w.-]+=[\w-]*")
 _SECTION: Final = re.compile(r"\[\s*([A-Za-z0-9.-]+)(?:\s+\"(?:[^\"\\]|\\.)*\")?\s*\]")
@@ -108,7 +109,7 @@ _INCLUDE: Final = re.compile(rb"\[include", re.IGNORECASE)
 
 
 def shapes_output_only(setting: str) -> bool:
-    """Return whether `name=value` only changes how output looks."""
+    """Return whether a setting (`name=value`) only changes how output is displayed."""
     name, _, value = setting.partition("=")
     folded = f"{name.casefold()}={value}"
     return folded in DISPLAY_SETTINGS or (_is_display(name) and bool(_PLAIN.fullmatch(setting)))
@@ -120,9 +121,9 @@ def _is_display(name: str) -> bool:
 
 
 def unsafe_setting(text: str) -> str:
-    """Return the first setting in a configuration not known to be harmless, or an empty string if all are.
+    """Return the first setting in a configuration that is not known to be harmless, or an empty string.
 
-    This is deliberately stricter than git: a line that git may read differently is returned as well.
+    This is deliberately stricter than git: it also returns a line that git might parse differently.
     """
     section = ""
     for line in (each.strip() for each in text.split("\n")):

@@ -1,4 +1,4 @@
-"""Find the index and the objects of the repository that a work tree belongs to, without running git."""
+"""Find the index and the objects of the repository to which a work tree belongs, without running git."""
 
 import os
 
@@ -8,16 +8,16 @@ from hermes_acp.git.small_files import read_small_text
 
 
 class RepositoryFolders(Struct, frozen=True):
-    """The index file of a work tree, and the folder with the objects of its repository."""
+    """The index file of a work tree, and the folder that contains its repository's objects."""
 
     index: str
     objects: str
 
 
 def find_repository_folders(top: str) -> RepositoryFolders | None:
-    """Return the folders for the top of a work tree; None outside repositories and in a submodule.
+    """Return the folders for the top of a work tree; None outside repositories and in submodules.
 
-    A linked work tree counts only if its repository names it too.
+    A linked work tree counts only if its repository also lists it.
     """
     git_dir = os.path.join(top, ".git")
     if os.path.islink(git_dir):

@@ -1,7 +1,7 @@
-"""Run git on a user's repository for the program itself, with nothing in the repository able to start programs.
+"""Run git for the program itself on a user's repository, so that nothing in the repository can start programs.
 
-Hooks, filters, merge drivers, signers, monitors and transports are off. So files are checked out and stored
-unconverted; Git LFS files stay pointers. Everything here blocks.
+Hooks, filters, merge drivers, signing programs, monitors and transports are disabled. As a result, files are checked
+out and stored unconverted; Git LFS files remain pointers. Everything here blocks.
 """
 
 import os
@@ -22,8 +22,8 @@ from hermes_acp.git.work_tree import find_work_tree
 TIMEOUT_S: Final = 600.0
 MAX_ERROR_CHARACTERS: Final = 400
 AT_ONCE: Final = ("/commondir: ", "/locked' for writing")
-"""What git's error contains if another git was just adding a work tree, so that one of its files was still empty, or
-was just pruning them, so that the files of a new one were removed.
+"""Texts in git's error messages that indicate a race: another git was just adding a work tree, so that one of its files
+was still empty, or was just pruning work trees, so that the files of a new one were removed.
 """
 RETRY_WAITS_S: Final = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 OWN_SETTINGS: Final = (
@@ -48,7 +48,7 @@ OWN_SETTINGS: Final = (
     ("rerere.enabled", "false"),
     ("status.showUntrackedFiles", "all"),
 )
-"""Settings of a repository that would change what the commands here do."""
+"""Settings that a repository may contain and that would change what the commands here do."""
 PROGRAM_SETTINGS: Final = r"^(filter|merge|diff)\..*\.(clean|smudge|process|driver|command|textconv)$"
 MAX_LISTED: Final = 500
 
@@ -65,7 +65,7 @@ class GitFailed(WorkspaceError):
 
 
 class WorkingCopy(Struct, frozen=True):
-    """A work tree: its top folder, its own git directory, and the one that all work trees of the repository share."""
+    """A work tree: its top folder, its own git directory, and the git directory that all work trees share."""
 
     top: str
     git_dir: str
@@ -73,7 +73,7 @@ class WorkingCopy(Struct, frozen=True):
 
 
 class RepositoryGit:
-    """The git commands of one work tree; a git that outlives a killed process keeps the locks in `held` open."""
+    """Runs git commands in one work tree; if git outlives a killed process, it keeps the locks in `held` open."""
 
     def __init__(self, program: GitProgram, top: str, held: Sequence[int] = ()) -> None:
         self._program = program
@@ -87,7 +87,7 @@ class RepositoryGit:
         return self._program.variables
 
     def at(self, top: str, held: Sequence[int] = ()) -> "RepositoryGit":
-        """Return the commands of another work tree, with the same locks or others."""
+        """Return an instance for another work tree, with the same locks or others."""
         return RepositoryGit(self._program, top, held or self._held)
 
     def run(
@@ -97,7 +97,7 @@ class RepositoryGit:
         given: bytes = b"",
         variables: Mapping[str, str] | None = None,
     ) -> str:
-        """Run a command to its end and return its output. Raises GitFailed."""
+        """Run a command to completion and return its output. Raises GitFailed."""
         if self._settings is None:
             self._settings = (*INERT_SETTINGS, *OFFLINE_SETTINGS, *OWN_SETTINGS, *self._without_programs())
         for wait_s in RETRY_WAITS_S:
@@ -112,7 +112,7 @@ class RepositoryGit:
     def run_with(
         self, settings: Sequence[tuple[str, str]], *arguments: str, variables: Mapping[str, str]
     ) -> str:
-        """Run a command with other settings than usual, such as those for other machines. Raises GitFailed."""
+        """Run a command with special settings, such as those for access to other machines. Raises GitFailed."""
         return self._run(arguments, settings, (0,), b"", variables)
 
     def try_run(self, *arguments: str) -> str | None:
@@ -123,7 +123,7 @@ class RepositoryGit:
             return None
 
     def _without_programs(self) -> Iterator[tuple[str, str]]:
-        """Yield settings that switch off every program that the repository names for its files."""
+        """Yield settings that disable every program that the repository configures for its files."""
         listing = ("config", "--null", "--name-only", "--get-regexp", PROGRAM_SETTINGS)
         found = self._run(listing, (*INERT_SETTINGS, *OFFLINE_SETTINGS), (0, 1), b"", {})
         names = [name for name in dict.fromkeys(found.split("\0")) if name]
@@ -183,7 +183,7 @@ def _reaped(process: "subprocess.Popen[bytes]") -> Generator[None]:
 
 
 def find_program(variables: Mapping[str, str]) -> GitProgram:
-    """Return the first git on PATH, in an absolute folder. Raises WorkspaceError if there is none."""
+    """Return the first git found on PATH in an absolute folder. Raises WorkspaceError if there is none."""
     for folder in variables.get("PATH", os.defpath).split(os.pathsep):
         program = os.path.join(folder, "git")
         if os.path.isabs(folder) and os.path.isfile(program) and os.access(program, os.X_OK):

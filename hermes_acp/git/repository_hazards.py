@@ -27,9 +27,9 @@ def is_usable(repository: str) -> bool:
 
 
 def hazard_of_repository(repository: str, known: Collection[str]) -> str:
-    """Describe what could start programs in a new repository; empty if nothing can. `known` ones are unchanged.
+    """Describe what could start programs in a new repository; empty if nothing can. `known` repositories are unchanged.
 
-    Anything not clearly harmless counts as dangerous, since nobody has reviewed it.
+    Anything not clearly harmless counts as dangerous, because nobody has reviewed it.
     """
     try:
         about = os.lstat(repository)
@@ -76,7 +76,7 @@ def _hazard_in(directory: str, repository: str) -> str:
 
 
 def hazard_of_entry(path: str, repository: str) -> str:
-    """Describe what is wrong with a git directory entry that is not plain data; empty if git creates it that way."""
+    """Describe what is wrong with a git directory entry that is not plain data; empty if git itself creates it so."""
     name = os.path.basename(path)
     if os.path.islink(path):
         return f"its {name} is a link"

@@ -1,4 +1,4 @@
-"""Run git in a known environment: with chosen variables, and settings that no repository file overrides."""
+"""Run git in a known environment: with chosen variables, and with settings that no repository file can override."""
 
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ NO_VARIABLES: Final[Mapping[str, str]] = MappingProxyType({})
 def settings_variables(
     settings: Sequence[tuple[str, str]], environment: Mapping[str, str] = NO_VARIABLES
 ) -> dict[str, str]:
-    """Return the variables that pass these settings to git, after those already in `environment`."""
+    """Return variables that pass these settings to git, numbered after those already in `environment`."""
     count = environment.get("GIT_CONFIG_COUNT", "0")
     first = int(count) if count.isascii() and count.isdigit() else 0
     given = {"GIT_CONFIG_COUNT": str(first + len(settings))}
@@ -25,7 +25,7 @@ def settings_variables(
 
 
 def settings_text(settings: Sequence[tuple[str, str]]) -> str:
-    """Return the settings as a configuration file; values must not need quotes."""
+    """Format the settings as a configuration file; values must not need quoting."""
     lines: list[str] = []
     for name, value in settings:
         section, _, rest = name.partition(".")
@@ -36,7 +36,7 @@ def settings_text(settings: Sequence[tuple[str, str]]) -> str:
 
 
 class GitProgram(Struct, frozen=True):
-    """A git program and the variables to start it with, without any that would control git."""
+    """A git program, and the variables with which to start it, without any that would control git."""
 
     path: str
     variables: Mapping[str, str]
@@ -49,7 +49,7 @@ class GitProgram(Struct, frozen=True):
         source: IO[bytes] | int,
         pass_fds: Sequence[int] = (),
     ) -> "subprocess.Popen[bytes]":
-        """Start a command in a new process session; the caller ends it. Raises OSError or ValueError."""
+        """Start a command in a new process session; the caller must end it. Raises OSError or ValueError."""
         inherited = {
             name: value
             for name, value in self.variables.items()

@@ -1,6 +1,7 @@
-"""Find the keys in git's settings (git-config(1)), and return the settings without them.
+"""Find secret keys in git's settings (git-config(1)), and return the settings without them.
 
-Git needs most of its settings to work at all, so a file with keys is shown with those values masked rather than hidden.
+Git needs most of its settings to work at all, so a file that contains keys is shown with those values masked rather
+than hidden.
 """
 
 import os
@@ -8,62 +9,63 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from hermes_acp.lazy_pattern import LazyPattern
 from hermes_acp.telemetry.secret_scan import KnownSecrets, scan
 
 MASK: Final = "***"
 HIDDEN_SETTING: Final = "hermes-acp.hidden"
-"""The name of a setting that means nothing to git and takes the place of one with a key."""
-_SECRET_NAME: Final = re.compile(
+"""A setting name without meaning to git, which replaces a setting that contains a key."""
+_SECRET_NAME: Final = LazyPattern(
     r"extraheader|passw|passphrase|^smtppass$|^pass$|token|secret|oauth|api-?key|authorization|cookie$",
     re.IGNORECASE,
 )
-_PUBLIC_NAME: Final = re.compile(r"signingkey", re.IGNORECASE)
-_KEY_OPTION: Final = re.compile(r"passw|token|secret|authorization|bearer|api[-_]?key", re.IGNORECASE)
-_ASSIGNMENT: Final = re.compile(
+_PUBLIC_NAME: Final = LazyPattern(r"signingkey", re.IGNORECASE)
+_KEY_OPTION: Final = LazyPattern(r"passw|token|secret|authorization|bearer|api[-_]?key", re.IGNORECASE)
+_ASSIGNMENT: Final = LazyPattern(
     r"(?P<name>(?:^|\])[^\S\n]*(?P<key>[A-Za-z][\w-]*)[^\S\n]*=)[^\S\n]*(?P<value>(?:\\\r?\n|[^\n])*)",
     re.MULTILINE,
 )
-_IN_ADDRESS: Final = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+-]*://)(?P<who>[^/\s@\"]+)@")
-_PLAIN_USER: Final = re.compile(r"git|[a-z_][\w.-]{0,31}", re.IGNORECASE)
-_INCLUDED: Final = re.compile(
+_IN_ADDRESS: Final = LazyPattern(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+-]*://)(?P<who>[^/\s@\"]+)@")
+_PLAIN_USER: Final = LazyPattern(r"git|[a-z_][\w.-]{0,31}", re.IGNORECASE)
+_INCLUDED: Final = LazyPattern(
     r"^[^\S\n]*\[include(?:if\s[^\]\n]*)?\](?P<body>[^\[]*)", re.MULTILINE | re.IGNORECASE
 )
-_PATH: Final = re.compile(
+_PATH: Final = LazyPattern(
     r"^[^\S\n]*path[^\S\n]*=[^\S\n]*\"?(?P<path>[^\"\n;#]+)", re.MULTILINE | re.IGNORECASE
 )
-_VALUE_VARIABLE: Final = re.compile(r"GIT_CONFIG_VALUE_(\d+)")
+_VALUE_VARIABLE: Final = LazyPattern(r"GIT_CONFIG_VALUE_(\d+)")
 
 
 def masked_settings(text: str) -> str:
-    """Return a configuration with its keys masked; it is unchanged if there are none."""
-    masked = _ASSIGNMENT.sub(_masked_assignment, text)
-    masked = _IN_ADDRESS.sub(_masked_address, masked)
+    """Return a configuration with its secret keys masked; it is unchanged if there are none."""
+    masked = _ASSIGNMENT.compiled.sub(_masked_assignment, text)
+    masked = _IN_ADDRESS.compiled.sub(_masked_address, masked)
     for start, end, _ in reversed(scan(masked, 0, KnownSecrets(), is_final=True).spans):
         line = masked[masked.rfind("\n", 0, start) + 1 : start]
-        if not _PUBLIC_NAME.search(line):
+        if not _PUBLIC_NAME.compiled.search(line):
             masked = f"{masked[:start]}{MASK}{masked[end:]}"
     return masked
 
 
 def _masked_assignment(found: re.Match[str]) -> str:
     name, value = found["name"], found["value"]
-    is_secret = bool(_SECRET_NAME.search(found["key"])) or bool(
-        value.lstrip('" \t').startswith("!") and _KEY_OPTION.search(value)
+    is_secret = bool(_SECRET_NAME.compiled.search(found["key"])) or bool(
+        value.lstrip('" \t').startswith("!") and _KEY_OPTION.compiled.search(value)
     )
     return f"{name} {MASK}" if is_secret and value.strip() else found[0]
 
 
 def _masked_address(found: re.Match[str]) -> str:
-    """Mask the secrets in a URL. An ssh user name is not a secret; over HTTP, it may be a token."""
+    """Mask the secrets in a URL. An SSH user name is not a secret; over HTTP, the user name may be a token."""
     is_web = found["scheme"].lower().startswith(("http", "ftp"))
     who = found["who"]
-    return found[0] if not is_web and _PLAIN_USER.fullmatch(who) else f"{found['scheme']}{MASK}@"
+    return found[0] if not is_web and _PLAIN_USER.compiled.fullmatch(who) else f"{found['scheme']}{MASK}@"
 
 
 def included_files(text: str, path: str, home: str) -> Iterator[str]:
-    """Yield the files that a configuration at `path` includes, absolute; conditions count as met."""
-    for section in _INCLUDED.finditer(text):
-        for found in _PATH.finditer(section["body"]):
+    """Yield the absolute paths of the files that a configuration at `path` includes; conditions count as met."""
+    for section in _INCLUDED.compiled.finditer(text):
+        for found in _PATH.compiled.finditer(section["body"]):
             named = found["path"].strip()
             if named.startswith("~/"):
                 named = f"{home}{named[1:]}"
@@ -71,16 +73,16 @@ def included_files(text: str, path: str, home: str) -> Iterator[str]:
 
 
 def without_key_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return variables whose settings for git (`GIT_CONFIG_*`) contain no keys; others keep their numbers."""
+    """Return variables whose git settings (`GIT_CONFIG_*`) contain no secret keys; others keep their numbers."""
     kept = dict(environment)
     for name, value in environment.items():
-        if found := _VALUE_VARIABLE.fullmatch(name):
+        if found := _VALUE_VARIABLE.compiled.fullmatch(name):
             of_key = f"GIT_CONFIG_KEY_{found[1]}"
             key = environment.get(of_key, "")
             line = f"{key.rpartition('.')[2]} = {value}"
             if masked_settings(line) != line or masked_settings(key) != key:
                 kept |= {of_key: HIDDEN_SETTING, name: MASK}
     parameters = environment.get("GIT_CONFIG_PARAMETERS", "")
-    if _KEY_OPTION.search(parameters) or masked_settings(parameters) != parameters:
+    if _KEY_OPTION.compiled.search(parameters) or masked_settings(parameters) != parameters:
         kept.pop("GIT_CONFIG_PARAMETERS", None)
     return kept

@@ -8,7 +8,7 @@ MAX_TEXT_BYTES: Final = 1 << 16
 
 
 def read_small_file(path: str, limit_bytes: int, *, follows_links: bool = True) -> bytes | None:
-    """Return a regular file's bytes; empty if it is missing, None if it is too large or not a regular file."""
+    """Return a regular file's bytes; empty if it is missing, and None if it is too large or not a regular file."""
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follows_links else os.O_NOFOLLOW)
     try:
         descriptor = os.open(path, flags)
@@ -30,6 +30,6 @@ def read_small_file(path: str, limit_bytes: int, *, follows_links: bool = True) 
 
 
 def read_small_text(path: str, limit_bytes: int = MAX_TEXT_BYTES) -> str | None:
-    """Return a small regular file's text; empty if it is missing, None if it is anything else, such as a link."""
+    """Return a small regular file's text; empty if it is missing, and None if it is anything else, such as a link."""
     content = read_small_file(path, limit_bytes, follows_links=False)
     return None if content is None else content.decode("utf-8", "replace")

@@ -1,7 +1,7 @@
-"""Files whose content git stores verbatim: hiding them protects nothing, and git would report them as changed.
+"""Find files whose content git stores verbatim: hiding them protects nothing, and git would report them as changed.
 
-An entry's name proves nothing, since a command can add one: the file must have exactly the content that the entry
-names, which requires knowing that content. Everything here blocks.
+The name of an index entry proves nothing, because a command can add one: the file must have exactly the content that
+the entry names, and producing that requires knowing the content. Everything here blocks.
 """
 
 import hashlib

@@ -14,5 +14,5 @@ def find_work_tree(folder: str) -> str | None:
 
 
 def find_root(cwd: Path) -> Path:
-    """Return the top of the work tree that contains a folder, or else the folder itself."""
+    """Return the top of the work tree that contains a folder, or the folder itself if there is none."""
     return Path(find_work_tree(str(cwd)) or cwd)

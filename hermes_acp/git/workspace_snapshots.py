@@ -1,6 +1,6 @@
 """Store the state of a work tree as a commit outside all branches, and restore a work tree to such a state.
 
-A snapshot contains the files that git does not ignore, including uncommitted ones, but no files that hold keys. Its
+A snapshot contains the files that git does not ignore, including uncommitted ones, except files that contain keys. Its
 parent is the commit that was checked out. All functions block.
 """
 
@@ -26,13 +26,13 @@ AUTHOR: Final[Mapping[str, str]] = MappingProxyType(
 )
 MESSAGE: Final = "State of a workspace"
 LeftOut = Callable[[str, Sequence[str]], Sequence[str]]
-"""Takes the top folder and relative paths; returns those that may not leave the machine."""
+"""A function that takes the top folder and relative paths, and returns the paths that must not leave the machine."""
 
 
 class Snapshot(Struct, frozen=True):
-    """A stored state: its commit, the commit that was checked out (empty in a new repository), and its branch.
+    """A stored state: its commit, the commit that was checked out (empty in a new repository), and the branch.
 
-    `origin` is the address of the remote of that name, if it has one without a password.
+    `origin` is the address of the remote with that name, if it has one without a password.
     """
 
     commit: str
@@ -42,7 +42,7 @@ class Snapshot(Struct, frozen=True):
 
 
 def take_snapshot(git: RepositoryGit, copy: WorkingCopy, left_out: LeftOut) -> Snapshot:
-    """Store the current state; the work tree's own index is unchanged. Raises GitFailed."""
+    """Store the current state; the work tree's own index stays unchanged. Raises GitFailed."""
     head = commit_of(git, "HEAD")
     tree = tree_of(git, copy, left_out)
     parents = ("-p", head) if head else ()
@@ -51,14 +51,14 @@ def take_snapshot(git: RepositoryGit, copy: WorkingCopy, left_out: LeftOut) -> S
 
 
 def tree_of(git: RepositoryGit, copy: WorkingCopy, left_out: LeftOut) -> str:
-    """Store the files of the current state, and return their tree. Raises GitFailed."""
+    """Store the files in their current state, and return their tree. Raises GitFailed."""
     with TemporaryDirectory(prefix="hermes-acp-") as folder:
         path = os.path.join(folder, "index")
         index = {"GIT_INDEX_FILE": path, "GIT_LITERAL_PATHSPECS": "1"}
         own = os.path.join(copy.git_dir, "index")
         if os.path.exists(own):
-            # Its file metadata saves reading the files. Git compares its own time with theirs to find those that changed
-            # after it was written, so the copy has that time too.
+            # Its file metadata saves reading the files. To find files that changed after the index was written, git
+            # compares the index's own time with theirs, so the copy must have the same time.
             shutil.copy2(own, path)
         git.run("add", "--all", variables=index)
         has_commit = bool(commit_of(git, "HEAD"))
@@ -86,10 +86,10 @@ def tree_of(git: RepositoryGit, copy: WorkingCopy, left_out: LeftOut) -> str:
 
 
 def bring_to(git: RepositoryGit, copy: WorkingCopy, present: str, wanted: Snapshot) -> None:
-    """Change the files from their current tree `present` to a snapshot, whose objects must exist.
+    """Change the files from their current tree `present` to those of a snapshot, whose objects must exist.
 
-    Its branch is checked out at its commit, and changes that were uncommitted there are uncommitted here. Ignored files
-    stay. Raises GitFailed.
+    The snapshot's branch is checked out at its commit, and changes that were uncommitted there are uncommitted here.
+    Ignored files stay. Raises GitFailed.
     """
     git.run("read-tree", "--reset", present)
     git.run("update-index", "-q", "--refresh", fine=(0, 1))
@@ -105,10 +105,10 @@ def bring_to(git: RepositoryGit, copy: WorkingCopy, present: str, wanted: Snapsh
 
 
 def loses_nothing(git: RepositoryGit, present: str, known: str, wanted: Snapshot) -> bool:
-    """Return whether a work tree with the files of the tree `present` has nothing that a snapshot lacks.
+    """Return whether a work tree whose files are the tree `present` contains nothing that a snapshot lacks.
 
-    Its commits and those of the snapshot's branch must be earlier ones. Its files must be those of the snapshot, of the
-    tree `known`, which came before the snapshot, or of its own commit.
+    The commit of the work tree and that of the snapshot's branch must be ancestors of the snapshot. The files must be
+    those of the snapshot, of the tree `known`, which came before the snapshot, or of the work tree's own commit.
     """
     if other_commits(git, wanted):
         return False
@@ -116,14 +116,14 @@ def loses_nothing(git: RepositoryGit, present: str, known: str, wanted: Snapshot
 
 
 def other_commits(git: RepositoryGit, wanted: Snapshot) -> list[str]:
-    """Return the commits that are checked out, or at the snapshot's branch, and not in its history."""
+    """Return the commits that are checked out or at the snapshot's branch but not in the snapshot's history."""
     names = ("HEAD", BRANCHES + wanted.branch) if wanted.branch else ("HEAD",)
     commits = dict.fromkeys(commit for name in names if (commit := commit_of(git, name)))
     return [commit for commit in commits if not (wanted.head and is_within(git, commit, wanted.head))]
 
 
 def tree_in(git: RepositoryGit, commit: str) -> str:
-    """Return the tree of a commit, or an empty string if it is not there."""
+    """Return the tree of a commit, or an empty string if the commit does not exist."""
     return (git.try_run("rev-parse", "--verify", "--quiet", f"{commit}^{{tree}}") or "").strip()
 
 
@@ -133,7 +133,7 @@ def new_repository(git: RepositoryGit) -> None:
 
 
 def add_origin(git: RepositoryGit, address: str) -> None:
-    """Add the remote that the work came from. Raises GitFailed."""
+    """Add the remote from which the work came. Raises GitFailed."""
     if address:
         git.run("config", "remote.origin.url", address)
         git.run("config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*")

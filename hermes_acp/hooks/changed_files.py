@@ -1,4 +1,4 @@
-"""Find files that hooks changed after a call, and show them as part of its edit."""
+"""Find files that hooks changed after a call, and show the changes as part of the call's edit."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,8 +15,9 @@ MAX_FILES: Final = 20
 
 
 async def files_on_disk(result: Result) -> tuple[FileVersion, ...]:
-    """Return the files of a call's result whose content is on this machine's disk, up to a limit. Others are
-    unsaved in an editor, drafts, or on another machine.
+    """Return the files in a call's result whose content is on this machine's disk, up to a limit.
+
+    Other files are unsaved in an editor, drafts, or on another machine.
     """
     versions = result.seen[:MAX_FILES]
     return await run_sync(_unchanged, versions) if versions else ()
@@ -26,7 +27,8 @@ async def with_changed_files(
     result: Result, known: tuple[FileVersion, ...]
 ) -> tuple[Result, tuple[str, ...]]:
     """Return a call's result with its diffs updated to the current files, and the paths of the changed files.
-    `known` holds the earlier contents on the disk. The versions that the model has seen stay as they were.
+
+    `known` contains the earlier contents on disk. The versions that the model has seen stay as they were.
     """
     if not known:
         return result, ()
@@ -37,7 +39,7 @@ async def with_changed_files(
 
 
 def _changed(versions: tuple[FileVersion, ...]) -> dict[str, bytes]:
-    """Return the current content of the files that differ from the given content. Blocks."""
+    """Return the current content of the files that no longer match the given versions. Blocks."""
     found = {version.path: (version, _content_of(version.path)) for version in versions}
     return {
         path: content
@@ -63,7 +65,7 @@ def _content_of(path: str) -> bytes | None:
 
 
 def _updated(diff: Diff, versions: Mapping[str, FileVersion], changed: Mapping[str, bytes]) -> Diff:
-    """Return a diff that ends with the current content, if it contains the whole file and both are UTF-8."""
+    """Update a diff to end with the current content, if the diff contains the whole file and both are UTF-8."""
     if diff.path not in changed or diff.is_deleted or diff.is_masked:
         return diff
     written = diff.new_text.encode("utf-8", "surrogatepass")

@@ -1,6 +1,7 @@
-"""The JSON that hooks written for Claude Code and Codex read and answer.
+"""Encode and parse the JSON that hooks written for Claude Code and Codex exchange.
 
-A hook never allows anything here, so an answer that allows a call is success. Source: Claude Code's hooks reference.
+A hook never allows anything here, so an answer that allows a call counts as plain success. Source: Claude Code's hooks
+reference.
 """
 
 from collections.abc import Mapping
@@ -28,7 +29,7 @@ FILE_TOOLS: Final = ("read_file", "write_file", "edit_file")
 def claude_request(
     event: "HookEvent", session_id: str, cwd: str, facts: Mapping[str, object]
 ) -> dict[str, object]:
-    """Return the JSON about an event. There is no transcript in Claude Code's format, so its path is empty."""
+    """Return the JSON that describes an event. There is no transcript in Claude Code's format, so its path is empty."""
     request: dict[str, object] = {
         "session_id": session_id,
         "transcript_path": "",
@@ -65,7 +66,7 @@ def _arguments(tool: str, written: object) -> object:
 
 
 def claude_refusal(said: Mapping[str, Any]) -> str | None:
-    """Return the reason of an answer that refuses or objects, or None."""
+    """Return the reason in an answer that refuses or objects, or None."""
     details = _details(said)
     if details.get("permissionDecision") == "deny":
         return str(details.get("permissionDecisionReason") or "")
@@ -75,7 +76,7 @@ def claude_refusal(said: Mapping[str, Any]) -> str | None:
 
 
 def claude_context(said: Mapping[str, Any]) -> str:
-    """Return what an answer adds for the model."""
+    """Return what an answer adds to the model's context."""
     return str(_details(said).get("additionalContext") or "")
 
 

@@ -1,7 +1,7 @@
-"""Interpret the end of a hook: nothing, text for the model, a refusal, or a failure.
+"""Interpret how a hook ended: nothing, text for the model, a refusal, or a failure.
 
 Exit code 0 is success: standard output is a JSON object, or plain text for the model. Exit code 2 is a refusal, and
-standard error its reason. Any other end is a failure.
+standard error is its reason. Any other ending is a failure.
 """
 
 from typing import TYPE_CHECKING, Final, cast
@@ -33,9 +33,7 @@ CANNOT_REFUSE: Final = "it refused, which a hook for {event} may not do"
 
 
 class HookAnswer(Struct, frozen=True):
-    """The answer of one hook: text for the model, the reason for a refusal, or a failure. The text has not been
-    scanned.
-    """
+    """A hook's answer: text for the model, the reason for a refusal, or a failure. The text has not been scanned."""
 
     context: str = ""
     refusal: str = ""
@@ -45,7 +43,7 @@ class HookAnswer(Struct, frozen=True):
 def answer_of(
     event: "HookEvent", ended: PipedResult, timeout_s: float, written_for: "HookFormat" = "hermes"
 ) -> HookAnswer:
-    """Interpret the end of a hook's command for its event, in the hook's format."""
+    """Interpret how a hook's command ended, according to its event and format."""
     errors = ended.errors.strip()
     if ended.timed_out:
         return HookAnswer(failure=TIMED_OUT.format(seconds=timeout_s))
@@ -68,7 +66,7 @@ def _refusal(event: "HookEvent", reason: str) -> HookAnswer:
 
 
 def _with_claude_output(event: "HookEvent", output: str) -> HookAnswer:
-    """Interpret output in Claude Code's format: an objection after a tool is text for the model."""
+    """Interpret output in Claude Code's format: an objection after a tool call is text for the model."""
     if not output.startswith("{"):
         return HookAnswer(context=output if event in PLAIN_EVENTS else "")
     try:

@@ -22,9 +22,7 @@ from hermes_acp.workspaces.configured_commands import CommandSurroundings
 
 
 class ListedHook(Struct, frozen=True):
-    """A hook with its state: whether it is enabled, whether a project's hook is trusted, and why it cannot work, if
-    so.
-    """
+    """A hook and its state: whether it is enabled, whether a project's hook is trusted and, if it cannot work, why."""
 
     hook: Hook
     is_enabled: bool

@@ -19,7 +19,10 @@ CALL: Final = CallSubject("edit_file", "edit", ("/x",))
 
 
 def find_fault(hook: Hook, variables: Mapping[str, str], cwd: str) -> str:
-    """Return why a hook cannot work in a folder, or an empty string. Blocks; only the shell's own checks run."""
+    """Return why a hook cannot work in a folder, or an empty string.
+
+    Blocks; only runs the shell's own syntax checks.
+    """
     try:
         hook.applies_to(CALL, ("/",))
     except BadRequest as error:

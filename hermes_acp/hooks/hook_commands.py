@@ -1,4 +1,4 @@
-"""Run the commands of one session's hooks: the user's own as they are, a workspace's in the sandbox."""
+"""Run the commands of one session's hooks: the user's own directly, those of a workspace in the sandbox."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,14 +12,14 @@ from hermes_acp.workspaces.configured_commands import CommandSurroundings, open_
 from hermes_acp.workspaces.local_commands import LocalCommands, PipedResult
 
 HOOK_VARIABLE: Final = "HERMES_ACP_HOOK"
-"""Set for the commands of hooks: an agent that a hook starts runs no hooks, so that none can start itself."""
+"""Set for the commands of hooks: an agent that a hook starts runs no hooks, so that no hook can start itself."""
 
 
 class HookCommands:
     """Runs hooks' commands in one session's folder; `close` ends all their processes."""
 
     def __init__(self, surroundings: CommandSurroundings, cwd: str, roots: Sequence[str]) -> None:
-        """Prepare without starting anything."""
+        """Store the arguments; nothing is started."""
         self._surroundings = surroundings
         self._cwd = cwd
         self._roots = tuple(roots)
@@ -27,8 +27,9 @@ class HookCommands:
         self._opening = anyio.Lock()
 
     async def run(self, hook: Hook, given: bytes) -> PipedResult:
-        """Run a hook's command to its end. Raises WorkspaceError if it cannot start, or cannot be confined as
-        required.
+        """Run a hook's command to completion.
+
+        Raises WorkspaceError if it cannot start, or cannot be confined as required.
         """
         confinement = "must" if hook.entry else "never"
         command = Command(hook.command, self._cwd, hook.timeout_s, confinement, is_quiet=True)
@@ -38,6 +39,6 @@ class HookCommands:
         return await self._commands.run_piped(command, given)
 
     async def close(self) -> None:
-        """Kill processes that hooks' commands left running."""
+        """Kill processes that hooks' commands have left running."""
         if self._commands is not None:
             await self._commands.close()

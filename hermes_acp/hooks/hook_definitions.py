@@ -1,4 +1,4 @@
-"""One hook: what it runs, and which calls it applies to."""
+"""The definition of a hook: what it runs, and to which calls it applies."""
 
 import os
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class CallSubject(Struct, frozen=True):
-    """The call that an event is about: its tool, and the files (absolute) that it reads, writes or deletes."""
+    """The call that an event is about: its tool, and the files (absolute paths) that it reads, writes or deletes."""
 
     tool: str
     kind: ToolKind
@@ -26,7 +26,7 @@ class CallSubject(Struct, frozen=True):
 
 
 class Hook:
-    """A user's hook, or a workspace's if there is an `entry`, which names its file and what was trusted."""
+    """A hook of the user or, if there is an `entry`, of a workspace; the entry names its file and what was trusted."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Hook:
 
     @property
     def label(self) -> str:
-        """Its name for people and models."""
+        """The hook's name for people and models."""
         return f"project hook {self.name}" if self.entry else f"hook {self.name}"
 
     @property
@@ -58,7 +58,7 @@ class Hook:
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """Its patterns for tools, then those for paths."""
+        """The hook's patterns for tools, followed by those for paths."""
         return (*self._settings.tools, *self._settings.paths)
 
     @cached_property
@@ -66,7 +66,10 @@ class Hook:
         return tuple(map(Glob, self._settings.paths))
 
     def applies_to(self, subject: CallSubject | None, roots: Sequence[str]) -> bool:
-        """Return whether it runs for a call, or for an event without one. Raises BadRequest for an invalid glob."""
+        """Return whether the hook runs for a call, or for an event without one.
+
+        Raises BadRequest for an invalid glob.
+        """
         if subject is None:
             return True
         tools = self._settings.tools
@@ -79,6 +82,6 @@ class Hook:
 
 
 def _relative(path: str, roots: Sequence[str]) -> str:
-    """Return a path relative to the first folder that contains it, or without its leading slash."""
+    """Return a path relative to the first folder that contains it, or else without its leading slash."""
     root = next((each for each in roots if is_within(path, each)), "/")
     return os.path.relpath(path, root)

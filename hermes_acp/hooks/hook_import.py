@@ -1,7 +1,7 @@
-"""Copy a person's own hooks for Claude Code and Codex to their settings here.
+"""Copy a person's own hooks for Claude Code and Codex to their settings for this agent.
 
-They are copied once and shown first, not read in place: other programs change those files, and these hooks run without
-a sandbox. Blocks.
+They are shown first and copied once rather than read in place: other programs change those files, and these hooks run
+without a sandbox. Blocks.
 """
 
 import json
@@ -25,19 +25,22 @@ AGENTS: Final = ("claude", "codex")
 FOLDERS: Final = MappingProxyType(
     {"claude": ("CLAUDE_CONFIG_DIR", ".claude"), "codex": ("CODEX_HOME", ".codex")}
 )
-"""The variable that names an agent's folder, and the folder in the person's home otherwise."""
+"""The variable that names an agent's folder, and the folder in the user's home directory that is the default."""
 FILES: Final[Mapping[str, Sequence[tuple[str, str]]]] = MappingProxyType(
     {
         "claude": (("settings.json", "claude"),),
         "codex": (("hooks.json", "codex"), ("config.toml", "codex-config")),
     }
 )
-"""An agent's files with hooks, and the first part of the names that their hooks get."""
+"""An agent's files that contain hooks, with the prefix for the names of the hooks in each."""
 UNREADABLE: Final = "{file} cannot be read as {kind}."
 
 
 class FoundHook(Struct, frozen=True):
-    """A hook of another agent. `fault` says why it cannot be used here; `is_known`: the settings already have it."""
+    """A hook of another agent.
+
+    `fault` says why it cannot be used here; `is_known` means that the settings already contain it.
+    """
 
     name: str
     file: str
@@ -47,14 +50,14 @@ class FoundHook(Struct, frozen=True):
 
     @property
     def is_new(self) -> bool:
-        """Whether it can be added."""
+        """Whether the hook can be added."""
         return self.settings is not None and not self.is_known
 
 
 def find_hooks(
     environment: Environment, known: Mapping[str, HookSettings], agents: Sequence[str] = AGENTS
 ) -> list[FoundHook]:
-    """Return the hooks in the files of other agents; `known` are those in the settings. Raises ConfigError."""
+    """Return the hooks in other agents' files; `known` are those in the settings. Raises ConfigError."""
     names = set(known)
     found: list[FoundHook] = []
     for agent in agents:
@@ -71,7 +74,7 @@ def find_hooks(
 
 
 def with_hooks(text: str, hooks: Sequence[FoundHook]) -> str:
-    """Return the text of a settings file with hooks added; comments and everything else stay."""
+    """Return the text of a settings file with hooks added; comments and everything else are kept."""
     for hook in hooks:
         if hook.settings is None:
             continue

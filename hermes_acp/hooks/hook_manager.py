@@ -1,4 +1,4 @@
-"""Find the hooks of each session: those in the user's settings, and those of its workspace once trusted.
+"""Find the hooks of each session: those in the user's settings, and those of its workspace once they are trusted.
 
 Sessions without hooks import only this module of the package.
 """
@@ -28,7 +28,7 @@ ELSEWHERE: Final = "The hooks of this project are not used, because the session'
 
 
 def load_hooks() -> None:
-    """Import the modules that hooks need, so that the event loop does not wait for them. Blocks."""
+    """Import the modules that hooks need, so that the event loop does not have to wait for that. Blocks."""
     import_module("hermes_acp.hooks.hook_commands")
     import_module("hermes_acp.hooks.session_hooks")
 
@@ -46,7 +46,7 @@ class HookManager:
         start: StartTask,
         is_attended: Callable[[], bool],
     ) -> None:
-        """Read nothing until first use; `settings` returns the settings once they are loaded.
+        """Store the arguments; nothing is read until first use. `settings` returns the settings once they are loaded.
 
         `start` starts a background task; `is_attended` says whether a person attends the sessions.
         """
@@ -71,9 +71,9 @@ class HookManager:
     async def welcome(
         self, session: RecordedSession, found: "WorkspaceSettings | None", elsewhere: str
     ) -> None:
-        """Before a turn, give a session the trusted hooks of its workspace.
+        """Give a session the trusted hooks of its workspace, before a turn.
 
-        `elsewhere` names the backend that has the session's files, if that is not this machine.
+        `elsewhere` names the backend that has the session's files, if they are not on this machine.
         """
         if self._is_off:
             self._report_disabled(session)
@@ -94,12 +94,12 @@ class HookManager:
         hooks.share([] if elsewhere else [self._shared(entry) for entry in trusted])
 
     async def release(self, session_id: str) -> None:
-        """Stop everything that a session's hooks left running."""
+        """Stop everything that a session's hooks have left running."""
         if hooks := self._sessions.pop(session_id, None):
             await hooks.close()
 
     def _report_disabled(self, session: RecordedSession) -> None:
-        """Say once per process that the user's hooks do not run."""
+        """Report, once per process, that the user's hooks do not run."""
         settings = self._settings()
         if settings and settings.hooks and not self._has_told_off:
             self._has_told_off = True

@@ -1,4 +1,4 @@
-"""The JSON that hooks read, with an example for each event."""
+"""Encode the JSON that hooks read, and provide an example for each event."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, cast
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from hermes_acp.config.sections.hook_settings import HookEvent
 
 VERSION: Final = 1
-"""The version of the JSON. Fields may be added to it; none is removed or changed."""
+"""The version of the JSON format. Fields may be added; none is removed or changed."""
 EXAMPLE_ID: Final = "example"
 
 
 def encode_request(hook: Hook, session_id: str, cwd: str, facts: Mapping[str, object]) -> bytes:
-    """Return the JSON about an event for a hook, in its format."""
+    """Return the JSON that describes an event to a hook, in the hook's format."""
     if hook.format == "claude":
         return msgspec.json.encode(claude_request(hook.event, session_id, cwd, facts))
     common = {
@@ -31,7 +31,7 @@ def encode_request(hook: Hook, session_id: str, cwd: str, facts: Mapping[str, ob
 
 
 def mask_facts(facts: Mapping[str, object], clean: Callable[[str], str]) -> dict[str, object]:
-    """Return facts with secrets masked in all texts except paths, which hooks need unchanged."""
+    """Mask secrets in all texts among the facts, except in paths, which hooks need unchanged."""
     return {name: value if name == "paths" else _masked(value, clean) for name, value in facts.items()}
 
 
@@ -49,7 +49,7 @@ def _masked(value: object, clean: Callable[[str], str]) -> object:
 
 
 def example_facts(event: "HookEvent", subject: CallSubject) -> Mapping[str, object]:
-    """Return the facts of an example; `subject` is the call of an event about one."""
+    """Return the facts for an example; for an event about a call, `subject` is that call."""
     turn: dict[str, object] = {"turn_id": EXAMPLE_ID, "mode": "ask"}
     call: dict[str, object] = {
         "call_id": EXAMPLE_ID,

@@ -1,7 +1,7 @@
-"""Prepare the output of hooks for a model: bounded, fenced, and without secrets and injected instructions.
+"""Prepare the output of hooks for a model: bounded, fenced, and without secrets or injected instructions.
 
-Hooks quote what others wrote: files, issues, pages. So their output is only information for the model, even if the
-user configured the hook.
+Hooks quote what others wrote, such as files, issues and pages, so their output is only information to the model, even
+though the user configured the hook.
 """
 
 from collections.abc import Callable
@@ -26,14 +26,14 @@ CUT: Final = (
 
 
 class HookText(Struct, frozen=True):
-    """A prepared text; `was_cut` if the scanner removed a passage."""
+    """A prepared text; `was_cut` means that the scanner removed a passage."""
 
     text: str
     was_cut: bool = False
 
 
 class HookTexts:
-    """Prepares the texts of hooks; the scanner is loaded for the first one."""
+    """Prepares texts from hooks; the scanner is loaded for the first one."""
 
     def __init__(self, scanner: Callable[[], Scanner], max_s: float = MAX_SCAN_S) -> None:
         self._scanner = scanner
@@ -45,7 +45,7 @@ class HookTexts:
         return HookText(fence(read.text, SOURCE.format(label=hook.label), MAX_CONTEXT_BYTES), read.was_cut)
 
     async def reason(self, text: str, clean: Callable[[str], str]) -> HookText:
-        """Return the reason of a refusal, which the user and the model read."""
+        """Return the reason for a refusal, which both the user and the model read."""
         read = await self._read(truncate_middle(text, MAX_REASON_BYTES), clean)
         return HookText(neutralize_markup(read.text), read.was_cut)
 

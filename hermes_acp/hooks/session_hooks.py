@@ -1,4 +1,4 @@
-"""Run the hooks of one session, in order: the user's first, then those of a trusted workspace."""
+"""Run one session's hooks in order: the user's first, then those of a trusted workspace."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -34,16 +34,14 @@ Whose = Literal["all", "user", "workspace"]
 
 
 class Background(Struct, frozen=True):
-    """How hooks run alongside turns: `start` starts a task; `is_attended` says whether a person attends the
-    sessions.
-    """
+    """How hooks run alongside turns: `start` starts a task; `is_attended` says whether a person is present."""
 
     start: StartTask
     is_attended: Callable[[], bool]
 
 
 class HookTrigger(Struct, frozen=True):
-    """An event of a session, with the facts for hooks and, if it is about a call, that call."""
+    """An event in a session, with the facts for hooks and, if it is about a call, that call."""
 
     event: "HookEvent"
     facts: Mapping[str, object]
@@ -51,10 +49,10 @@ class HookTrigger(Struct, frozen=True):
 
 
 class Verdict(Struct, frozen=True):
-    """The combined answers of an event's hooks: why it is refused, if so, and texts for the model.
+    """The combined answers of an event's hooks: the reason for a refusal, if any, and texts for the model.
 
-    `speakers` are the hooks whose text reaches the model and may come from outside the workspace. `has_run`: at least
-    one hook ran.
+    `speakers` are the hooks whose text reaches the model and may come from outside the workspace. `has_run` means that
+    at least one hook ran.
     """
 
     refusal: str = ""
@@ -64,7 +62,7 @@ class Verdict(Struct, frozen=True):
 
 
 class SessionHooks:
-    """The hooks of one session. Failures are shown to the user, each once a session."""
+    """The hooks of one session. Failures are shown to the user, each once per session."""
 
     def __init__(
         self,
@@ -74,7 +72,7 @@ class SessionHooks:
         texts: HookTexts,
         background: Background,
     ) -> None:
-        """Prepare without running anything."""
+        """Store the arguments; nothing is run."""
         self._ledger: EventSink = session.ledger
         self._record = session.record
         self._own = tuple(hooks)
@@ -87,20 +85,21 @@ class SessionHooks:
         self._scopes: dict[anyio.CancelScope, anyio.Event] = {}
         self._is_closed = False
         self.has_started = False
-        """Whether the hooks of the session's start have run."""
+        """Whether the hooks for the start of the session have run."""
 
     def share(self, hooks: Sequence[Hook]) -> None:
         """Replace the workspace's hooks with those that are currently trusted."""
         self._shared = tuple(hooks)
 
     def listens(self, event: "HookEvent", whose: Whose = "all") -> bool:
-        """Return whether there is a hook for an event."""
+        """Return whether any hook is configured for an event."""
         return bool(self._waiting_for(event, whose))
 
     async def run(self, occasion: HookTrigger, clean: Clean, whose: Whose = "all") -> Verdict:
-        """Run an event's hooks one after another until one refuses; `clean` masks secrets, also in what they read.
+        """Run an event's hooks one after another until one refuses.
 
-        `whose` limits them to the `user`'s or the `workspace`'s.
+        `clean` masks secrets, both in what they read and in what they write. `whose` limits them to those of the `user`
+        or of the `workspace`.
         """
         texts: list[str] = []
         speakers: list[Hook] = []
@@ -124,19 +123,19 @@ class SessionHooks:
         return Verdict("", tuple(texts), tuple(speakers), has_run=has_run)
 
     async def notify(self, occasion: HookTrigger, clean: Clean) -> None:
-        """Run an event's hooks; wait for them if nobody attends the session, because then it is about to end."""
+        """Run an event's hooks; wait for them if nobody attends the session, because it is then about to end."""
         if self._background.is_attended():
             self.notify_soon(occasion, clean)
         else:
             await self._run_quietly(occasion, clean)
 
     def notify_soon(self, occasion: HookTrigger, clean: Clean) -> None:
-        """Run an event's hooks in the background if a person attends the session; their output is not used."""
+        """Run an event's hooks in the background if a person attends the session; their output is ignored."""
         if self._background.is_attended():
             self._background.start(partial(self._run_quietly, occasion, clean))
 
     async def _run_quietly(self, occasion: HookTrigger, clean: Clean) -> None:
-        """Run an event's hooks unless the session is closed; closing it stops them."""
+        """Run an event's hooks unless the session is closed; closing the session stops them."""
         if self._is_closed:
             return
         with anyio.CancelScope() as scope:
@@ -150,7 +149,7 @@ class SessionHooks:
                 is_over.set()
 
     async def close(self) -> None:
-        """Stop background work and kill processes that hooks left running."""
+        """Stop background work, and kill processes that hooks have left running."""
         self._is_closed = True
         for scope, is_over in tuple(self._scopes.items()):
             scope.cancel()
@@ -158,7 +157,7 @@ class SessionHooks:
         await self._commands.close()
 
     def report(self, sentence: str) -> None:
-        """Show the user a sentence, once per session."""
+        """Show the user a sentence, at most once per session."""
         if sentence not in self._reported:
             self._reported.add(sentence)
             with suppress(StorageError):  # the turn itself reports a record that cannot be written
@@ -174,7 +173,7 @@ class SessionHooks:
     ) -> HookAnswer | None:
         """Run one hook, or return None if it does not apply.
 
-        Its failure is reported, and refuses the event if the hook is required.
+        If the hook fails, the failure is reported and, if the hook is required, refuses the event.
         """
         try:
             if not hook.applies_to(subject, self._record.roots):
@@ -198,7 +197,7 @@ class SessionHooks:
         return HookAnswer(refusal=REQUIRED.format(why=answer.failure)) if is_refused else HookAnswer()
 
     def _report_failure(self, hook: Hook, why: str) -> None:
-        """Show a hook's first failure; later ones may have other reasons."""
+        """Report a hook's first failure; later failures, which may have other reasons, are not shown."""
         if hook.label not in self._failed:
             self._failed.add(hook.label)
             self.report(FAILED.format(label=hook.label, why=why))
@@ -209,6 +208,9 @@ class SessionHooks:
 
 
 def _is_unchanged(hook: Hook, cwd: str) -> bool:
-    """Return whether a workspace's hook, including the files it depends on, is still as trusted. Blocks."""
+    """Return whether a workspace's hook, including the files it depends on, is unchanged since it was trusted.
+
+    Blocks.
+    """
     entry = hook.entry
     return entry is None or hook_digest(cwd, entry.settings) == entry.item.digest

@@ -1,1 +1,1 @@
-"""Connections to MCP servers, and what the servers offer."""
+"""Connect to MCP servers, and offer their tools, prompts and resources."""

@@ -1,6 +1,6 @@
 """Limit the size of HTTP response bodies.
 
-An event stream is not read as a whole; each of its events is limited elsewhere.
+An event stream is not read as a whole; its events are limited individually elsewhere.
 """
 
 from collections.abc import AsyncIterator
@@ -10,11 +10,11 @@ import httpx2
 
 MAX_BYTES: Final = 16 << 20
 MAX_PACKED_BYTES: Final = 256 << 10
-"""Limit for compressed bodies, which may decompress to a thousand times their size."""
+"""The limit for compressed bodies, which may expand to a thousand times their size."""
 
 
 class LimitedBody(httpx2.AsyncByteStream):
-    """A body that fails once it exceeds the limit."""
+    """A body whose reader fails once it exceeds the limit."""
 
     def __init__(self, body: httpx2.AsyncByteStream, most_bytes: int) -> None:
         self._body = body

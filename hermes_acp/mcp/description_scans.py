@@ -1,8 +1,8 @@
-"""Scans of tools' descriptions, shared by content.
+"""Cache the scans of tools' descriptions by content.
 
-Only descriptions without any finding are remembered: one with a finding is scanned each time, so it is reported each
-time. What the user allows is decided elsewhere and is not remembered here. Nothing is stored on disk: a server that is
-a local process has the user's rights, and could clear its own descriptions there.
+Only descriptions without any findings are cached: one with a finding is scanned each time, so that it is reported each
+time. What the user allows is decided elsewhere and is not cached here. Nothing is stored on disk: a server that is a
+local process has the user's permissions, and could mark its own descriptions as clean.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ MAX_KEPT: Final = 20_000
 
 
 class DescriptionScans:
-    """The scans of one process. Worker threads may use it concurrently: the worst that happens is a second scan."""
+    """The scans of one process. Worker threads may use it concurrently; at worst, a description is scanned twice."""
 
     def __init__(self, clean: Callable[[str], str]) -> None:
         """Start with an empty cache; `clean` removes attempts to instruct the model and may block."""
@@ -25,7 +25,7 @@ class DescriptionScans:
         self._without_findings: set[bytes] = set()
 
     def cleaned(self, said: ToolDescription) -> ToolDescription:
-        """Return a description without attempts to instruct the model, or itself if there are none. Blocks."""
+        """Return a description without attempts to instruct the model, or the same object if there are none. Blocks."""
         key = _digest_of(said)
         if key in self._without_findings:
             return said

@@ -1,8 +1,8 @@
-"""Calls to a server, and the questions that the server may ask the user during a call.
+"""Track calls to a server, and answer the questions that the server may ask the user during a call.
 
-A question goes to the user whose call it belongs to; it is declined if that call is unknown, or if a form asks for
-a secret. A call's timeout pauses while the user thinks. Source: Model Context Protocol 2026-07-28, elicitation; in
-earlier versions, a server asks unprompted.
+A question goes to the user whose call it belongs to; it is declined if that call is unknown, or if a form asks for a
+secret. A call's timeout is paused while the user thinks. Source: Model Context Protocol 2026-07-28, elicitation; in
+earlier versions, a server's questions are not tied to a request.
 """
 
 import math
@@ -30,7 +30,9 @@ ServerRequest = Callable[["Client"], Awaitable[T]]
 
 
 class RequestFailed(Exception):
-    """A server did not answer, or answered with an error; `words` describe the failure, foreign text in a fence."""
+    """A server did not answer, or answered with an error; `words` describes the failure, with foreign text
+    in a fence.
+    """
 
     def __init__(self, words: str) -> None:
         super().__init__(words)
@@ -55,19 +57,19 @@ class McpServer(Protocol):
         ...
 
     def clean(self, text: str) -> str:
-        """Return text from the server with attempts to instruct the model removed; blocks."""
+        """Return text from the server with attempts to instruct the model removed. Blocks."""
         ...
 
     async def ask(self, what: str, inquiry: ServerRequest[T], progress: Progress | None = None) -> T:
         """Send a request, described by `what`, and return its answer, however long that takes. Raises RequestFailed.
 
-        With `progress`, the server may ask the user. Cancelling the request also cancels it at the server.
+        With `progress`, the server may ask the user questions. Cancelling the request also cancels it at the server.
         """
         ...
 
 
 class PendingCall:
-    """A request from start to answer."""
+    """A request, from its start until its answer."""
 
     def __init__(self, scope: anyio.CancelScope, progress: Progress | None) -> None:
         self.scope = scope
@@ -76,7 +78,9 @@ class PendingCall:
         self.asked = 0
 
 
-CURRENT_CALL: Final[ContextVar[PendingCall | None]] = ContextVar("the call of this task", default=None)
+CURRENT_CALL: Final[ContextVar[PendingCall | None]] = ContextVar(
+    "the call that belongs to this task", default=None
+)
 
 
 class PendingCalls:
@@ -89,7 +93,7 @@ class PendingCalls:
 
     @contextmanager
     def tracked(self, progress: Progress | None) -> Generator[None]:
-        """Track a request while the block runs. Raises TimeoutError when its time is up."""
+        """Track a request while the block runs. Raises TimeoutError when its time limit expires."""
         with anyio.CancelScope(deadline=anyio.current_time() + self._call_s) as scope:
             call = PendingCall(scope, progress)
             self._calls.append(call)
@@ -105,7 +109,7 @@ class PendingCalls:
             raise TimeoutError
 
     async def elicit(self, context: object, params: Any) -> "ElicitResult":
-        """Put a server's question to the user of the call it belongs to."""
+        """Ask the user whose call it belongs to a server's question."""
         from mcp.types import ElicitResult
 
         del context
@@ -134,7 +138,7 @@ class PendingCalls:
         return _to_elicit_result(reply, params)
 
     def _current_call(self) -> PendingCall | None:
-        """Return this task's call or, for a server that asks unprompted, the only pending one."""
+        """Return this task's call or, if the server's question is not tied to a request, the only pending one."""
         if call := CURRENT_CALL.get():
             return call if call in self._calls else None
         return self._calls[0] if len(self._calls) == 1 else None
@@ -145,7 +149,7 @@ def _is_supported(params: Any) -> bool:
 
 
 def _secret_in(params: Any) -> str:
-    """Return the name of a field that asks for a secret, or an empty string if there is none."""
+    """Return the name of a form field that asks for a secret, or an empty string if there is none."""
     if params.mode == "url":
         return ""
     fields: dict[str, object] = params.requested_schema.get("properties") or {}
@@ -170,7 +174,7 @@ def _to_question(server: str, params: Any) -> Question:
 
 
 def _to_elicit_result(reply: Reply | None, params: Any) -> "ElicitResult":
-    """Convert the user's answer; only requested fields go to the server."""
+    """Convert the user's answer; only the requested fields are sent to the server."""
     from mcp.types import ElicitResult
     from pydantic import ValidationError
 

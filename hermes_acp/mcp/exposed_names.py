@@ -11,25 +11,25 @@ DIGEST_CHARACTERS: Final = 8
 
 
 def tool_names(slug: str, tools: Iterable[str]) -> dict[str, str]:
-    """Return `mcp__SLUG__TOOL` for each of a server's tools, in characters and length that every vendor accepts."""
+    """Return `mcp__SLUG__TOOL` for each of a server's tools, in characters and a length that every vendor accepts."""
     return _names(f"mcp__{slug}__", tools)
 
 
 def prompt_names(slug: str, prompts: Iterable[str]) -> dict[str, str]:
-    """Return `SLUG:PROMPT` for each of a server's prompts, in characters that can be typed after a slash."""
+    """Return `SLUG:PROMPT` for each of a server's prompts, limited to characters that can be typed after a slash."""
     return _names(f"{slug}:", prompts)
 
 
 def file_name(tool: str) -> str:
-    """Return a tool's name as a valid file name."""
+    """Convert a tool's name to a valid file name."""
     name = re.sub(r"[^A-Za-z0-9_-]", "_", tool)
     return name if name == tool and len(name) <= MAX_NAME_CHARS else _with_digest(name, tool)
 
 
 def _names(prefix: str, things: Iterable[str]) -> dict[str, str]:
-    """Add a prefix to names, independently of their order.
+    """Add a prefix to names; the result does not depend on their order.
 
-    A valid name is unchanged; a name that had to be changed into a taken one, or truncated, gets a digest of the
+    A valid name is unchanged. A name that was truncated, or whose valid form is already taken, gets a digest of the
     original.
     """
     own = sorted(set(things))

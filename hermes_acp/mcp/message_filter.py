@@ -1,7 +1,7 @@
 """Drop malformed or excessive parts of a server's messages.
 
-Parts that cannot be repaired are passed on unchanged, so that the caller learns what is wrong. Tool results are
-never validated against the server's schema, since its patterns could make that take forever on its own text.
+Parts that cannot be repaired are passed on unchanged, so that the caller learns what is wrong. Tool results are never
+validated against the server's schema, because a server could choose patterns that take forever to match its own text.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ Record = dict[str, Any]
 
 
 class MessageFilter:
-    """A server's messages as they arrive; `on_loss` is called with a description of dropped entries."""
+    """A server's messages as they arrive; `on_loss` is called with a description of the dropped entries."""
 
     def __init__(self, messages: Any, on_loss: Callable[[str], None]) -> None:
         self._messages = messages
@@ -50,7 +50,7 @@ class MessageFilter:
 
     @property
     def last_context(self) -> Any:
-        """The context that the last message was sent in, if the transport knows it."""
+        """The context in which the last message was sent, if the transport knows it."""
         return getattr(self._messages, "last_context", None)
 
     async def receive(self) -> Any:
@@ -58,7 +58,7 @@ class MessageFilter:
         return await self._after_yield(self._messages.receive)
 
     async def aclose(self) -> None:
-        """Stop reading."""
+        """Stop reading messages."""
         await self._messages.aclose()
 
     def __aiter__(self) -> Self:
@@ -68,9 +68,10 @@ class MessageFilter:
         return await self._after_yield(self._messages.__anext__)
 
     async def _after_yield(self, receive: Callable[[], Awaitable[Any]]) -> Any:
-        """Return the next message, and let other tasks run between the messages of a server that never stops.
+        """Return the next message, letting other tasks run in between even if the server never stops sending.
 
-        A request uses more of the server's share than a notification, since it waits until its answer is read.
+        A request counts more against the server's share than a notification, because it must wait until its answer is
+        read.
         """
         now_s = anyio.current_time()
         if now_s - self._since_s > YIELD_DELAY_S:
@@ -143,7 +144,7 @@ class MessageFilter:
             _models()[method].model_validate(said, by_name=False)
         except ValidationError:
             return False
-        except (KeyError, ValueError):  # a version without this method, which the caller reports
+        except (KeyError, ValueError):  # not a method in this version, which the caller reports
             return True
         return True
 
@@ -174,7 +175,7 @@ def _truncate(key: str, said: Record) -> Record:
 
 
 def _without_output_schema(tool: object) -> object:
-    """Replace the `outputSchema` of a listed tool with its digest, which still shows whether it changed."""
+    """Replace the `outputSchema` of a listed tool with its digest, which still shows whether the schema changed."""
     if not isinstance(tool, dict) or "outputSchema" not in tool:
         return cast("object", tool)
     entry = cast("Record", tool)

@@ -1,7 +1,7 @@
-"""A server connection: connect, list, call, and reconnect when the connection breaks.
+"""Connect to a server, list what it offers, call its tools, and reconnect when the connection breaks.
 
-A connection lives in a single task; calls come from others. Source: Model Context Protocol 2026-07-28 and the
-handshake versions before it.
+A connection lives in a single task; calls come from other tasks. Source: Model Context Protocol 2026-07-28 and the
+earlier versions, which have a handshake.
 """
 
 import math
@@ -64,7 +64,7 @@ class ServerConnection:
         timeouts: ServerTimeouts,
         on_change: Callable[[], None],
     ) -> None:
-        """`on_change` is called whenever the server's tools, prompts or resources change."""
+        """Do not connect yet; `on_change` is called whenever the tools, prompts or resources change."""
         self.slug = slug
         self.tools: Mapping[str, ServerTool] = {}
         self.prompts: Mapping[str, ServerPrompt] = {}
@@ -102,7 +102,7 @@ class ServerConnection:
 
     @property
     def news(self) -> list[str]:
-        """Return notices about the server's state: late, disconnected or locked, and about removed content."""
+        """Return notices about the server's state (late, disconnected, sign-in required) and removed content."""
         late = [] if self.settled.is_set() else [SLOW_NOTICE.format(name=plain(self.name))]
         away = [self._away] if self._away else []
         login = self.server_login
@@ -110,11 +110,11 @@ class ServerConnection:
         return [*late, *away, *self._listed, *([login.login_prompt()] if login and prompts else [])]
 
     def revive(self) -> None:
-        """Try to connect now if disconnected."""
+        """Try to connect now if the server is disconnected."""
         self._wanted.set()
 
     async def keep(self) -> None:
-        """Connect, retrying after increasing waits; once all retries fail, wait until a tool is called."""
+        """Stay connected, retrying after increasing waits; when all retries have failed, wait for a call."""
         with self._scope:
             failures = 0
             while not self._is_ending:
@@ -131,7 +131,7 @@ class ServerConnection:
                 failures %= len(self._timeouts.waits_s) + 1
 
     def end(self) -> None:
-        """Disconnect: shut an open connection down properly, drop everything else at once."""
+        """Disconnect: shut an open connection down properly, and drop anything else at once."""
         self._is_ending = True
         self._leaving.set()
         if self._client:
@@ -162,7 +162,7 @@ class ServerConnection:
             await self._wanted.wait()
 
     async def _serve(self) -> str:
-        """Hold a connection as long as it lasts; return why it ended."""
+        """Serve a connection for as long as it lasts; return why it ended."""
         self._was_sound = False
         try:
             await run_sync(load)
@@ -214,7 +214,7 @@ class ServerConnection:
         self._losses.append(f"The MCP server {plain(self.name)!r}: {words}.")
 
     async def _follow_session(self, client: "Client") -> None:
-        """Serve calls; list again whenever the list changes or a failed call casts doubt on it."""
+        """Serve calls; request the list again whenever it changes or a failed call casts doubt on it."""
         self._client = client
         self._was_there = True
         self._away = ""
@@ -230,7 +230,7 @@ class ServerConnection:
             if not self._is_ending:
                 with anyio.fail_after(LIST_TIMEOUT_S):
                     await self._list(client)
-                # If a server's list changes on each read, read it less and less often.
+                # If a server's list changes on every read, read it less and less often.
                 is_restless = self._doubted.is_set()
                 rest_s = min(MAX_RETRY_DELAY_S, 2 * rest_s or MIN_RETRY_DELAY_S) if is_restless else 0.0
                 with anyio.move_on_after(rest_s):
@@ -294,15 +294,15 @@ class ServerConnection:
         )
 
     def redact_tokens(self, text: str) -> str:
-        """Return text from the server without the tokens sent with requests."""
+        """Return text from the server without the tokens that were sent with requests."""
         return self.server_login.redact_tokens(text) if self.server_login else text
 
     def clean(self, text: str) -> str:
-        """Return text from the server with attempts to instruct the model removed; blocks."""
+        """Return text from the server with attempts to instruct the model removed. Blocks."""
         return self._server_context.clean(text)
 
     async def ask(self, what: str, inquiry: ServerRequest[T], progress: Progress | None = None) -> T:
-        """Send a request, first waiting a while for a disconnected server. Raises RequestFailed.
+        """Send a request; if the server is disconnected, first wait for a while. Raises RequestFailed.
 
         If the server requires sign-in, the user is asked to sign in first; the server has done nothing until then.
         """
@@ -353,11 +353,11 @@ class ServerConnection:
         return await run_sync(fence, self.redact_tokens(text), self.name, self.clean)
 
     async def wait_connected(self) -> bool:
-        """Return whether the server is connected, after one more try if it was not."""
+        """Return whether the server is connected, after one more attempt if it was not."""
         return await self._present_client() is not None
 
     async def _present_client(self) -> "Client | None":
-        """Return the connection, after one more try if there is none; a broken connection may have to end first."""
+        """Return the connection, after one more attempt if there is none; a broken one may have to close first."""
         with anyio.move_on_after(RECONNECT_TIMEOUT_S):
             for _ in range(2):
                 if self._client is None and not self._is_ending:
@@ -373,7 +373,7 @@ class ServerConnection:
 
 
 def _reason(group: BaseException) -> str:
-    """Explain why a connection broke, omitting addresses and headers, which may hold secrets."""
+    """Explain why a connection broke, omitting addresses and headers, which may contain secrets."""
     import httpx2
     from mcp import MCPError
 

@@ -17,9 +17,9 @@ MAX_SLUG_CHARS = 24
 
 
 class StdioServer(Struct, frozen=True):
-    """A server started as a child process; `env` takes precedence over the variables that commands may see.
+    """A server to start as a child process; `env` takes precedence over the variables that commands may see.
 
-    If `tools` has patterns, only matching tools are offered; the same applies to the other kinds of server.
+    If `tools` contains patterns, only matching tools are offered; the same applies to the other kinds of server.
     """
 
     name: str
@@ -32,8 +32,8 @@ class StdioServer(Struct, frozen=True):
 class OAuth(Struct, frozen=True):
     """How users sign in to a server, where that cannot be discovered.
 
-    `client_id` is a registered client, `client_metadata_url` a document that describes us; `port` is where the browser
-    returns (0: any free port).
+    `client_id` is a registered client; `client_metadata_url` is a document that describes this program; `port` is the
+    local port to which the browser returns (0 means any free port).
     """
 
     client_id: str = ""
@@ -56,7 +56,7 @@ class HttpServer(Struct, frozen=True):
 
 
 class SseServer(Struct, frozen=True):
-    """A server with the older transport: one event stream, and POST requests next to it."""
+    """A server with the older transport: one event stream, plus POST requests."""
 
     name: str
     url: str
@@ -66,14 +66,14 @@ class SseServer(Struct, frozen=True):
 
 
 class Challenge(Struct, frozen=True):
-    """A server's refusal of an unauthenticated request: an HTTP status and its `WWW-Authenticate` header."""
+    """A server's refusal of an unauthenticated request: the HTTP status and the `WWW-Authenticate` header."""
 
     status: int = 401
     header: str = ""
 
 
 class SignInFailed(Exception):
-    """The sign-in failed; `words` say why, and contain no secret."""
+    """The sign-in failed; `words` says why and contains no secret."""
 
     def __init__(self, words: str) -> None:
         super().__init__(words)
@@ -81,11 +81,11 @@ class SignInFailed(Exception):
 
 
 class TunnelClosed(OSError):
-    """The client that holds the connection is gone, or no longer has the server."""
+    """The client that maintains the connection is gone, or no longer has the server."""
 
 
 class ServerTunnel(Protocol):
-    """A connection to servers that a client holds: requests, and the notifications that belong to each."""
+    """A connection to servers that a client maintains, for requests and the notifications that belong to each."""
 
     async def ask(
         self,
@@ -97,14 +97,15 @@ class ServerTunnel(Protocol):
     ) -> Mapping[str, Any]:
         """Send a request to a server and return its outcome: a `result`, or an `error` with `code` and `message`.
 
-        `request_id` is unique among pending requests. `hear` gets the method and parameters of each notification that
-        belongs to the request. Cancelling the request also cancels it at the server. Raises TunnelClosed.
+        `request_id` is unique among pending requests. `hear` is called with the method and parameters of each
+        notification that belongs to the request. Cancelling the request also cancels it at the server. Raises
+        TunnelClosed.
         """
         ...
 
 
 class TunneledServer(Struct, frozen=True):
-    """A server whose connection a client, such as an editor, holds, under the client's name for it."""
+    """A server to which a client, such as an editor, maintains the connection, with the client's name for it."""
 
     name: str
     server_id: str
@@ -117,7 +118,7 @@ ServerSpec = StdioServer | HttpServer | SseServer | TunneledServer
 
 def identity_of(spec: ServerSpec) -> str:
     """Return a digest of how a server is started or reached, excluding secrets, which may change."""
-    import hashlib  # here, because editors' servers are read before the event loop exists, and OpenSSL is large
+    import hashlib  # OpenSSL is large, and editors' servers are read before the event loop starts
 
     match spec:
         case StdioServer():
@@ -130,7 +131,7 @@ def identity_of(spec: ServerSpec) -> str:
 
 
 class ServerTimeouts(Struct, frozen=True):
-    """Timeouts in seconds; `waits_s` are the waits before each subsequent connection attempt."""
+    """Timeouts in seconds; `waits_s` lists the waits before subsequent connection attempts."""
 
     waits_s: tuple[float, ...] = (1, 2, 4, 8, 16)
     connect_s: float = 30
@@ -143,10 +144,10 @@ class ServerTimeouts(Struct, frozen=True):
 
 
 class ServerProcessRegistry(Protocol):
-    """Ensures that nothing a server starts outlives it."""
+    """Ensures that nothing started by a server outlives it."""
 
     def fresh_mark(self) -> str:
-        """Return a new mark for a server's processes."""
+        """Return a new mark for the processes of a server."""
         ...
 
     def words(self, mark: str, argv: Sequence[str]) -> tuple[str, ...]:
@@ -154,7 +155,7 @@ class ServerProcessRegistry(Protocol):
         ...
 
     def variables(self, mark: str) -> Mapping[str, str]:
-        """Return the variables that carry a mark."""
+        """Return the environment variables that carry a mark."""
         ...
 
     def register_process(self, mark: str, leader: int) -> None:
@@ -162,11 +163,11 @@ class ServerProcessRegistry(Protocol):
         ...
 
     async def end(self, mark: str, leader: int) -> None:
-        """Kill the processes a server left behind when its process group ended."""
+        """Kill the processes that a server left behind when its process group ended."""
         ...
 
     async def aclose(self) -> None:
-        """Stop watching; no server is running now."""
+        """Stop watching; no server may be running any more."""
         ...
 
 
@@ -183,15 +184,15 @@ def allow_no_text(text: str) -> bool:
 
 
 class ServerContext(Struct, frozen=True):
-    """The environment of servers: the folders they may know about, their variables, their logs.
+    """The environment of servers: the folders they may know about, their variables, and their logs.
 
-    `can_ask` says whether a user can answer their questions; otherwise they are not told that they may ask. `clean`
+    `can_ask` says whether a user can answer their questions; otherwise, they are not told that they may ask. `clean`
     removes attempts to instruct the model from descriptions and results; it may block and runs in a worker thread, as
-    do `rules_of`, which names the rules that apply, and `is_text_allowed`, which says whether the user accepts a
-    text as it is. `keys` is the folder for the tokens of servers that require sign-in; without it, nobody can sign
-    in. Without `process_registry`, processes that a server starts in a separate group outlive it. `may_start` is
-    called with a child's name each time it is about to start; it may block and runs in a worker thread.
-    `clean_description` does what `clean` does for a whole description, and may remember earlier ones.
+    do `rules_of`, which names the rules that apply, and `is_text_allowed`, which says whether the user accepts a text
+    as it is. `keys` is the folder for the tokens of servers that require sign-in; without it, nobody can sign in.
+    Without `process_registry`, processes that a server starts in a separate group outlive it. `may_start` is called
+    with a server's name each time its process is about to start; it may block and runs in a worker thread.
+    `clean_description` does the same as `clean` for a whole description, and may cache results.
     """
 
     cwd: str
@@ -208,12 +209,12 @@ class ServerContext(Struct, frozen=True):
     clean_description: "Callable[[ToolDescription], ToolDescription] | None" = None
 
     def cleaned(self, said: "ToolDescription") -> "ToolDescription":
-        """Return a description without attempts to instruct the model, or itself if there are none. Blocks."""
+        """Return a description without attempts to instruct the model, or the same object if there are none. Blocks."""
         return self.clean_description(said) if self.clean_description else said.cleaned(self.clean)
 
 
 def slugs_of(specs: Iterable[ServerSpec]) -> list[str]:
-    """Return a unique name for each server that fits into a tool's name, without two underscores in a row."""
+    """Return a unique name for each server that fits into a tool's name and contains no two consecutive underscores."""
     taken: list[str] = []
     for spec in specs:
         wanted = re.sub(r"[^A-Za-z0-9-]+", "_", spec.name).strip("_")[:MAX_SLUG_CHARS].strip("_") or "server"

@@ -1,4 +1,4 @@
-"""The tools and prompts that a server lists and that can be offered."""
+"""Fetch the tools and prompts that a server lists, and keep those that can be offered."""
 
 import hashlib
 import os
@@ -30,7 +30,7 @@ MAX_LIST_BYTES: Final = 2 << 20
 
 
 class ServerOffers(Struct, frozen=True):
-    """What a server offers, and notices for the user about it."""
+    """What a server offers, with notices about it for the user."""
 
     tools: tuple[ListedTool, ...] = ()
     prompts: tuple[ListedPrompt, ...] = ()
@@ -38,14 +38,17 @@ class ServerOffers(Struct, frozen=True):
 
 
 async def fetch_offers(client: "Client", spec: ServerSpec, slug: str, context: ServerContext) -> ServerOffers:
-    """Request everything a server lists by name, limited to the selected tools. Raises what the client raises."""
+    """Request everything that a server lists by name, limited to the selected tools.
+
+    Raises whatever the client raises.
+    """
     tools = await _list_tools(client, spec, slug, context)
     prompts = await _list_prompts(client, spec.name, context.clean)
     return ServerOffers(tools.tools, prompts.prompts, (*tools.news, *prompts.news))
 
 
 async def _list_tools(client: "Client", spec: ServerSpec, slug: str, context: ServerContext) -> ServerOffers:
-    """Request all pages and prepare the tools for a model."""
+    """Request all pages of the tool list, and prepare the tools for a model."""
     if client.server_capabilities.tools is None:
         return ServerOffers()
     found: list[mcp.types.Tool] = []
@@ -135,7 +138,7 @@ def _prepare_tools(
 
 
 def _report_removed(who: str, said: ToolDescription, context: ServerContext, file: str) -> str:
-    """Report what was cut out, by which rules, and how to allow it; store the original text for inspection."""
+    """Report what was removed, by which rules, and how to allow it; save the original text for inspection."""
     rules = ", ".join(context.rules_of(said.whole)) or "in its parts"
     path = context.logs / file
     told = f"The description of the tool {who} tried to instruct the model ({rules}); that part was left out."
@@ -153,6 +156,6 @@ def _report_removed(who: str, said: ToolDescription, context: ServerContext, fil
 
 
 def _digest_of(tool: "mcp.types.Tool") -> str:
-    """Return a digest of everything a server says about a tool, including what is hidden from the model."""
+    """Return a digest of everything that a server says about a tool, including what is hidden from the model."""
     said = msgspec.json.encode(tool.model_dump(mode="json"), order="deterministic")
     return hashlib.sha256(said).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The MCP servers of this process: the user's own for all sessions, an editor's or a workspace's for one."""
+"""Manage this process's MCP servers: the user's own for all sessions, those of an editor or workspace for one."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -21,7 +21,7 @@ class SourceRunner(Protocol):
     """Runs tool sources, each in a separate task."""
 
     def adopt(self, source: ToolSource) -> None:
-        """Schedule the start of a source, which runs until it is closed or the process ends."""
+        """Schedule the start of a source, which runs until it is closed or the process exits."""
         ...
 
     def release(self, source: ToolSource) -> None:
@@ -41,10 +41,11 @@ class McpServerManager:
         variables: Callable[[], Mapping[str, str]],
         process_registry: "Callable[[], ServerProcessRegistry]",
     ) -> None:
-        """`on_change` is called whenever the tools, prompts or resources of the user's own servers change.
+        """Create the manager.
 
-        `variables` returns the variables that servers may see, `process_registry` creates the registry that ends their
-        processes; both are called when the first server is added.
+        `on_change` is called whenever the tools, prompts or resources of the user's own servers change. `variables`
+        returns the variables that servers may see; `process_registry` creates the registry that ends their processes.
+        Both are called when the first server is added.
         """
         self._environment = environment
         self._on_change = on_change
@@ -63,7 +64,7 @@ class McpServerManager:
         return self._shared
 
     def servers_of(self, session: "EquippedSession | None") -> "tuple[McpServerPool, ...]":
-        """Return all servers that a session can use; without a session, only the user's own."""
+        """Return all servers that a session can use or, without a session, only the user's own."""
         own, workspace = (session.sources.own, session.sources.workspace) if session else (None, None)
         named = (own, self._shared, workspace)
         if not any(named):
@@ -73,7 +74,7 @@ class McpServerManager:
         return tuple(each for each in named if isinstance(each, McpServerPool))
 
     def expect_questions(self) -> None:
-        """Let the user's own servers ask questions from now on: there is a client that shows them to its user."""
+        """Let the user's own servers ask questions from now on, because a client can show them to its user."""
         before, self._can_ask = self._shared, True
         if before and not before.server_context.can_ask:
             self._shared = self._open_for_all(before.specs)
@@ -82,9 +83,10 @@ class McpServerManager:
     async def equip(
         self, session: "EquippedSession", specs: "Sequence[ServerSpec] | None", *, can_ask: bool
     ) -> None:
-        """Set the servers a session's editor configured (None keeps the current ones); connect in the background.
+        """Set the servers configured by a session's editor (None keeps the current ones); connect in the background.
 
-        If nothing changed, they stay connected; otherwise, such as after a change of folders, all are restarted.
+        If nothing has changed, they stay connected; otherwise, for example after a change of folders, all are
+        restarted.
         """
         if not specs and session.sources.own is None:
             return
@@ -104,7 +106,7 @@ class McpServerManager:
     ) -> None:
         """Let a session use the trusted servers of its workspace; any change restarts all of them.
 
-        `may_start` says whether a server is still trusted, each time it is about to start.
+        `may_start` is called each time a server is about to start, and says whether it is still trusted.
         """
         before = session.sources.workspace
         if not servers and before is None:
@@ -185,7 +187,7 @@ class McpServerManager:
         return self._process_registry
 
     async def aclose(self) -> None:
-        """Disconnect the user's own servers; an editor's end with their session."""
+        """Disconnect the user's own servers; those of an editor end with their session."""
         if self._shared:
             await self._shared.close()
         if self._process_registry:

@@ -1,4 +1,4 @@
-"""All MCP servers that sessions in a folder can use, no matter who configured them, running or not."""
+"""List all MCP servers that sessions in a folder can use, whoever configured them, running or not."""
 
 import os
 import shlex
@@ -18,7 +18,7 @@ Scope = Literal["user", "editor", "workspace"]
 
 
 class ServerOverview(Struct, frozen=True):
-    """A server: who configured it in which file, what it is, and its state if it was started.
+    """A server: who configured it and in which file, how it is reached and, if it was started, its state.
 
     `target` is its command line or address, without variables and headers.
     """
@@ -42,7 +42,7 @@ def server_overviews(
 ) -> tuple[ServerOverview, ...]:
     """Return the editor's servers, the user's own and the folder's.
 
-    `states` are those of the running servers, in this order.
+    `states` contains the states of the running servers, in the same order.
     """
     editors, users, folders = ({state.name: state for state in each} for each in states)
     return (
@@ -70,7 +70,7 @@ def _users(settings: "Settings", file: str, states: "dict[str, ServerState]") ->
 
 
 def target_of(section: "McpServerSettings") -> str:
-    """Return the command line or the address; an address without its query, which may hold a secret."""
+    """Return the command line or the address; an address without its query, which may contain a secret."""
     if section.command:
         return shlex.join((section.command, *section.args))
     parts = urlsplit(section.url or "")

@@ -17,7 +17,7 @@ CONNECTED: Final = "connected"
 
 
 class ServerState(Struct, frozen=True):
-    """The state of a server, in words, and what it offers. `server_login` is its login, if it has one."""
+    """The state of a server in words, and what it offers. `server_login` is its login, if it has one."""
 
     name: str
     stands: str
@@ -28,7 +28,7 @@ class ServerState(Struct, frozen=True):
 
 
 class McpServerPool:
-    """The servers that stay connected while `run` runs."""
+    """A group of servers that stay connected while `run` is running."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class McpServerPool:
         on_change: Callable[[], None],
         timeouts: ServerTimeouts | None = None,
     ) -> None:
-        """`on_change` is called whenever the tools, prompts or resources change."""
+        """Create the pool; `on_change` is called whenever the tools, prompts or resources change."""
         self.specs = tuple(specs)
         self.server_context = server_context
         self._connections = [
@@ -62,7 +62,7 @@ class McpServerPool:
             self._ended.set()
 
     def tools(self) -> Mapping[str, Tool]:
-        """Return the tools listed so far; a disconnected server's tools remain."""
+        """Return the tools listed so far, including those of servers that are now disconnected."""
         return {name: tool for connection in self._connections for name, tool in connection.tools.items()}
 
     def templates(self) -> Mapping[str, PromptTemplate]:
@@ -76,16 +76,16 @@ class McpServerPool:
         return {connection.slug: connection.library for connection in self._connections if connection.library}
 
     def news(self) -> Sequence[str]:
-        """Return current notices for users."""
+        """Return the current notices for users."""
         return [line for connection in self._connections for line in connection.news]
 
     @property
     def may_want_sign_in(self) -> bool:
-        """Whether there is a server that users can sign in to."""
+        """Return whether there is a server to which users can sign in."""
         return any(each.server_login for each in self._connections)
 
     def logins(self) -> Sequence[ServerLogin]:
-        """Return the logins of servers that require sign-in."""
+        """Return the logins of servers that currently require sign-in."""
         return [
             each.server_login
             for each in self._connections
@@ -107,7 +107,7 @@ class McpServerPool:
         ]
 
     async def revive(self, name: str) -> None:
-        """Try to connect to a server by name, and wait a while for the result."""
+        """Try to connect to a server by name, and wait for a while for the result."""
         for connection in self._connections:
             if connection.name == name:
                 await connection.wait_connected()

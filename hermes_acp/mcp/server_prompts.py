@@ -1,6 +1,6 @@
-"""A server's prompt, as a slash command.
+"""Offer a server's prompt as a slash command.
 
-The user asked for the prompt and its arguments can be trusted; its text still comes from the server and goes in a
+The user asked for the prompt, so its arguments can be trusted; its text still comes from the server and is put in a
 separate fence.
 """
 
@@ -50,7 +50,7 @@ class ServerPrompt:
         self._server = server
 
     async def fill(self, words: str) -> tuple[ResourcePart, ...]:
-        """Return the prompt, filled in with the words after its name. Raises BadRequest."""
+        """Return the prompt, filled in with the words that follow its name. Raises BadRequest."""
         listed, server = self._listed, self._server
         arguments = arguments_of(words, listed.arguments)
         missing = [each.name for each in listed.arguments if each.is_required and each.name not in arguments]
@@ -72,9 +72,9 @@ class ServerPrompt:
 
 
 def arguments_of(words: str, known: tuple[ListedArgument, ...]) -> dict[str, str]:
-    """Parse words as arguments: `name=value` by name, others in order; the last argument takes the remaining words.
+    """Parse words as arguments: `name=value` by name, others by position; the last argument takes the remaining words.
 
-    Quotes group words; a prompt with a single argument takes the words unchanged.
+    Quotation marks group words; a prompt with a single argument takes the words unchanged.
     """
     names = [each.name for each in known]
     words = words.strip()

@@ -37,7 +37,7 @@ class ServerLibrary:
         return Result(await self._fenced("\n".join(lines) or "(no resources)"))
 
     async def read(self, uri: str, progress: Progress) -> Result:
-        """Read a resource: text as it is, anything else as its kind and size."""
+        """Read a resource: text is returned as it is, anything else as its kind and size."""
 
         async def put(client: "Client") -> "ReadResourceResult":
             return await client.read_resource(uri)

@@ -1,4 +1,4 @@
-"""Switch one of the user's own MCP servers on or off in config.yaml."""
+"""Enable or disable one of the user's own MCP servers in config.yaml."""
 
 from pathlib import Path
 
@@ -9,8 +9,8 @@ from hermes_acp.telemetry.structured_log import note_change
 
 
 def switch_server(config_file: Path, name: str, *, is_enabled: bool) -> None:
-    """Write the setting, leaving everything else as it is; blocks. Raises ConfigError or StorageError."""
-    value = None if is_enabled else False  # a server is on by default
+    """Write the setting, leaving everything else as it is. Blocks. Raises ConfigError or StorageError."""
+    value = None if is_enabled else False  # servers are enabled by default
     text = with_value(read_text(config_file), ("mcp_servers", name, "enabled"), value)
     write_private_text(config_file, text)
     note_change(config_file.parent, f"setting mcp_servers.{name}.enabled", "user")

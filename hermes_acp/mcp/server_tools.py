@@ -1,6 +1,6 @@
-"""A server's tool, as a tool of the session.
+"""Offer a server's tool as a tool of the session.
 
-What a server says about its tools is a hint, not a promise: the policy considers it and decides for itself.
+What a server says about its tools is a hint, not a guarantee: the policy considers it and makes its own decision.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class ListedTool(Struct, frozen=True):
     """A tool as its server lists it; `parameters` is a JSON Schema.
 
-    `digest` covers everything the server says about the tool, including what is hidden from the model.
+    `digest` covers everything that the server says about the tool, including what is hidden from the model.
     """
 
     name: str
@@ -67,7 +67,7 @@ class ServerTool:
 
 
 async def _call(server: McpServer, tool: str, arguments: Mapping[str, Any], output: Progress) -> Result:
-    """Call a tool and return its answer, even if it failed; progress reports become the call's live output."""
+    """Call a tool and return its answer, even if the tool failed; progress reports become the call's live output."""
 
     async def report(progress: float, total: float | None, message: str | None) -> None:
         share = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"

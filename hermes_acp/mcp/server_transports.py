@@ -1,6 +1,6 @@
 """Open the transport to a server of any of the four kinds.
 
-`load` must have been called; it takes a second and belongs in a worker thread, as does creating an HTTP client.
+`load` must be called first; it takes a second and belongs in a worker thread, as does creating an HTTP client.
 """
 
 import logging
@@ -48,9 +48,10 @@ def load() -> None:
 async def open_streams(
     spec: ServerSpec, log_name: str, server_context: ServerContext, bearer_auth: "BearerAuth | None" = None
 ) -> AsyncGenerator[Streams]:
-    """Open the transport to a server; leaving the block closes it and ends a child. Raises OSError, httpx2.HTTPError.
+    """Open the transport to a server; leaving the block closes it and ends a child process.
 
-    With `bearer_auth`, requests to an HTTP server are authenticated as the user.
+    Raises OSError, httpx2.HTTPError. With `bearer_auth`, requests to an HTTP server are authenticated on behalf of the
+    user.
     """
     match spec:
         case StdioServer():
@@ -83,7 +84,7 @@ async def open_streams(
 async def http_client(
     spec: HttpServer | SseServer, bearer_auth: "BearerAuth | None" = None, *, is_bare: bool = False
 ) -> "httpx2.AsyncClient":
-    """Create the HTTP client for a server; `is_bare` if the server's headers must not be sent."""
+    """Create the HTTP client for a server; `is_bare` means that the server's headers must not be sent."""
     return await run_sync(_client, spec, bearer_auth, is_bare)
 
 

@@ -1,7 +1,7 @@
-"""Run a server as a child process that communicates line by line.
+"""Run a server as a child process that exchanges messages line by line.
 
-The child sees only those of our secrets that it was given; its standard error goes to a log of limited size. When
-the transport closes, no process of the child's group survives. Source: Model Context Protocol, stdio transport.
+The child sees only the secrets that it was explicitly given; its standard error goes to a log of limited size. When the
+transport closes, no process in the child's group survives. Source: Model Context Protocol, stdio transport.
 """
 
 import codecs
@@ -48,8 +48,9 @@ class ServerExited(OSError):
 async def stdio_streams(
     spec: StdioServer, server_context: ServerContext, log_name: str
 ) -> AsyncGenerator[Streams]:
-    """Start the server and yield its message streams. Raises OSError, or ServerExited if the server exits on
-    its own.
+    """Start the server and yield its message streams.
+
+    Raises OSError, or ServerExited if the server exits on its own.
     """
     log = _open_log(server_context.logs, log_name)
     try:
@@ -103,9 +104,9 @@ async def _bridged(
 async def _start(
     spec: StdioServer, server_context: ServerContext, says: int, complains: int
 ) -> tuple[Process, str]:
-    """Start the child and return it with its mark.
+    """Start the child, and return it with its mark.
 
-    Cancellation waits until the process ID is known, since the child could not be killed otherwise.
+    Cancellation waits until the process ID is known, because the child could not be killed otherwise.
     """
     if server_context.may_start and not await run_sync(server_context.may_start, spec.name):
         raise ServerExited("it is no longer what you trusted")
@@ -138,13 +139,13 @@ async def _start(
 
 
 def _find(command: str, path: str, server_context: ServerContext) -> str:
-    """Find a program by name, never in the workspace, whose files the user did not choose."""
+    """Find a program by name, but never in the workspace, whose files the user did not choose."""
     if os.sep in command:
         path = os.path.join(server_context.cwd, command)
         if not os.path.isfile(path):
             raise FileNotFoundError(2, "the program does not exist", command)
         if not os.access(path, os.X_OK):
-            raise PermissionError(13, "the program may not be started", command)
+            raise PermissionError(13, "permission to start the program was denied", command)
         return command
     inside = tuple(root.rstrip("/") + "/" for root in server_context.roots)
     kept = [
@@ -159,9 +160,9 @@ def _find(command: str, path: str, server_context: ServerContext) -> str:
 
 
 async def _read(said: int, to_us: MemoryObjectSendStream[Any]) -> None:
-    """Forward each message; invalid lines are skipped, since some servers print other text.
+    """Forward each message; invalid lines are skipped, because some servers also print other text.
 
-    An invalid answer ends the call it belongs to, which would otherwise wait forever.
+    An invalid answer ends the call to which it belongs, which would otherwise wait forever.
     """
     from mcp.shared.message import SessionMessage
     from mcp.types import jsonrpc_message_adapter
@@ -186,7 +187,7 @@ async def _read(said: int, to_us: MemoryObjectSendStream[Any]) -> None:
 
 
 def _error_response(line: bytes) -> "JSONRPCError | None":
-    """Return an error in place of an invalid answer, or None if it belongs to no call of ours."""
+    """Return an error that replaces an invalid answer, or None if it belongs to none of our calls."""
     from mcp.types import ErrorData, JSONRPCError
 
     told = _ANSWERED.search(line) if line.lstrip().startswith(b"{") and b'"method"' not in line else None
@@ -206,7 +207,7 @@ async def _write(from_us: MemoryObjectReceiveStream[Any], stdin: ByteSendStream)
 
 
 async def _pump(descriptor: int, take: Callable[[bytes], None]) -> None:
-    """Forward a pipe's data, and an empty chunk at the end, no matter what caused the end."""
+    """Forward a pipe's data, followed by an empty chunk at the end, whatever caused the end."""
     try:
         async for chunk in _chunks(descriptor):
             take(chunk)
@@ -226,7 +227,7 @@ async def _chunks(descriptor: int) -> AsyncGenerator[bytes]:
 
 
 def _open_log(folder: Path, name: str) -> int:
-    """Open the server's log, truncated if it has grown large; discard output if the log cannot be written."""
+    """Open the server's log, truncating it if it has grown large; if the log cannot be written, output is discarded."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -256,7 +257,7 @@ def _bounded_log(log: int, values: Iterable[str]) -> Callable[[bytes], None]:
 
 
 async def _end(process: Process) -> None:
-    """Close the process's input, then terminate its group, then kill it; every wait is limited."""
+    """Close the process's input, then terminate its group, then kill it, with a time limit for each wait."""
     assert process.stdin, "the child was started with a pipe"
     with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         await process.stdin.aclose()
@@ -282,7 +283,7 @@ def _signal_group(group: int, number: int) -> None:
 
 
 def _reap_group(group: int) -> None:
-    """Reap adopted orphans of the group; the child itself is already reaped."""
+    """Reap adopted orphans in the group; the child itself has already been reaped."""
     with suppress(ChildProcessError):
         while os.waitpid(-group, os.WNOHANG)[0]:
             pass

@@ -1,7 +1,7 @@
 """Decide which parts of a tool's description and schema a model may read.
 
 Every word in a schema reaches the model: parameter names, allowed values, defaults and examples as well as
-descriptions. Descriptions are cleaned; a name or value that is an attack is removed. Source: JSON Schema 2020-12.
+descriptions. Descriptions are cleaned; a name or value that contains an attack is removed. Source: JSON Schema 2020-12.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,7 +32,10 @@ class ToolDescription(Struct, frozen=True):
     whole: str
 
     def cleaned(self, clean: Clean) -> "ToolDescription":
-        """Return the description without attempts to instruct the model, or itself if there are none. Blocks."""
+        """Return the description without attempts to instruct the model, or the same object if there are none.
+
+        Blocks.
+        """
         description = clean(self.description) if self.description else ""
         parameters = self._cleaned_parameters(clean)
         if description == self.description and parameters is self.parameters:
@@ -48,7 +51,9 @@ class ToolDescription(Struct, frozen=True):
             return parameters
         if _is_clean(_sentences_in(self.parameters), clean):
             return self.parameters
-        return cast("dict[str, object]", _without_sentences(self.parameters))  # an attack only in combination
+        return cast(
+            "dict[str, object]", _without_sentences(self.parameters)
+        )  # it is an attack only in combination
 
 
 def describe_tool(description: str, schema: Record) -> ToolDescription | None:
@@ -67,7 +72,7 @@ def describe_tool(description: str, schema: Record) -> ToolDescription | None:
 
 
 def _is_schema(part: object, depth: int) -> bool:
-    """Return whether a value is shaped like a schema: vendors reject all tools in a request if one is not."""
+    """Return whether a value has the form of a schema: if one does not, vendors reject all tools in the request."""
     if isinstance(part, bool):
         return depth > 0
     if not isinstance(part, dict) or depth > MAX_DEPTH:
@@ -115,7 +120,7 @@ def _words_in(part: object) -> Iterator[str]:
 
 
 def _sentences_in(part: object) -> Iterator[str]:
-    """Yield what a schema says about its parts."""
+    """Yield the descriptive texts in a schema."""
     if isinstance(part, dict):
         for key, value in cast("Record", part).items():
             if isinstance(value, str) and key in _WORDS:
@@ -141,7 +146,7 @@ def _without_sentences(part: object) -> object:
 
 
 class _Cleaning:
-    """One pass through a schema; `has_cut` once something was removed."""
+    """One pass through a schema; `has_cut` is set once anything has been removed."""
 
     def __init__(self, clean: Clean) -> None:
         self._clean = clean
@@ -167,7 +172,7 @@ class _Cleaning:
         return cleaned
 
     def _is_allowed(self, value: object) -> bool:
-        """Return whether a name or value may stay; anything but text is processed separately."""
+        """Return whether a name or value may stay; anything other than text is processed separately."""
         if not isinstance(value, str) or not value or self._clean(value) == value:
             return True
         self.has_cut = True

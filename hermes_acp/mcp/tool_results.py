@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def to_result(answer: "CallToolResult", server: str, clean: Callable[[str], str]) -> Result:
     """Format an answer: text as it is, images and audio as kind and size, structured content as JSON.
 
-    `clean` removes attempts to instruct the model. Blocks as long as `clean` does.
+    `clean` removes attempts to instruct the model. Blocks for as long as `clean` does.
     """
     pieces = [render_content(block) for block in answer.content]
     structured = answer.structured_content
@@ -26,7 +26,7 @@ def to_result(answer: "CallToolResult", server: str, clean: Callable[[str], str]
 
 
 def fence(text: str, server: str, clean: Callable[[str], str] = str) -> str:
-    """Truncate and clean text, and put it between marks that name its server."""
+    """Truncate and clean text, and put it between markers that name its server."""
     return untrusted_text.fence(clean(truncate_middle(text)), f"Output of the MCP server {plain(server)!r}")
 
 

@@ -1,7 +1,7 @@
-"""Reach a server through a connection that a client holds.
+"""Reach a server through a connection that a client maintains.
 
-The connection has no handshake, so only the newest protocol version can be used. Source: Model Context
-Protocol 2026-07-28; Agent Client Protocol, `mcp/message`.
+The connection has no handshake, so only the newest protocol version can be used. Source: Model Context Protocol
+2026-07-28; Agent Client Protocol, `mcp/message`.
 """
 
 from collections.abc import AsyncGenerator, Mapping
@@ -41,7 +41,7 @@ async def tunneled_streams(spec: TunneledServer) -> AsyncGenerator[Streams]:
 
 
 class _Tunnel:
-    """The pending requests of a connection."""
+    """The pending requests on a connection."""
 
     def __init__(self, spec: TunneledServer, to_us: MemoryObjectSendStream[Any], tasks: TaskGroup) -> None:
         self._spec = spec
@@ -88,11 +88,11 @@ class _Tunnel:
         return outcome
 
     def _wire_id(self, request_id: int | str) -> str:
-        """Return an id that no other connection to the server uses; subscription names are already unique."""
+        """Return an ID that no other connection to the server uses; subscription names are already unique."""
         return request_id if isinstance(request_id, str) else f"{self._mark}-{request_id}"
 
     def _hear(self, method: str, params: Mapping[str, Any] | None) -> None:
-        """Forward a notification, or drop it if thousands are unread, so that nothing else has to wait."""
+        """Forward a notification; drop it if thousands are unread, so that nothing else has to wait."""
         from mcp.shared.message import SessionMessage
         from mcp.types import JSONRPCNotification
 

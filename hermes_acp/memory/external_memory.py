@@ -1,6 +1,6 @@
-"""An external memory service, queried and updated in the background of turns.
+"""An external memory service that is queried and updated in the background of turns.
 
-Its answers are untrusted text: they are scanned, and fenced when shown.
+Its answers are untrusted: they are scanned, and fenced when shown.
 """
 
 import json
@@ -50,7 +50,10 @@ class SessionMemory:
 
 
 class ExternalMemory:
-    """A memory service. `clean` removes secrets from what is sent, `scan` removes attacks from what is returned."""
+    """A memory service.
+
+    `clean` removes secrets from what is sent; `scan` removes injected instructions from what is returned.
+    """
 
     def __init__(
         self,
@@ -63,7 +66,7 @@ class ExternalMemory:
         scan: Callable[[str], str],
         start: StartTask,
     ) -> None:
-        """Do not connect yet; `names` holds the service's names for the workspace and the user."""
+        """Do not connect yet; `names` contains the service's names for the workspace and the user."""
         self._service = service
         self._base_url = base_url.rstrip("/")
         self._headers = {
@@ -83,7 +86,7 @@ class ExternalMemory:
         self.label: str = service.label
 
     def prefetch(self, session_id: str, words: str) -> None:
-        """Start a query for memories about some words, unless one is running or done."""
+        """Start a query for memories related to the given words, unless one is running or done."""
         session_memory = self._session_memory(session_id)
         if not (
             session_memory.is_recalling or session_memory.recalled is not None or self._is_cooling_down()
@@ -92,7 +95,7 @@ class ExternalMemory:
             self._begin(session_memory, partial(self._recall, session_memory, words))
 
     async def take(self, session_id: str, max_wait_s: float) -> str:
-        """Return new memories once, never repeating the last ones. Wait for at most `max_wait_s`."""
+        """Return new memories once, without repeating the last ones. Waits at most `max_wait_s` seconds."""
         session_memory = self._session_memory(session_id)
         if session_memory.is_recalling and max_wait_s > 0:
             with anyio.move_on_after(max_wait_s):
@@ -112,14 +115,14 @@ class ExternalMemory:
             self._begin(session_memory, partial(self._save_and_recall, session_memory, exchange))
 
     async def settle(self, session_id: str, max_wait_s: float = SHUTDOWN_GRACE_S) -> None:
-        """Wait for a session's running requests, for at most `max_wait_s`."""
+        """Wait for a session's running requests, for at most `max_wait_s` seconds."""
         session_memory = self._session_memories.get(session_id)
         if session_memory and session_memory.pending:
             with anyio.move_on_after(max_wait_s):
                 await session_memory.is_idle.wait()
 
     async def release(self, session_id: str) -> None:
-        """Release the resources of a session that closes."""
+        """Release the resources of a session that is closing."""
         await self.settle(session_id)
         self._session_memories.pop(session_id, None)
 
@@ -193,7 +196,7 @@ class ExternalMemory:
         return await self._send(request)
 
     async def _send(self, request: MemoryRequest) -> Any:
-        """Send a request and return the JSON of its answer. Raises WorkspaceError."""
+        """Send a request and return the JSON in its response. Raises WorkspaceError."""
         import httpx2
 
         try:

@@ -1,4 +1,4 @@
-"""The configured external memory service, if any. Blocks."""
+"""Create the configured external memory service, if any. Blocks."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -58,13 +58,13 @@ class ExternalMemoryManager:
         return self._memory.news() if self._memory else ()
 
     async def release(self, session_id: str) -> None:
-        """Release the resources of a session that closes."""
+        """Release the resources of a session that is closing."""
         if self._memory:
             await self._memory.release(session_id)
 
 
 def memory_key(settings: "MemorySettings", variables: Mapping[str, str]) -> str:
-    """Return the memory service's key, or an empty string if there is none."""
+    """Return the memory service's key, or an empty string if none is set."""
     section = settings.service
     if section is None:
         return ""

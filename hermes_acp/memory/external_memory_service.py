@@ -7,7 +7,7 @@ from msgspec import Struct
 
 
 class MemoryOwner(Struct, frozen=True):
-    """The names that own a memory; each consists of letters, digits, `_` and `-`."""
+    """The names that identify the owner of memories; each consists of letters, digits, `_` and `-`."""
 
     workspace: str
     user: str
@@ -22,7 +22,7 @@ class ConversationExchange(Struct, frozen=True):
 
 
 class MemoryRequest(Struct, frozen=True):
-    """A request: a path below the service's address, sent with a JSON `body` or, if that is None, by GET."""
+    """A request to a path below the service's address, with a JSON `body`; if that is None, a GET request."""
 
     path: str
     parameters: Mapping[str, str] = {}
@@ -30,7 +30,7 @@ class MemoryRequest(Struct, frozen=True):
 
 
 class MemoryService(Protocol):
-    """A kind of memory service; a plugin of `memory/services`."""
+    """A kind of memory service; a plugin in `memory/services`."""
 
     @property
     def label(self) -> str:
@@ -39,12 +39,12 @@ class MemoryService(Protocol):
 
     @property
     def base_url(self) -> str:
-        """The service's address, unless the user hosts it."""
+        """The service's default address, used unless the user hosts the service."""
         ...
 
     @property
     def key_variable(self) -> str:
-        """The usual variable for the service's key."""
+        """The default name of the variable for the service's key."""
         ...
 
     def headers(self, key: str) -> Mapping[str, str]:
@@ -52,7 +52,7 @@ class MemoryService(Protocol):
         ...
 
     def setup_requests(self, owner: MemoryOwner) -> Sequence[MemoryRequest]:
-        """Return the requests to send once before storing anything; repeating them changes nothing."""
+        """Return the requests to send once before anything is stored; they are idempotent."""
         ...
 
     def recall(self, owner: MemoryOwner, words: str) -> MemoryRequest:
@@ -60,7 +60,7 @@ class MemoryService(Protocol):
         ...
 
     def read(self, answer: Any) -> Sequence[str]:
-        """Parse the memories from the JSON of an answer; anything else is skipped."""
+        """Parse the memories in a JSON response; anything else is skipped."""
         ...
 
     def keep(self, owner: MemoryOwner, exchange: ConversationExchange) -> MemoryRequest:
@@ -69,11 +69,11 @@ class MemoryService(Protocol):
 
 
 def member(answer: Any, name: str) -> Any:
-    """Return the member with a name, or None if there is none or `answer` is not an object."""
+    """Return the member with the given name, or None if there is none or `answer` is not an object."""
     return cast("dict[str, Any]", answer).get(name) if isinstance(answer, dict) else None
 
 
 def texts_of(found: Any) -> list[str]:
-    """Return the texts in a value that may be a list."""
+    """Return the strings in a value that may be a list."""
     rows = cast("list[Any]", found) if isinstance(found, list) else []
     return [row.strip() for row in rows if isinstance(row, str) and row.strip()]

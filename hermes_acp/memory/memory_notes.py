@@ -1,4 +1,4 @@
-"""The agent's notes: the tool's port, the prompt layer, and `/memory`. All are absent if notes are disabled."""
+"""Provide the agent's notes: the tool's port, the prompt layer and `/memory`; nothing if notes are disabled."""
 
 import os
 import shlex
@@ -21,7 +21,7 @@ WAITING: Final = (
 def notes_ports(settings: "MemorySettings", home: Path, is_attended: Callable[[], bool]) -> dict[str, object]:
     """Return the ports for the notes tool, or none if notes are disabled.
 
-    If nobody is present, workspace notes need approval too, and are therefore deferred.
+    If nobody is present, workspace notes need approval too and are therefore deferred.
     """
     if not settings.enabled:
         return {}
@@ -31,7 +31,7 @@ def notes_ports(settings: "MemorySettings", home: Path, is_attended: Callable[[]
 
 
 def notes_layer(settings: "MemorySettings", home: Path, cwd: str, now: float) -> "MemorySnapshot":
-    """Return the notes shown to a session that starts at `now` (epoch seconds). Blocks."""
+    """Return the notes to show to a session that starts at `now` (seconds since the epoch). Blocks."""
     from hermes_acp.memory.memory_snapshot import MemorySnapshot, take_snapshot
     from hermes_acp.memory.memory_store import MemoryStore
     from hermes_acp.storage.allowed_texts import read_allowed
@@ -42,17 +42,17 @@ def notes_layer(settings: "MemorySettings", home: Path, cwd: str, now: float) ->
 
 
 class PendingNoteNotices:
-    """Notifies the user once about each note proposed in their absence that awaits approval."""
+    """Notifies the user, once per note, about notes that were proposed in their absence and await approval."""
 
     def __init__(self, home: Path, is_attended: Callable[[], bool]) -> None:
-        """Prepare without reading anything."""
+        """Store the arguments without reading anything."""
         self._home = home
         self._is_attended = is_attended
         self._stamp = 0
         self._known: frozenset[str] = frozenset()
 
     def news(self) -> Sequence[str]:
-        """Return a sentence if there are new pending notes. Reads a small file if it changed."""
+        """Return a notice if there are new pending notes. Reads a small file if it has changed."""
         try:
             stamp = os.stat(self._home / "memories" / "pending.jsonl").st_mtime_ns
         except OSError:
@@ -72,7 +72,7 @@ class PendingNoteNotices:
 
 
 def _counted(count: int) -> str:
-    return "1 note waits" if count == 1 else f"{count} notes wait"
+    return "1 note is waiting" if count == 1 else f"{count} notes are waiting"
 
 
 def settle_pending(home: Path, request: str) -> str:

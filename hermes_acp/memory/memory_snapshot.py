@@ -1,4 +1,4 @@
-"""The agent's notes as shown to a session at its start."""
+"""Collect the agent's notes as they are shown to a session when it starts."""
 
 import shlex
 from contextlib import suppress
@@ -38,8 +38,8 @@ def take_snapshot(
 ) -> MemorySnapshot:
     """Collect the notes about a folder. Blocks. An unreadable store is skipped and reported.
 
-    `allowed` holds digests of files that the user accepts unchanged (`allowed_texts`). Notes that are doubtful
-    at `now` (epoch seconds) are shown with their date.
+    `allowed` contains digests of files that the user accepts unchanged (`allowed_texts`). Notes that are doubtful at
+    `now` (seconds since the epoch) are shown with their date.
     """
     sections: list[str] = []
     notices: list[str] = []
@@ -65,7 +65,7 @@ def take_snapshot(
 
 
 def _origins(memory: MemoryStore, name: MemoryStoreName, cwd: str) -> "dict[str, NoteOrigin]":
-    """Return where the notes come from. Without a readable history, notes have no dates."""
+    """Return the origins of notes. Without a readable history, notes have no dates."""
     try:
         return memory.origins(name, cwd)
     except StorageError:
@@ -73,7 +73,7 @@ def _origins(memory: MemoryStore, name: MemoryStoreName, cwd: str) -> "dict[str,
 
 
 def _doubt(origin: "NoteOrigin | None", now: float) -> str:
-    """Return the date of a doubtful note, whose content may have changed since, and that the agent found a note."""
+    """Return the date of a doubtful note, whose content may have changed since, and say so if the agent found it."""
     if origin is None:
         return ""
     if not origin.is_doubtful(now):

@@ -1,7 +1,7 @@
 """The agent's notes for later sessions: a few short entries per file, in plain text that the user can edit.
 
 A change is applied to the current file under a lock, so that concurrent processes lose nothing. What a session was
-shown at its start stays the same.
+shown when it started stays the same.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ LEFT_OUT: Final = "[a note was left out: it looks like an injected instruction]"
 
 
 class StoreLimits(Struct, frozen=True):
-    """A notes file: its name in the folder, its maximum length in characters, and what it is for."""
+    """A notes file: its name in the folder, its maximum length in characters, and its purpose."""
 
     file: str
     characters: int
@@ -65,7 +65,7 @@ STORES: Final = MappingProxyType[MemoryStoreName, StoreLimits](
 class MemoryStore:
     """The notes of a user.
 
-    Workspace notes are identified by the repository, or by the folder itself without one.
+    Workspace notes are identified by the repository or, if there is none, by the folder itself.
     """
 
     def __init__(self, home: Path) -> None:
@@ -74,7 +74,7 @@ class MemoryStore:
         self.pending = PendingNotes(home)
 
     def path_of(self, name: MemoryStoreName, cwd: str) -> Path:
-        """Return the path of a store's file, which is always in the user's own folder, never in a repository."""
+        """Return the path of a store's file, which is always in the user's own folder and never in a repository."""
         folder = self._folder
         if name == "workspace":
             place = str(find_root(Path(cwd)))
@@ -102,16 +102,16 @@ class MemoryStore:
         return await run_sync(self.change_now, cwd, change, moment)
 
     async def defer(self, cwd: str, change: MemoryChange, moment: EventContext) -> None:
-        """Store a change durably until a person decides. Raises BadRequest or StorageError."""
+        """Store a change durably for a person to decide on. Raises BadRequest or StorageError."""
         await run_sync(self.pending.add, cwd, self.path_of(change.store, cwd), change, moment)
 
     def approve(self, note: PendingNote) -> MemoryState:
-        """Apply a pending change that a person approved. Blocks. Raises BadRequest or StorageError."""
+        """Apply a pending change that a person has approved. Blocks. Raises BadRequest or StorageError."""
         path = self.path_of(note.change.store, note.cwd)
         if note.change.action == "add" and note.change.text.strip() in read_entries(path):
             state = self.state(
                 note.change.store, note.cwd
-            )  # a crash happened between the change and this line
+            )  # the process crashed between the change and this line
         else:
             change = structs.replace(note.change, source="approved")
             state = self.change_now(note.cwd, change, note.moment)
@@ -140,9 +140,9 @@ class MemoryStore:
         return structs.replace(state, entries=tuple(map(sanitize_entry, entries)))
 
     def confirm(self, name: MemoryStoreName, cwd: str, part: str, moment: EventContext) -> str:
-        """Record that a person confirmed the note with this text; return it. Raises BadRequest or StorageError.
+        """Record that a person confirmed the note with this text, and return it. Blocks.
 
-        Blocks.
+        Raises BadRequest or StorageError.
         """
         path = self.path_of(name, cwd)
         entries = read_entries(path)
@@ -152,7 +152,7 @@ class MemoryStore:
 
 
 def reapply_change(change: NoteChange) -> str:
-    """Apply a change or its inverse again, and return a short reason if it failed. Blocks. Raises StorageError."""
+    """Reapply a change or its inverse, and return a short reason if that failed. Blocks. Raises StorageError."""
     path = Path(change.file)
     with file_lock(path.with_suffix(".lock")):
         before = read_entries(path, is_changed=True)
@@ -175,7 +175,7 @@ def _write(path: Path, entries: Sequence[str]) -> None:
 
 
 def _only_in(entries: Sequence[str], others: Sequence[str]) -> str:
-    """Return the entry that only `entries` contains, or an empty string if there is none."""
+    """Return the entry that is only in `entries`, or an empty string if there is none."""
     return next((entry for entry in entries if entry not in others), "")
 
 
@@ -188,7 +188,7 @@ def _state(name: MemoryStoreName, entries: Sequence[str]) -> MemoryState:
 
 
 def read_entries(path: Path, *, is_changed: bool = False) -> tuple[str, ...]:
-    """Read the entries of a file that people may have edited, or none if it is missing. Raises StorageError.
+    """Read the entries of a file that people may have edited; empty if it is missing. Raises StorageError.
 
     If the file is about to be changed, all of it must be valid text, so that nothing is lost.
     """
@@ -213,17 +213,17 @@ def read_entries(path: Path, *, is_changed: bool = False) -> tuple[str, ...]:
 
 
 def notes_text(entries: Sequence[str]) -> str:
-    """Return the file content for some entries."""
+    """Format entries as the content of a file."""
     return BETWEEN.join(entries) + "\n" if entries else ""
 
 
 def size_of(entries: Sequence[str]) -> int:
-    """Return the number of characters that entries use in their store."""
+    """Return the number of characters that entries occupy in their store."""
     return len(BETWEEN.join(entries))
 
 
 def apply_note_change(entries: Sequence[str], change: MemoryChange) -> tuple[str, ...]:
-    """Return the entries after a change. Raises BadRequest, with a message for the requester."""
+    """Return the entries after a change. Raises BadRequest with a message for whoever requested it."""
     match change.action:
         case "add":
             new = _fit(change.text)
@@ -246,7 +246,7 @@ def apply_note_change(entries: Sequence[str], change: MemoryChange) -> tuple[str
 
 
 def already_noted(state: MemoryState, change: MemoryChange) -> bool:
-    """Return whether a note to be added already exists."""
+    """Return whether a note that is to be added already exists."""
     return _one_line(change.text) in state.entries
 
 
@@ -255,7 +255,7 @@ def _one_line(text: str) -> str:
 
 
 def _fit(text: str) -> str:
-    """Check a new entry. Raises BadRequest."""
+    """Validate a new entry. Raises BadRequest."""
     entry = _one_line(text)
     if not entry:
         raise BadRequest("The note is empty.", hint="Give the note's text.")
@@ -277,7 +277,7 @@ def _fit(text: str) -> str:
 
 
 def find_blocking(text: str) -> "Finding | None":
-    """Return the first finding that makes text unacceptable, or None."""
+    """Return the first finding that makes a text unacceptable, or None."""
     from injection_scanner.scanner import scan
 
     report = scan(text)
@@ -285,12 +285,15 @@ def find_blocking(text: str) -> "Finding | None":
 
 
 def sanitize_entry(entry: str) -> str:
-    """Return an entry that is safe for a model. People can edit the file, and can be talked into adding anything."""
+    """Return an entry in a form that is safe for a model.
+
+    People can edit the file, and can be talked into adding anything.
+    """
     return LEFT_OUT if find_blocking(entry) else entry
 
 
 def _meant(entries: Sequence[str], change: MemoryChange) -> int:
-    """Find the note that a change refers to. Raises BadRequest if the note has changed since."""
+    """Return the index of the note to which a change refers. Raises BadRequest if the note has changed since then."""
     number = _only(entries, change.old_text)
     if change.meant and entries[number] != change.meant:
         raise BadRequest(
@@ -300,7 +303,7 @@ def _meant(entries: Sequence[str], change: MemoryChange) -> int:
 
 
 def _only(entries: Sequence[str], part: str) -> int:
-    """Find the only entry that contains this text, or that is exactly the text. Raises BadRequest."""
+    """Return the index of the only entry that contains this text, or that equals it. Raises BadRequest."""
     wanted = part.strip()
     if not wanted:
         raise BadRequest("No note was specified.", hint="Use a passage that only this note contains.")

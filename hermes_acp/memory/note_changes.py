@@ -1,6 +1,6 @@
-"""Record which turn changed which note, and how to undo it.
+"""Record which turn changed which note, and undo such changes.
 
-Blocks: use it in a worker thread. Only the newest changes of a home folder are stored.
+Blocks: use it in a worker thread. Only the most recent changes in a home folder are stored.
 """
 
 import os
@@ -20,14 +20,14 @@ from hermes_acp.storage.private_files import storage_error, write_whole
 
 MAX_KEPT: Final = 500
 MAX_BYTES: Final = 1 << 20
-"""Beyond this size, the oldest changes are dropped."""
+"""The size beyond which the oldest changes are dropped."""
 
 
 class NoteChange(Struct, frozen=True):
-    """A change to a note in a store's file: `gone` was replaced by `come`.
+    """A change to a note in a store's file: `gone` was replaced with `come`.
 
-    Either may be empty. `undone_by` names the undo that reverted it, at `undone_at`. If both are the same, the note was
-    confirmed. `source` is where `come` is from.
+    Either may be empty. `undone_by` names the undo that reverted it, at the time `undone_at`. If both texts are the
+    same, the note was confirmed. `source` says where `come` is from.
     """
 
     moment: EventContext
@@ -45,7 +45,7 @@ Make = Callable[[NoteChange], str]
 
 
 class RevertedNotes(Struct, frozen=True):
-    """The result of reverting changes: the notes affected, and those left alone, each with a short reason."""
+    """The result of reverting changes: the notes affected, and those left unchanged, each with a short reason."""
 
     done: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class NoteChanges:
         self._path = home / "history" / "note-changes.jsonl"
 
     def add(self, change: NoteChange) -> None:
-        """Record a change on a separate line, so that a torn line damages no other."""
+        """Record a change on a line of its own, so that a torn line damages no other."""
         with self._held():
             try:
                 with open(self._path, "ab", opener=_private) as stream:
@@ -70,7 +70,7 @@ class NoteChanges:
                 self._write(self._read()[-MAX_KEPT:])
 
     def origins(self, file: str) -> dict[str, NoteOrigin]:
-        """Return when and where each note of a file comes from. Notes written by hand are left out."""
+        """Return when and from where each note in a file comes. Notes written by hand are left out."""
         return {
             each.come: NoteOrigin(each.moment, each.source)
             for each in self._read()
@@ -78,7 +78,7 @@ class NoteChanges:
         }
 
     def holding(self, session_id: str) -> dict[str, float]:
-        """Return a session's turns with notes that were not undone, each with the time of its first note."""
+        """Return a session's turns whose notes were not undone, each with the time of its first note."""
         turns: dict[str, float] = {}
         for each in self._of(session_id):
             if not each.undone_by:
@@ -97,7 +97,7 @@ class NoteChanges:
     def revert(
         self, session_id: str, turns: Collection[str], by: str, at: float, make: Make
     ) -> RevertedNotes:
-        """Revert the notes of some turns, newest change first, as part of the undo named `by`."""
+        """Revert the notes written in certain turns, the newest change first, as part of the undo named `by`."""
         meant = [each for each in self._of(session_id) if not each.undone_by and each.moment.turn_id in turns]
         wanted = [structs.replace(each, gone=each.come, come=each.gone) for each in reversed(meant)]
         self._mark(meant, by, at)
@@ -130,7 +130,7 @@ class NoteChanges:
             raise storage_error("write", self._path, error) from error
 
     def _read(self) -> list[NoteChange]:
-        """Return the readable changes, oldest first."""
+        """Return the readable changes, the oldest first."""
         try:
             lines = self._path.read_bytes().splitlines()
         except FileNotFoundError:

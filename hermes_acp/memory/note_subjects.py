@@ -1,6 +1,6 @@
 """Find notes about the same subject, which may contradict each other.
 
-Only words are compared. `python -m bench.note_subjects` measures how many contradictions that finds. Whether two notes
+Only words are compared. `python -m bench.note_subjects` measures how many contradictions this finds. Whether two notes
 contradict each other is for the model and the user to decide.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 MIN_SHARE: Final = 0.3
-"""The share of the words of the shorter note that the other one must contain."""
+"""The minimum share of the shorter note's words that the other note must contain."""
 MIN_STEM: Final = 4
 MAX_RELATED: Final = 2
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
@@ -23,7 +23,7 @@ STOP_WORDS: Final = frozenset(_STOP.split())
 
 
 def related_notes(text: str, notes: Sequence[str]) -> list[str]:
-    """Return the notes about the same subject as a new one, most similar first, without any equal note."""
+    """Return the notes about the same subject as a new one, the most similar first, without notes equal to it."""
     words = stems(text)
     shares = [(_share(words, stems(note)), note) for note in notes if note.strip() != text.strip()]
     ranked = sorted(((share, note) for share, note in shares if share >= MIN_SHARE), reverse=True)
@@ -40,6 +40,6 @@ def _share(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def stems(text: str) -> frozenset[str]:
-    """Return the beginnings of a text's words, without those that say nothing about its subject."""
+    """Return the stems of a text's words, without those that say nothing about its subject."""
     words = (word for word in _WORD.findall(text.casefold()) if word not in STOP_WORDS)
     return frozenset(word[:MIN_STEM] if len(word) > MIN_STEM else word for word in words)

@@ -1,7 +1,7 @@
-"""Notes proposed while nobody was available to answer. They await approval here and appear in no prompt.
+"""Notes proposed while nobody was available to answer; they await approval and appear in no prompt.
 
-Every change is written atomically under a lock, so that no crash or other process loses a proposal. Blocks: use it
-in a worker thread.
+Every change is written atomically under a lock, so that no crash or other process loses a proposal. Blocks: use it in a
+worker thread.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ SHOWN_ACTIONS: Final = MappingProxyType({"add": "Add", "replace": "Replace", "re
 
 
 class PendingNote(Struct, frozen=True):
-    """A proposed change: the folder it was proposed in, the file it would change, and when."""
+    """A proposed change: the folder in which it was proposed, the file it would change, and when it was proposed."""
 
     id: str
     cwd: str
@@ -35,10 +35,10 @@ class PendingNote(Struct, frozen=True):
 
 
 class PendingNotes:
-    """The proposals in a home folder, oldest first. Methods raise StorageError."""
+    """The proposals in a home folder, the oldest first. Methods raise StorageError."""
 
     def __init__(self, home: Path) -> None:
-        """Prepare without reading anything."""
+        """Store the path without reading anything."""
         self.path = home / "memories" / "pending.jsonl"
 
     def all(self) -> tuple[PendingNote, ...]:
@@ -65,7 +65,7 @@ class PendingNotes:
                 return notes
             if len(notes) >= MAX_PENDING:
                 raise BadRequest(
-                    f"{len(notes)} notes already wait for the user's approval.",
+                    f"{len(notes)} notes are already waiting for the user's approval.",
                     hint="Continue without this note.",
                 )
             return (*notes, PendingNote(note_id, cwd, str(file), change, moment))
@@ -88,7 +88,7 @@ class PendingNotes:
 
 
 def chosen(notes: Iterable[PendingNote], wanted: Iterable[str]) -> tuple[PendingNote, ...]:
-    """Return the proposals with these ids, or `all`. Raises BadRequest for an unknown id."""
+    """Return the proposals with the given IDs, or all of them for `all`. Raises BadRequest for an unknown ID."""
     waiting, wanted = {each.id: each for each in notes}, tuple(wanted)
     if wanted == ("all",):
         return tuple(waiting.values())
@@ -98,7 +98,7 @@ def chosen(notes: Iterable[PendingNote], wanted: Iterable[str]) -> tuple[Pending
 
 
 def describe_pending_note(note: PendingNote) -> str:
-    """Describe a proposal for a person: its full text, and where later sessions would show it."""
+    """Describe a proposal for a person, with its full text and where later sessions would show it."""
     change = note.change
     where = {
         "memory": "shown in every workspace",

@@ -1,1 +1,1 @@
-"""Connect to model endpoints: vendors' formats, facts about models, and the choice of the next model to try."""
+"""Connect to model endpoints: vendors' formats, facts about models, and the choice of which model to try next."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def open_connection(choice: "ModelChoice", section: "ProviderSettings") -> Connection:
-    """Bind to a choice without touching the network. Imports the plugin, so call it in a worker thread.
+    """Bind to the chosen model without touching the network. Imports the plugin, so call it in a worker thread.
 
     Raises ConfigError.
     """

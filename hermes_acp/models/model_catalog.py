@@ -1,6 +1,7 @@
-"""Public facts on current models: context windows, output limits, prices, reasoning levels.
+"""Public facts about current models: context windows, output limits, prices and reasoning levels.
 
-Source: the vendors' model, pricing and reasoning pages, read on 2026-11-22; for short prompts at standard speed.
+Source: the vendors' model, pricing and reasoning pages, read on 2026-11-22; prices are for short prompts at standard
+speed.
 """
 
 import re
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 UNKNOWN: Final = ModelInfo(window_tokens=128_000)
 LEVELS: Final[tuple[Effort, ...]] = get_args(Effort)
 
-# Reasoning levels, lowest first. Only a few of Anthropic's models can turn thinking off.
+# Reasoning levels, lowest first. Only a few of Anthropic's models can turn reasoning off.
 _GUESSED: Final[tuple[Effort, ...]] = ("low", "medium", "high")
 _TO_MAX: Final[tuple[Effort, ...]] = ("low", "medium", "high", "xhigh", "max")
 _NONE_TO_XHIGH: Final[tuple[Effort, ...]] = ("none", "low", "medium", "high", "xhigh")
@@ -29,7 +30,7 @@ _NO_XHIGH: Final[tuple[Effort, ...]] = ("low", "medium", "high", "max")
 
 
 class CatalogRow(Struct, frozen=True):
-    """A model by its exact name; `thinks` if adaptive thinking is on by default."""
+    """A model, identified by its exact name; `thinks` means that adaptive thinking is on by default."""
 
     name: str
     provider: str
@@ -111,7 +112,7 @@ MODELS: Final = (
     CatalogRow("deepseek-flash", "deepseek", ModelInfo(1_000_000, 384_000), ("none", "low", "high", "max")),
 )
 
-# Unlisted models of a known family: the window is a safe guess, prices are unknown.
+# Unlisted models of a known family: the window is a conservative guess, and prices are unknown.
 FAMILIES: Final = (
     ("claude-", ModelInfo(200_000, 32_000, sees=True)),
     ("gpt-6", ModelInfo(1_050_000, 128_000, sees=True)),
@@ -137,7 +138,7 @@ _VENDOR_PREFIX = re.compile(r"^(?:[a-z]+(?:-[a-z]+)*\.)?(?:anthropic|openai|deep
 
 
 def model_info_of(model: str, provider: str, own: "Mapping[str, ModelSettings] | None" = None) -> ModelInfo:
-    """Return the facts on a model: all of them by name (ignoring dates and tags), only the window by family.
+    """Return what is known about a model: everything by name (ignoring dates and tags), only the window by family.
 
     `own` maps model names to the user's settings, which take precedence.
     """
@@ -151,7 +152,7 @@ def model_info_of(model: str, provider: str, own: "Mapping[str, ModelSettings] |
 def efforts_of(
     model: str, provider: str, own: "Mapping[str, ModelSettings] | None" = None
 ) -> tuple[Effort, ...]:
-    """Return the reasoning levels a model supports, lowest first, or an empty tuple if it has none."""
+    """Return the reasoning levels that a model supports, lowest first; empty if it has none."""
     if (known := _own_row(model, own)) is not None and known.efforts is not None:
         return known.efforts
     public = _public_efforts(model, provider)
@@ -161,7 +162,7 @@ def efforts_of(
 def effort_for(wanted: Effort | None, efforts: Sequence[Effort]) -> Effort | None:
     """Return the level to request: the wanted one, or else the nearest below it, or else the lowest.
 
-    Return None if no level is wanted or there are no levels.
+    Returns None if no level is wanted or there are no levels.
     """
     if wanted is None or not efforts:
         return None
@@ -170,7 +171,7 @@ def effort_for(wanted: Effort | None, efforts: Sequence[Effort]) -> Effort | Non
 
 
 def level_of(request: ModelRequest, provider: str) -> Effort | None:
-    """Return the level to request according to public facts; for an unknown model, the level the user wants."""
+    """Return the level to request according to public facts; for an unknown model, the level that the user wants."""
     public = _public_efforts(request.model, provider)
     return request.effort if public is None else effort_for(request.effort, public)
 
@@ -182,7 +183,7 @@ def thinks_adaptively(model: str) -> bool:
 
 
 def default_model(provider: str) -> str | None:
-    """Return the model used at a provider's own endpoint if none is named."""
+    """Return the model to use at a provider's own endpoint if none is named."""
     preset = presets().get(provider)
     return preset.model or None if preset is not None else None
 
@@ -190,7 +191,7 @@ def default_model(provider: str) -> str | None:
 def cost_usd(usage: Usage, facts: ModelInfo) -> float | None:
     """Return the price of one step, or None if prices are unknown.
 
-    The price is a lower bound: surcharges for cache writes and very long prompts are not counted.
+    The price is a lower bound: surcharges for cache writes and very long prompts are not included.
     """
     if facts.input_usd is None or facts.output_usd is None:
         return None
@@ -212,7 +213,7 @@ def _public_facts(model: str, provider: str) -> ModelInfo:
 
 
 def _public_efforts(model: str, provider: str) -> tuple[Effort, ...] | None:
-    """Return the levels of the endpoint, or else of the model, or None if neither is known."""
+    """Return the levels for the endpoint, or else for the model, or None if neither is known."""
     preset = presets().get(provider)
     if preset is not None and (preset.quirks.efforts or not preset.quirks.effort):
         return preset.quirks.efforts
@@ -228,9 +229,9 @@ def _own_row(model: str, own: "Mapping[str, ModelSettings] | None") -> "ModelSet
 
 @cache
 def _find(model: str, provider: str) -> CatalogRow | None:
-    """Return the row with the longest name that starts the model's name, if only a date or tag follows.
+    """Return the row with the longest name of which the model's name is an extension by only a date or tag.
 
-    A vendor's own endpoint has no other vendors' models; any other endpoint may have any model.
+    A vendor's own endpoint does not serve other vendors' models; any other endpoint may serve any model.
     """
     name = _plain(model)
     rows = [
@@ -244,6 +245,6 @@ def _find(model: str, provider: str) -> CatalogRow | None:
 
 
 def _plain(model: str) -> str:
-    """Return a name as spelled in the table: without a gateway's vendor prefix, with dashes for dots."""
+    """Normalise a name to the spelling in the table: no vendor prefix from a gateway, and dashes instead of dots."""
     name = model.rpartition("/")[2].lower()
     return _VENDOR_PREFIX.sub("", name).replace(".", "-")

@@ -1,4 +1,4 @@
-"""Connections to the configured models, and the routes that turns take over them."""
+"""Connections to the configured models, and the routes by which turns reach them."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ModelConnections:
-    """The connections of one loaded configuration: the current one first, then its fallbacks.
+    """The connections of one loaded configuration: that of the current model first, then those of its fallbacks.
 
     One connection per provider and key is opened on first use and stays open until all are closed.
     """
@@ -45,10 +45,10 @@ class ModelConnections:
         self._windows: dict[str, int] = {}
 
     async def prepare(self) -> str:
-        """Open the current connection, asking it for a model if none is named. Raises ConfigError or ModelError.
+        """Open the current connection, and ask it for a model if none is named. Raises ConfigError or ModelError.
 
-        If it cannot even list its models and there is a fallback, it is left out; return the sentence
-        that says so.
+        If its endpoint cannot even list its models and there is a fallback, it is left out; returns the sentence that
+        says so.
         """
         choice = self.choices[0]
         connection = await self._connection(choice, choice.keys[0])
@@ -91,7 +91,7 @@ class ModelConnections:
         )
 
     def offers(self) -> tuple[AvailableModel, ...]:
-        """List the choices: the configured model, the known models of its endpoint, and the fallbacks."""
+        """List the models to choose from: the configured one, the known models at its endpoint, and the fallbacks."""
         return available_models(self.choices, self._listed, self._settings)
 
     async def list_models(self) -> tuple[str, ...]:
@@ -104,7 +104,7 @@ class ModelConnections:
         return self._listed
 
     async def _first_model(self, choice: "ModelChoice", connection: "Connection") -> str:
-        """Return the first model the endpoint lists, if none was named and there is no default."""
+        """Return the first model that the endpoint lists, for use when none is named and there is no default."""
         listed = await connection.models()
         if not listed:
             raise ConfigError(f"{choice.base_url} lists no models.", hint="Name one: set HERMES_MODEL.")
@@ -116,7 +116,7 @@ class ModelConnections:
         self._windows = {model.name: model.window_tokens for model in listed if model.window_tokens}
 
     def inherit(self, former: "ModelConnections") -> None:
-        """Take over the models listed by former connections if the endpoint is still the same."""
+        """Reuse the models listed by the former connections if the endpoint is still the same."""
         ours, theirs = self.choices[0], former.choices[0]
         if (ours.provider, ours.base_url) == (theirs.provider, theirs.base_url):
             self._listed = former._listed
@@ -178,7 +178,7 @@ class ModelConnections:
 def available_models(
     choices: "Sequence[ModelChoice]", listed: Sequence[str], settings: "Settings"
 ) -> tuple[AvailableModel, ...]:
-    """Return the models of some choices, and those that the first one's endpoint lists."""
+    """Return the models of the choices, followed by those that the first choice's endpoint lists."""
     from hermes_acp.models.model_catalog import efforts_of
 
     first, *fallbacks = choices

@@ -1,6 +1,6 @@
-"""A child process that holds a model: requests on standard input, answers as JSON lines on standard output.
+"""Run a model in a child process, with requests on standard input and answers as JSON lines on standard output.
 
-This isolates the agent from the model's memory use and native crashes.
+This shields the agent from the model's memory use and from native crashes.
 """
 
 from collections.abc import Mapping
@@ -28,10 +28,10 @@ PROCESS_FAULTS: Final = (
 
 
 class ProcessPlan(Struct, frozen=True):
-    """How a model's process is run.
+    """How to run a model's process.
 
-    Its environment is `variables` alone, so that it does not inherit the agent's keys. `grace_s` is how long it may
-    take to end on its own once its standard input is closed.
+    Its environment consists of `variables` alone, so that it does not inherit the agent's keys. `grace_s` is how many
+    seconds it has to exit on its own after its standard input is closed.
     """
 
     command: tuple[str, ...]
@@ -41,7 +41,7 @@ class ProcessPlan(Struct, frozen=True):
 
 
 class ModelProcess:
-    """One child process, started when it is needed. The owner serialises requests, and ends it."""
+    """A child process that is started when it is needed. The owner must serialise requests, and must close it."""
 
     def __init__(self, plan: ProcessPlan) -> None:
         self._plan = plan
@@ -50,11 +50,11 @@ class ModelProcess:
 
     @property
     def is_running(self) -> bool:
-        """Whether the process was started and has not ended."""
+        """Whether the process has been started and has not exited."""
         return self._process is not None and self._process.returncode is None
 
     async def start(self) -> None:
-        """Start the process; one that has ended is cleared away. Raises OSError."""
+        """Start the process, cleaning up after one that has exited. Raises OSError."""
         from anyio.streams.buffered import BufferedByteReceiveStream
 
         await self.aclose()
@@ -76,7 +76,7 @@ class ModelProcess:
         return await self._lines.receive_until(b"\n", self._plan.max_line_bytes)
 
     async def exit_code(self) -> int | None:
-        """End the process; return what it ended with, or None if it was still running."""
+        """End the process; return the exit code it already had, or None if it was still running."""
         process = self._process
         if process:
             with anyio.move_on_after(EXIT_TIMEOUT_S):

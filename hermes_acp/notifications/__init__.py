@@ -1,1 +1,1 @@
-"""Notify people who are not at a client: of work that is done, has failed or waits for them."""
+"""Notify people who are not at a client that work is done, has failed or needs an answer."""

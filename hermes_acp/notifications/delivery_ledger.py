@@ -1,9 +1,9 @@
 """The ledger of deliveries: what to send where, and the outcome of each attempt.
 
-A row is `pending`, then `attempting` (stored before the attempt), then `delivered`, `failed`, or `pending` again.
-If an attempt was not finished, because its process was killed or it took too long, the message may have arrived, so
-the next attempt is marked as a possible repetition. Each message therefore arrives at least once. Functions block.
-The ledger holds no addresses.
+A row is `pending`, then `attempting` (stored before the attempt), then `delivered`, `failed`, or `pending` again. If an
+attempt did not finish, because its process was killed or it took too long, the message may have arrived, so the next
+attempt is marked as a possible duplicate. Each message therefore arrives at least once. Functions block. The ledger
+contains no addresses.
 """
 
 import os
@@ -30,7 +30,7 @@ LOCK_TIMEOUT_S: Final = 10.0
 KEPT_S: Final = 30 * 86_400.0
 BACKOFF_S: Final = (30.0, 120.0, 600.0, 3_600.0, 21_600.0)
 MAX_BATCH: Final = 20
-UNFINISHED: Final = "Its attempts were never finished: the process ended each time."
+UNFINISHED: Final = "No attempt finished: the process ended each time."
 T = TypeVar("T")
 SCHEMA: Final = (
     """CREATE TABLE IF NOT EXISTS deliveries (
@@ -50,9 +50,9 @@ COLUMNS: Final = (
 
 
 class Delivery(Struct, frozen=True):
-    """A notification for one target. `due_at` of a running attempt is when it counts as abandoned.
+    """A notification for one target. While an attempt is running, `due_at` is when it counts as abandoned.
 
-    Times are seconds since the epoch.
+    Times are in seconds since the epoch.
     """
 
     id: str
@@ -75,10 +75,10 @@ class Delivery(Struct, frozen=True):
 
 
 class DeliveryLedger:
-    """The deliveries of a home folder."""
+    """The deliveries from a home folder."""
 
     def __init__(self, home: Path) -> None:
-        """Open nothing until first use."""
+        """Store the path; the database is opened on first use."""
         self.path = home / FILE
 
     @property
@@ -89,7 +89,7 @@ class DeliveryLedger:
     def add(
         self, notification: Notification, message: OutgoingMessage, targets: Sequence[str], now: float
     ) -> int:
-        """Store a notification for its targets; return how many were new. Raises StorageError."""
+        """Store a notification for its targets; return for how many it was new. Raises StorageError."""
 
         def insert(connection: sqlite3.Connection) -> int:
             connection.execute(
@@ -109,7 +109,7 @@ class DeliveryLedger:
         return self._write(insert)
 
     def claim(self, now: float, limit_s: float) -> list[Delivery]:
-        """Start the attempts that are due, each for at most `limit_s` seconds. Raises StorageError."""
+        """Start the attempts that are due, each limited to `limit_s` seconds. Raises StorageError."""
 
         def take(connection: sqlite3.Connection) -> list[Delivery]:
             rows = connection.execute(
@@ -145,7 +145,10 @@ class DeliveryLedger:
         retryable: bool = False,
         in_doubt: bool = False,
     ) -> None:
-        """Store how an attempt ended; a retryable failure is due again later. Raises StorageError."""
+        """Store how an attempt ended; after a retryable failure, the delivery becomes due again later.
+
+        Raises StorageError.
+        """
         goes_on = bool(error) and retryable and delivery.attempts <= len(BACKOFF_S)
         state: DeliveryState = "pending" if goes_on else "failed" if error else "delivered"
         due_at = now + BACKOFF_S[delivery.attempts - 1] if goes_on else now
@@ -161,7 +164,7 @@ class DeliveryLedger:
         self._write(store)
 
     def retry(self, now: float, notification_id: str = "") -> int:
-        """Make failed and waiting deliveries due; return how many. Raises StorageError."""
+        """Make failed and pending deliveries due now; return how many. Raises StorageError."""
 
         def renew(connection: sqlite3.Connection) -> int:
             return connection.execute(
@@ -173,7 +176,7 @@ class DeliveryLedger:
         return self._write(renew)
 
     def position(self, source: str) -> int | None:
-        """Return the position up to which a source's changes were reported, or None. Raises StorageError."""
+        """Return the position up to which a source's changes have been reported, or None. Raises StorageError."""
 
         def select(connection: sqlite3.Connection) -> int | None:
             row = connection.execute("SELECT position FROM positions WHERE source = ?", (source,)).fetchone()
@@ -182,7 +185,7 @@ class DeliveryLedger:
         return self._write(select)
 
     def advance(self, source: str, position: int) -> None:
-        """Store the position up to which a source's changes were reported. Raises StorageError."""
+        """Store the position up to which a source's changes have been reported. Raises StorageError."""
         self._write(
             lambda connection: connection.execute(
                 "INSERT OR REPLACE INTO positions VALUES (?, ?)", (source, position)
@@ -214,7 +217,7 @@ class DeliveryLedger:
         return self._write(select) if self.exists else ([], 0.0)
 
     def has_choices(self) -> bool:
-        """Return whether targets were ever chosen. Raises StorageError."""
+        """Return whether targets have ever been chosen. Raises StorageError."""
         return self.exists and self._write(
             lambda connection: bool(
                 connection.execute("SELECT EXISTS (SELECT 1 FROM destinations)").fetchone()[0]
@@ -222,7 +225,7 @@ class DeliveryLedger:
         )
 
     def deliveries(self) -> list[Delivery]:
-        """Return all deliveries, newest first. Raises StorageError."""
+        """Return all deliveries, the newest first. Raises StorageError."""
         return self._write(_all) if self.exists else []
 
     def next_due(self) -> float | None:

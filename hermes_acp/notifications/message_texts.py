@@ -1,4 +1,4 @@
-"""The text of notifications: short and plain, no matter what the agent or a file contains."""
+"""Write the text of notifications, which is short and plain whatever the agent or a file contains."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -42,23 +42,23 @@ def message_of(notification: Notification, clean: Callable[[str], str]) -> Outgo
 
 
 def sent_again(message: OutgoingMessage) -> OutgoingMessage:
-    """Return the message with a note that it may be a repetition."""
+    """Return the message with a note that it may be a duplicate."""
     return structs.replace(message, body=f"{SENT_AGAIN}\n{message.body}")
 
 
 def reference_of(notification_id: str) -> str:
-    """Return a short reference that identifies repetitions."""
+    """Return a short reference by which duplicates can be recognised."""
     return sha256(notification_id.encode()).hexdigest()[:8]
 
 
 def _plain(text: str, most: int) -> str:
-    """Return a string on one line, without terminal control characters and mentions of everyone in a chat."""
+    """Return a text as one line, without terminal control characters or mentions of everyone in a chat."""
     line = _harmless(" ".join(_CONTROLS.sub("", text).split()))
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def _result(text: str) -> str:
-    """Return what the agent said, with its lines."""
+    """Return what the agent said, keeping its line breaks."""
     text = _harmless(_CONTROLS.sub("", text).strip())
     if len(text) <= MAX_RESULT_CHARACTERS:
         return text

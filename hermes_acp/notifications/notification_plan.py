@@ -11,7 +11,7 @@ from hermes_acp.telemetry.redaction import Redactor, secrets_among
 
 
 def read_plan(environment: Environment) -> NotificationPlan:
-    """Read the targets and the secrets to mask. Blocks; raises ConfigError."""
+    """Read the targets, and the secrets to mask. Blocks. Raises ConfigError."""
     settings = load_settings(environment)
     variables = load_variables(environment)
     targets = [
@@ -27,7 +27,7 @@ def read_plan(environment: Environment) -> NotificationPlan:
 
 
 def faults_of(settings: Settings, variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the faults of unusable targets, by name. Blocks; sends nothing."""
+    """Return why each unusable target cannot be used, by name. Blocks; sends nothing."""
     faults: dict[str, str] = {}
     for name, target in settings.notifications.targets.items():
         sender = sender_of(target.service)

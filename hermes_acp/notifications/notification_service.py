@@ -1,7 +1,7 @@
 """Store notifications for their targets, and send them.
 
-The reported work never waits for sending: failures are only stored in the ledger. All blocking work
-is in worker threads, at most four sends at a time, each with a time limit.
+The work being reported never waits for sending: failures are only stored in the ledger. All blocking work is done in
+worker threads; at most four notifications are sent at a time, each with a time limit.
 """
 
 from collections import deque
@@ -29,7 +29,7 @@ from hermes_acp.notifications.message_texts import message_of, sent_again
 SERVICES: Final = "hermes_acp.notifications.services"
 SEND_TIMEOUT_S: Final = 30.0
 LEASE_S: Final = 60.0
-"""After this time, an attempt counts as abandoned: longer than any attempt of a living process."""
+"""The time in seconds after which an attempt counts as abandoned; longer than any attempt of a live process takes."""
 MAX_WAIT_S: Final = 300.0
 MAX_AT_ONCE: Final = 4
 MAX_POSTED: Final = 1_000
@@ -37,7 +37,7 @@ CHOICE_POLL_S: Final = 2.0
 
 
 class NotificationTarget(Struct, frozen=True):
-    """A notification target: its name, its service, where it delivers to, and the events reported there."""
+    """A notification target: its name, its service, its destination, and the events to report to it."""
 
     name: str
     service: str
@@ -46,21 +46,21 @@ class NotificationTarget(Struct, frozen=True):
 
 
 class NotificationPlan(Struct, frozen=True):
-    """The current targets, and how secrets are masked."""
+    """The current targets, and how to mask secrets."""
 
     targets: Sequence[NotificationTarget]
     clean: Callable[[str], str]
 
 
 class NotificationTimes(Struct, frozen=True):
-    """The limits of an attempt, in seconds: when it is aborted, and when other processes treat it as abandoned."""
+    """Time limits for an attempt, in seconds: when it is aborted, and when other processes treat it as abandoned."""
 
     send_timeout_s: float = SEND_TIMEOUT_S
     lease_s: float = LEASE_S
 
 
 class NotificationService:
-    """The notifications of a home folder. Several processes may work on them at once."""
+    """The notifications of a home folder. Several processes may use them concurrently."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class NotificationService:
         *,
         times: NotificationTimes | None = None,
     ) -> None:
-        """Open nothing until first use; `read_plan` blocks and raises ConfigError."""
+        """Store the arguments; nothing is opened until first use. `read_plan` blocks and raises ConfigError."""
         self.ledger = DeliveryLedger(home)
         self._home = home
         self._read_plan = read_plan
@@ -82,14 +82,14 @@ class NotificationService:
         self._has_news = anyio.Event()
 
     def post(self, notification: Notification) -> None:
-        """Leave a notification to `keep`, which stores and sends it. Never blocks or raises."""
+        """Queue a notification for `keep`, which stores and sends it. Never blocks or raises."""
         self._posted.append(notification)
         self._has_news.set()
 
     async def notify(self, notification: Notification, only: str = "", *, chosen: Sequence[str] = ()) -> int:
-        """Store a notification for its targets, or `only` one of them; return how many targets did not have it yet.
+        """Store a notification for its targets, or for `only` one of them; return how many targets did not have it yet.
 
-        If targets were `chosen`, only they get it.
+        If targets were `chosen`, only they receive it.
 
         Raises ConfigError or StorageError.
         """
@@ -107,7 +107,7 @@ class NotificationService:
         return added
 
     async def send_all(self) -> None:
-        """Send until nothing is left; wait for later attempts. Raises ConfigError or StorageError."""
+        """Send until nothing is left, waiting for retries. Raises ConfigError or StorageError."""
         if self._is_sending:
             return
         self._is_sending = True
@@ -127,13 +127,13 @@ class NotificationService:
             self._is_sending = False
 
     async def keep(self) -> None:
-        """Store posted notifications and send stored ones, until cancelled. Raises ConfigError or StorageError."""
+        """Store queued notifications and send stored ones, until cancelled. Raises ConfigError or StorageError."""
         while True:
             await self.send_all()
             await self._has_news.wait()
 
     async def has_pending(self) -> bool:
-        """Return whether notifications are still to be sent. Raises StorageError."""
+        """Return whether any notifications are still to be sent. Raises StorageError."""
         return await to_thread.run_sync(self.ledger.next_due) is not None
 
     async def has_targets(self) -> bool:
@@ -149,24 +149,24 @@ class NotificationService:
         await to_thread.run_sync(self.ledger.choose, source, targets, self._clock.now())
 
     async def has_choices(self) -> bool:
-        """Return whether targets were ever chosen for anything. Raises StorageError."""
+        """Return whether targets have ever been chosen for anything. Raises StorageError."""
         return await to_thread.run_sync(self.ledger.has_choices)
 
     async def wait_for_choice(self) -> None:
-        """Wait until targets were chosen for anything. Raises StorageError."""
+        """Wait until targets have been chosen for anything. Raises StorageError."""
         while not await self.has_choices():
             await anyio.sleep(CHOICE_POLL_S)
 
     async def position(self, source: str) -> int | None:
-        """Return the position up to which a source's changes were reported, or None. Raises StorageError."""
+        """Return the position up to which a source's changes have been reported, or None. Raises StorageError."""
         return await to_thread.run_sync(self.ledger.position, source)
 
     async def advance(self, source: str, position: int) -> None:
-        """Store the position up to which a source's changes were reported. Raises StorageError."""
+        """Store the position up to which a source's changes have been reported. Raises StorageError."""
         await to_thread.run_sync(self.ledger.advance, source, position)
 
     async def send_due(self) -> int:
-        """Attempt the due deliveries; return the number of attempts. Raises ConfigError or StorageError."""
+        """Attempt the deliveries that are due; return the number of attempts. Raises ConfigError or StorageError."""
         plan = await to_thread.run_sync(self._read_plan)
         targets = {target.name: target for target in plan.targets}
         claimed = await to_thread.run_sync(self.ledger.claim, self._clock.now(), self._times.lease_s)
@@ -191,7 +191,7 @@ class NotificationService:
         await to_thread.run_sync(settle)
 
     def _ad_hoc(self, name: str) -> NotificationTarget | None:
-        """Return the target for a place of the gateway that was named without being in the settings."""
+        """Return a target for a gateway destination that was named without being in the settings."""
         service, _, to = name.partition(":")
         is_place = service == GATEWAY and bool(to)
         return (
@@ -218,6 +218,6 @@ class NotificationService:
 
 
 def sender_of(service: str) -> NotificationSender:
-    """Return the plugin of a service. Raises KeyError for an unknown name."""
+    """Return the plugin for a service. Raises KeyError for an unknown name."""
     senders: PluginFolder[NotificationSender] = PluginFolder(SERVICES, "SERVICE")
     return senders.open(service)

@@ -1,1 +1,1 @@
-"""Decide whether a call may run, based on the effects it would have."""
+"""Decide whether a call may run, based on the effects that it would have."""

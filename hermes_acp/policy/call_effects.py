@@ -1,5 +1,6 @@
-"""Summarise for the user what a call would do, and list the reasons for asking that the summary does not state. A
-command's effects are derived from its words (`program_effects`).
+"""Summarise for the user what a call would do, and list the reasons for asking that the summary does not already state.
+
+A command's effects are derived from its words (`program_effects`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,10 +28,10 @@ from hermes_acp.policy.shell.command_step import Step
 MAX_TARGETS: Final = 50
 MAX_COMMAND_CHARACTERS: Final = 120
 MOVERS: Final = frozenset({"mv", "rename"})
-"""Programs that remove a file's old name only."""
+"""Programs for which the old name of a file is removed but the file is kept."""
 DELETES: Final = " deletes files"
 REACHES: Final = " contacts other machines"
-"""Ends of the reasons (`commands.toml`) that say no more than the effects of the same name."""
+"""Endings of reasons (in `commands.toml`) that say no more than the effects with the same name."""
 _Found = tuple[EffectKind, str]
 
 
@@ -42,7 +43,7 @@ class CallSummary(Struct, frozen=True):
 
 
 def summarize_call(effects: Iterable[Effect], steps: Sequence[Step], why: str, place: str) -> CallSummary:
-    """Summarise a call in a session whose working directory is `place`; `steps` are those of its commands."""
+    """Summarise a call in a session whose working directory is `place`; `steps` are the steps of its commands."""
     found = [*_found_in(effects, place), *(each for step in steps for each in _found_in_step(step, place))]
     targets: dict[EffectKind, dict[str, None]] = {}
     for kind, target in found:
@@ -54,12 +55,12 @@ def summarize_call(effects: Iterable[Effect], steps: Sequence[Step], why: str, p
 
 
 def is_warned_about(effects: Iterable[CallEffect]) -> bool:
-    """Return whether effects include one of which the user is warned."""
+    """Return whether the effects include one about which the user is warned."""
     return any(effect.kind in WARNING_EFFECTS for effect in effects)
 
 
 def _remaining(why: str, effects: Sequence[CallEffect], place: str) -> str:
-    """Return the reasons that the effects do not state, with paths relative to the working directory."""
+    """Return the reasons that the effects do not already state, with paths relative to the working directory."""
     if place.strip("/"):
         why = why.replace(f"{place.rstrip('/')}/", "")
     stated = {

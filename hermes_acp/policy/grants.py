@@ -1,6 +1,6 @@
-"""Standing grants: permanent permissions from the user, and whether each still applies.
+"""Standing grants: permissions that the user gave permanently, and whether each of them still applies.
 
-A grant is bound to the state for which it was given and lapses when that state changes.
+A grant is bound to the state for which it was given, and lapses when that state changes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,13 +14,13 @@ MAX_COMMAND_CHARS: Final = 60
 
 
 class StandingGrants:
-    """The standing grants that apply to one check; the last one for a subject wins."""
+    """The standing grants that apply to one check; if there are several for a subject, the last one wins."""
 
     def __init__(self, grants: Iterable[Grant] = ()) -> None:
         self._known = {(grant.kind, grant.subject): grant for grant in grants}
 
     def refuses(self, kind: str, subject: str) -> bool:
-        """Return whether the user refused this permanently; a refusal holds even after changes."""
+        """Return whether the user refused this permanently; a refusal remains valid even after changes."""
         grant = self._known.get((kind, subject))
         return grant is not None and not grant.allowed
 
@@ -36,17 +36,17 @@ class StandingGrants:
 
 
 def call_subject(effect: Calls) -> str:
-    """Return a standing grant's subject for an MCP server's tool, regardless of its arguments."""
+    """Return the subject of a standing grant for an MCP server's tool, whatever its arguments."""
     return f"{effect.server}\0{effect.tool}"
 
 
 def run_subject(effect: Runs) -> str:
-    """Return a standing grant's subject for exactly this command in exactly this folder."""
+    """Return the subject of a standing grant for exactly this command in exactly this folder."""
     return f"{effect.cwd}\0{effect.command}"
 
 
 def prefix_subject(cwd: str, prefix: str) -> str:
-    """Return a standing grant's subject for a command prefix; no command contains two NUL characters."""
+    """Return the subject of a standing grant for a command prefix; no command contains two NUL characters."""
     return f"{cwd}\0{prefix}\0"
 
 
@@ -71,7 +71,7 @@ def describe_grant(grant: Grant) -> str:
 def describe_grants(grants: Sequence[Grant], place: str) -> str:
     """Describe, for a button, everything that a permanent answer would cover; `place` is the session's folder.
 
-    What the question shows in full (a long command, a list of files) is referred to, never shortened.
+    Anything that the question shows in full (a long command, a list of files) is referred to, never shortened.
     """
     written = [grant for grant in grants if grant.kind == "write"]
     are_many = len(written) > MAX_FILES
@@ -81,14 +81,12 @@ def describe_grants(grants: Sequence[Grant], place: str) -> str:
 
 
 def confinement_note(grants: Sequence[Grant]) -> str:
-    """Return a button suffix that says how a permanently allowed command runs, or an empty string for other grants."""
+    """Return a button suffix that says how a permanently allowed command runs; empty for other grants."""
     return ", in the sandbox" if any(grant.kind == "run" for grant in grants) else ""
 
 
 def can_be_kept(grants: Sequence[Grant]) -> bool:
-    """Return whether an answer may apply to later sessions too: permission to connect to a host ends with its
-    session.
-    """
+    """Return whether an answer may apply to later sessions: permission to connect to a host ends with its session."""
     return not any(grant.kind == "reach" for grant in grants)
 
 
@@ -96,7 +94,7 @@ def _word(grant: Grant, place: str) -> str:
     match grant.kind:
         case "run":
             cwd, command, *rest = grant.subject.split("\0")
-            # The same command in another folder of the session is a separate grant.
+            # The same command in another folder of the session needs a grant of its own.
             below = f" in {_relative(cwd, place)}" if cwd != place else ""
             if rest:
                 return f"`{_printable(command)} …`{below}"

@@ -1,9 +1,9 @@
-"""Information flow: what a call lets a session read, and which calls may send that out of the session.
+"""Track information flow: what a call lets a session read, and which calls may send that out of the session.
 
-Once a session has read untrusted text and private data (in `auto`: untrusted text alone), or a secret,
-effects that leave the machine, outlive the session or delete files need approval again. Notes need it in every mode
-once untrusted text was read, as later sessions would trust them. The user's answers from before the latest source was
-read do not count; the user's own rules do.
+Once a session has read untrusted text and private data (in `auto` mode: untrusted text alone), or a secret, effects
+that leave the machine, outlive the session or delete files need approval again. Notes need it in every mode once
+untrusted text has been read, because later sessions would trust them. The user's answers from before the latest source
+was read do not count; the user's own rules do.
 """
 
 import os
@@ -37,18 +37,17 @@ from hermes_acp.policy.verdicts import ALLOWED, StepVerdict, Verdict
 PACKAGE_FOLDERS: Final = frozenset(
     {"node_modules", "site-packages", "dist-packages", "bower_components", "third_party", "vendor"}
 )
-"""Folders of third-party code."""
+"""The names of folders that contain third-party code."""
 MAX_COMMAND_CHARACTERS: Final = 60
 CARRYING: Final = frozenset({"network", "processes"})
-"""The capabilities with which a function of the embedding program may send something out."""
+"""The capabilities with which a function of the embedding program may send data out."""
 
 
 class FlowState(Struct, frozen=True):
     """What is known about the information flow when a call is checked.
 
-    `informed` lists the standing answers given since the latest source was read. `is_known_link` returns
-    whether a URL appears verbatim in what the user or a web page said; fetching such a URL sends out
-    nothing beyond the URL itself.
+    `informed` lists the "always" answers given since the latest source was read. `is_known_link` returns whether a URL
+    appears verbatim in what the user or a web page said; fetching such a URL sends out nothing beyond the URL itself.
     """
 
     exposure: Exposure = Exposure()
@@ -125,7 +124,7 @@ def _sources_of_path(path: str, cwd: str, *, is_secret: bool = False) -> Iterato
 
 
 def _carries_out(effect: Effect, case: PolicyContext, flow: FlowState) -> bool:
-    """Return whether an effect leaves the machine or outlives the session without approval by the user or a rule."""
+    """Return whether an effect leaves the machine or outlives the session without approval from the user or a rule."""
     informed = StandingGrants(flow.informed)
     match effect:
         case Reaches(host=host, url=url):
@@ -153,9 +152,9 @@ def _carries_out(effect: Effect, case: PolicyContext, flow: FlowState) -> bool:
 
 
 def _run_carries_out(effect: Runs, case: PolicyContext, informed: StandingGrants) -> bool:
-    """Return whether a command contacts other machines unapproved.
+    """Return whether a command contacts other machines without approval.
 
-    A sandboxed one cannot, but may delete what undo cannot restore.
+    A sandboxed command cannot, but it may delete what an undo cannot restore.
     """
     if informed.allowed_state("run", run_subject(effect)) is not None:
         return False

@@ -14,10 +14,9 @@ from hermes_acp.policy.sensitive_names import is_protected
 class PolicyContext(Struct, frozen=True):
     """The context in which a call is checked.
 
-    `own_home` is the agent's folder; commands will see `user_home` and `search_path`. `tool_rule` is the
-    rule for the called tool as a whole. `is_remote` means that the files are on another machine and cannot
-    be inspected from here. `imports` maps each file imported by a context file to the importing file's
-    name.
+    `own_home` is the agent's folder; commands will see `user_home` and `search_path`. `tool_rule` is the rule for the
+    called tool as a whole. `is_remote` means that the files are on another machine and cannot be inspected from here.
+    `imports` maps each file imported by a context file to the name of the importing file.
     """
 
     mode: Mode

@@ -1,7 +1,7 @@
 """The policy engine: check a call's effects against rules, grants and the mode.
 
-A call is allowed only if all of its effects are, and denied if any effect is; otherwise the user is asked.
-A shell command has one effect per step (`policy/shell`), each checked separately.
+A call is allowed only if all of its effects are allowed, and denied if any effect is denied; otherwise, the user is
+asked. A shell command has one effect per step (`policy/shell`), and each is checked separately.
 """
 
 import os
@@ -41,10 +41,10 @@ from hermes_acp.policy.verdicts import ALLOWED, StepVerdict, Verdict, apply_rule
 
 
 class Policy:
-    """The rules of one home, whose own folder is off limits to every call.
+    """The rules of one home folder, which is itself off limits to every call.
 
-    Commands will see `user_home` and `search_path`. `rules` are the user's own and apply everywhere;
-    `policy_store` adds those for one place.
+    Commands will see `user_home` and `search_path`. `rules` are the user's own and apply everywhere; `policy_store`
+    adds those for a particular workspace.
     """
 
     def __init__(
@@ -57,8 +57,10 @@ class Policy:
         imports: Callable[[str], Mapping[str, str]] | None = None,
         foreign: Sequence[DeniedPath] = (),
     ) -> None:
-        """Store what applies to all calls. `imports` returns the files that a place's context files import, with
-        the importers' names. `foreign` lists the homes of other profiles.
+        """Store what applies to all calls.
+
+        `imports` returns the files imported by a workspace's context files, with the names of the importers. `foreign`
+        lists the homes of other profiles.
         """
         self._foreign = tuple(foreign)
         self._home = home
@@ -81,7 +83,7 @@ class Policy:
     ) -> Verdict:
         """Check all effects of a call to `tool`, in a session whose working directory is `place`.
 
-        If its files are on another machine, relative rules start from `folder` there. `flow` is what the
+        If its files are on another machine, relative rules start from `folder` on that machine. `flow` is what the
         session has read.
         """
         effects = tuple(effects)
@@ -101,7 +103,7 @@ class Policy:
     def judge_steps(
         self, effect: Runs, mode: Mode, grants: Iterable[Grant]
     ) -> tuple[Verdict, tuple[StepVerdict, ...]]:
-        """Check a command, and return its verdict and those of its steps."""
+        """Check a command; return its verdict and those of its steps."""
         from hermes_acp.policy.judges.command_judge import check_run
 
         trial = check_run(effect, self._case(mode, grants, "terminal", effect.cwd))
@@ -110,10 +112,9 @@ class Policy:
     def grants_for(self, effects: Iterable[Effect], *, allowed: bool, place: str = "") -> tuple[Grant, ...]:
         """Return one standing grant, as narrow as possible, for each effect that a person can grant.
 
-        Protected and secret paths are never granted, nor is any call that would delete or publish something, or
-        whose commands contact other machines. A command is remembered by the prefixes of all its
-        steps if each is unambiguous, otherwise verbatim; if no sandbox would confine it, it is not
-        remembered at all.
+        Protected and secret paths are never granted, nor is any call that would delete or publish something, or whose
+        commands contact other machines. A command is remembered by the prefixes of all its steps if each prefix is
+        unambiguous, otherwise verbatim; if no sandbox would confine the command, it is not remembered at all.
         """
         effects = tuple(effects)
         grants: list[Grant] = []
@@ -142,7 +143,7 @@ class Policy:
         return tuple(dict.fromkeys(grants))
 
     def summarize(self, effects: Iterable[Effect], why: str, place: str = "") -> CallSummary:
-        """Summarise for the user what a call would do, and the reasons for asking that this does not state."""
+        """Summarise for the user what a call would do, with the reasons for asking that this does not already state."""
         effects = tuple(effects)
         steps = [
             step for effect in effects if isinstance(effect, Runs) for step in self._steps(effect, place)
@@ -150,7 +151,7 @@ class Policy:
         return summarize_call(effects, steps, why, place)
 
     def denied_paths(self, place: str, tools: Sequence[str], folder: str = "") -> tuple[DeniedPath, ...]:
-        """Return what rules deny to these tools in a place, for commands that run without anyone to ask."""
+        """Return what rules deny to these tools in a workspace, for commands that run without anyone to ask."""
         return self._case("auto", (), "", place, folder).rulebook.denied_paths(tools)
 
     def unread(self, place: str) -> tuple[DeniedPath, ...]:
@@ -159,11 +160,11 @@ class Policy:
         return (*self._foreign, *by_rules)
 
     def imports(self, place: str) -> Mapping[str, str]:
-        """Return the files that context files in a place import, as a map from real path to the importer's name."""
+        """Return the files that a workspace's context files import: real path to importer name."""
         return self._imports(place) if self._imports and place else {}
 
     def remember(self, place: str, grants: Sequence[Grant]) -> None:
-        """Save standing grants for later sessions in a place. Raises StorageError."""
+        """Store standing grants for later sessions in a workspace. Raises StorageError."""
         if self._settlements:
             self._settlements.remember(place, grants)
 
@@ -174,9 +175,7 @@ class Policy:
         return tuple(judged.step for judged in check_run(effect, case).steps)
 
     def _is_warned_about(self, effects: Sequence[Effect], place: str) -> bool:
-        """Return whether the user is warned about a call, except about opening a page, for which the answer names
-        the host.
-        """
+        """Return whether the user is warned about a call, unless it opens a page: that answer names the host."""
         others = [effect for effect in effects if not isinstance(effect, Reaches)]
         return is_warned_about(self.summarize(others, "", place).effects)
 
@@ -229,7 +228,7 @@ class Policy:
 
 
 def _is_sensitive_write(effect: Writes) -> bool:
-    """Return whether a change is beyond standing grants because the file is protected or holds keys."""
+    """Return whether no standing grant may cover a change, because the file is protected or contains keys."""
     return is_protected(effect.path) or is_sensitive(effect.path) or bool(effect.secret)
 
 

@@ -22,9 +22,9 @@ def build_policy(
     policy_store: WorkspacePolicyStore | None = None,
     imports: Callable[[str], Mapping[str, str]] | None = None,
 ) -> "Policy":
-    """Build the policy for all sessions of one process; `rules` are the user's own.
+    """Build the policy for all sessions of a process; `rules` are the user's own.
 
-    `imports` returns what the context files of a place import.
+    `imports` returns the files imported by a workspace's context files.
     """
     from hermes_acp.policy.policy_engine import Policy
 
@@ -44,7 +44,7 @@ def build_policy(
 
 
 def foreign_homes(environment: Environment) -> DeniedPath:
-    """Return the paths in the homes of all other profiles."""
+    """Return a pattern for the paths in the homes of all other profiles."""
     base = os.path.realpath(environment.private_folder).casefold()
     below = re.escape(PROFILES_FOLDER)
     if environment.profile == DEFAULT_PROFILE:
@@ -56,7 +56,7 @@ def foreign_homes(environment: Environment) -> DeniedPath:
 def denied_path_lookup(
     environment: Environment, settings: "Callable[[], Settings | None]", policy_store: WorkspacePolicyStore
 ) -> DeniedPathLookup:
-    """Return a lookup of the paths that rules deny; `settings` returns the user's settings once they are loaded."""
+    """Return a lookup for the paths that rules deny; `settings` returns the user's settings once they are loaded."""
 
     def denied_paths(place: str, tools: Sequence[str], folder: str = "") -> tuple[DeniedPath, ...]:
         known = settings()

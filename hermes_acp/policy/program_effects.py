@@ -1,7 +1,7 @@
 """Detect commands that use the network, publish something or delete files, by the names of programs and subcommands.
 
-This labels what a command may read and what it may send out. It permits nothing: a command that is not
-recognised here runs without a question only if it has no network.
+This labels what a command may read and what it may send out. It permits nothing: a command that is not recognised here
+runs without approval only if it has no network access.
 """
 
 import re
@@ -49,9 +49,9 @@ _PUBLISH_BY_VERB: Final = MappingProxyType(
         ),
     }
 )
-"""Programs that change something elsewhere, and the words of theirs that do."""
+"""Programs that change something elsewhere, with those of their subcommands that do."""
 _GROUPS: Final = frozenset({"compose", "image", "lfs", "mod", "package", "pip", "remote", "run", "tool"})
-"""Subcommands that have subcommands themselves."""
+"""Subcommands that have subcommands of their own."""
 _GIT_LOCAL: Final = frozenset({"add", "apply"})
 _TAKE_VALUE: Final = frozenset({"-C", "-c", "--prefix", "--git-dir", "--work-tree", "--cwd", "-f"})
 _LOCAL: Final = frozenset({"echo", "egrep", "fgrep", "grep", "jq", "printf", "rg", "sed", "tee"})
@@ -67,7 +67,7 @@ def is_loopback(host: str) -> bool:
 
 
 def uses_network(step: Step) -> bool:
-    """Return whether a command step contacts another machine, judging by its words."""
+    """Return whether a command step contacts another machine, going by its words."""
     if step.judgement == "harmless" or step.program in _LOCAL:
         return False
     if step.program in _BY_SUBCOMMAND:
@@ -80,7 +80,7 @@ def uses_network(step: Step) -> bool:
 
 
 def publishes(step: Step) -> bool:
-    """Return whether a command step sends something to others, such as a push, judging by its words."""
+    """Return whether a command step sends something to others, such as a push, going by its words."""
     if step.judgement == "harmless":
         return False
     if verbs := _PUBLISH_BY_VERB.get(step.program):
@@ -92,13 +92,13 @@ def publishes(step: Step) -> bool:
 
 
 def deletes_files(step: Step) -> bool:
-    """Return whether a command step deletes files, judging by its words."""
+    """Return whether a command step deletes files, going by its words."""
     way = _DELETE_BY.get(step.program)
     return bool(step.deletes) or (way is not None and way in step.words)
 
 
 def _subcommands(words: Sequence[str | None]) -> Iterator[str]:
-    """Yield the subcommand, and the next word if the first one is a group of subcommands."""
+    """Yield the subcommand and, if it is a group of subcommands, the next word."""
     rest = iter(words)
     for word in rest:
         if word in _TAKE_VALUE:

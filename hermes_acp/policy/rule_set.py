@@ -1,4 +1,4 @@
-"""The rules that apply in one workspace: deny beats ask, and ask beats allow.
+"""The rules that apply in one workspace: deny takes precedence over ask, and ask over allow.
 
 Restricting rules are matched broadly, allowing rules narrowly.
 """
@@ -23,7 +23,7 @@ GLOB_CHARACTERS: Final = frozenset("*?[")
 
 
 class RuleSet:
-    """The rules as they apply in one place, from which relative globs start. `user_home` is what `~` expands to."""
+    """The rules as they apply in one folder, from which relative globs start. `user_home` is what `~` expands to."""
 
     def __init__(self, rules: Iterable[Rule] = (), place: str = "/", user_home: str = "/") -> None:
         self._rules = tuple(rules)
@@ -39,7 +39,7 @@ class RuleSet:
         )
 
     def for_path(self, path: str, access: Literal["read", "write"], tool: str) -> Rule | None:
-        """Return the rule that decides about one absolute, resolved path."""
+        """Return the rule that decides about an absolute, resolved path."""
         return _first(
             rule
             for rule in self._rules_of(tool)
@@ -47,7 +47,7 @@ class RuleSet:
         )
 
     def for_host(self, host: str, tool: str) -> Rule | None:
-        """Return the rule that decides about one host."""
+        """Return the rule that decides about a host."""
         return _first(
             rule
             for rule in self._rules_of(tool)
@@ -55,7 +55,7 @@ class RuleSet:
         )
 
     def for_tool(self, tool: str) -> Rule | None:
-        """Return the rule for a tool as a whole, regardless of its arguments."""
+        """Return the rule for a tool as a whole, whatever its arguments."""
         return _first(
             rule
             for rule in self._rules_of(tool)
@@ -67,7 +67,7 @@ class RuleSet:
         return _first(rule for rule in self._rules_of(tool) if rule.command and _fits_step(rule, step))
 
     def named_in(self, text: str, tool: str) -> Rule | None:
-        """Return a rule that denies a program whose name appears anywhere in a string."""
+        """Return a rule that denies a program whose name appears anywhere in a text."""
         return next(
             (
                 rule
@@ -80,7 +80,7 @@ class RuleSet:
         )
 
     def denied_paths(self, tools: Sequence[str]) -> tuple[DeniedPath, ...]:
-        """Return the paths for which rules deny or ask about any of these tools."""
+        """Return the paths for which rules deny any of these tools or ask about them."""
         rules = [rule for tool in ("", *tools) for rule in self._rules_of(tool)]
         return tuple(
             _closure_of(glob, hides=rule.access != "write")
@@ -93,7 +93,7 @@ class RuleSet:
         return (rule for rule in self._rules if not rule.tool or fnmatchcase(tool, rule.tool))
 
     def _globs_of(self, rule: Rule) -> tuple[str, ...]:
-        """Return a rule's glob as an absolute path; for a restricting rule, also the path its links lead to."""
+        """Return a rule's glob as an absolute path; for a restricting rule, also the path to which its links lead."""
         if rule not in self._globs:
             written = _absolute(rule.path, self._place, self._user_home)
             led = written if rule.decision == "allow" else _resolve_glob(written)
@@ -124,14 +124,14 @@ def _literal_prefix_length(names: Sequence[str]) -> int:
 
 
 def _resolve_glob(glob: str) -> str:
-    """Return a glob with the links in its literal part followed."""
+    """Return a glob in which the links in the literal part have been resolved."""
     names = glob.split("/")
     spelled = _literal_prefix_length(names)
     return "/".join((os.path.realpath("/".join(names[:spelled]) or "/").rstrip("/"), *names[spelled:]))
 
 
 def names_literally(rule: Rule, path: str) -> bool:
-    """Return whether a rule names literally what makes a path sensitive; only a user's own rule can."""
+    """Return whether a rule names literally what makes a path sensitive; only a rule of the user's own can."""
     if not rule.is_users:
         return False
     spelled = [part.casefold() for part in rule.path.split("/") if not any(sign in part for sign in "*?[")]
@@ -165,7 +165,7 @@ def _fits_step(rule: Rule, step: "Step") -> bool:
 
 
 def _is_subsequence(wanted: Sequence[str], words: Sequence[str | None]) -> bool:
-    """Return whether some words occur among others in this order, possibly with other words between them."""
+    """Return whether some words occur among others in this order, possibly with other words in between."""
     rest = iter(words)
     return all(any(word == one for word in rest) for one in wanted)
 

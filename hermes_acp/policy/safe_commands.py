@@ -1,4 +1,4 @@
-"""The few commands that run without a question if no sandbox is available.
+"""The few commands that run without approval if no sandbox is available.
 
 Every shell reads a line of plain words as the same single command. Its paths are checked elsewhere.
 """
@@ -21,7 +21,7 @@ WHY: Final = "no sandbox is available, and this is not one of the few commands t
 
 
 class SafeForm(Struct, frozen=True, forbid_unknown_fields=True):
-    """The words that may follow one program's name."""
+    """The words that may follow a program's name."""
 
     flags: frozenset[str] = frozenset()
     counts: bool = False
@@ -40,7 +40,7 @@ class SafeForm(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def unsafe_reasons(effect: Runs) -> Iterator[str]:
-    """Yield why an unconfined command needs a question; yield nothing for one of the fixed forms."""
+    """Yield the reasons why an unconfined command needs approval; yield nothing for one of the fixed forms."""
     if not PLAIN_LINE.fullmatch(effect.command):
         yield WHY
         return
@@ -52,6 +52,6 @@ def unsafe_reasons(effect: Runs) -> Iterator[str]:
 
 @cache
 def _safe_forms() -> dict[str, SafeForm]:
-    """Read the file once."""
+    """Read the file on first use."""
     text = Path(__file__).with_name("fixed_forms.toml").read_text(encoding="utf-8")
     return msgspec.convert(tomllib.loads(text)["forms"], dict[str, SafeForm])

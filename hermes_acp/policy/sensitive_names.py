@@ -1,7 +1,7 @@
-"""Names that show a file's purpose: running code later, steering agents, holding keys.
+"""File names that reveal a file's purpose: running code later, steering agents, or containing keys.
 
-Everything is in lower case and has one of four forms: names, globs of names (`*` within one name), folders
-that count with everything in them, and places, which are files or folders given by several components
+Everything is in lower case and has one of four forms: names, globs for names (`*` within one name), folders that count
+with everything in them, and locations, which are files or folders given by several path components
 (`.cargo/credentials`). Case does not matter.
 """
 
@@ -11,10 +11,10 @@ from fnmatch import fnmatchcase, translate
 from pathlib import PurePosixPath
 from typing import Final
 
-# Writing these can run code later or widen the next session's permissions: no mode and no grant covers them.
+# Writing these files can run code later or widen the next session's permissions, so no mode and no grant covers them.
 PROTECTED_FOLDERS: Final = frozenset(
     {
-        # Repositories, their hooks, and what other tools run from them
+        # Repositories, their hooks, and files that make other tools run something
         ".git", ".githooks", ".git-hooks", ".husky", ".lefthook", ".lefthook-local", ".github", ".gitlab", ".gitea",
         ".forgejo", ".circleci", ".buildkite", ".woodpecker", ".semaphore", ".tekton", ".teamcity", ".harness",
         ".azure-pipelines", ".azuredevops", ".builds",
@@ -32,7 +32,7 @@ PROTECTED_FOLDERS: Final = frozenset(
 )  # fmt: skip
 PROTECTED_FILES: Final = frozenset(
     {
-        # Repositories, their hooks, and what other tools run from them
+        # Repositories, their hooks, and files that make other tools run something
         ".gitmodules", ".gitattributes", ".gitconfig", ".hgrc", "hgrc", ".arcconfig", ".pre-commit-config.yaml",
         ".pre-commit-config.yml", ".pre-commit-hooks.yaml", "prek.toml", "hk.pkl", ".overcommit.yml",
         "captainhook.json", "grumphp.yml", ".huskyrc", ".lintstagedrc", ".gitlab-ci.yml", ".gitlab-ci.yaml",
@@ -124,7 +124,7 @@ SECRET_FILES: Final = (
     "settings-security.xml", "datasources.local.xml",
     # Shell histories and browser profiles
     ".*_history", ".histfile", "fish_history", "cookies.txt", "cookies.sqlite", "key4.db", "logins.json",
-    # Agent settings, which contain the servers' keys
+    # Agent settings, which contain servers' keys
     ".mcp.json", "mcp.json", "mcp_config.json", "mcp_settings.json", "*_mcp_settings.json", ".claude.json",
     "claude_desktop_config.json",
 )  # fmt: skip
@@ -144,10 +144,10 @@ SECRET_NAME_EXCEPTIONS: Final = (
     ".env.*.sample", ".env.*.template", ".envrc?example", ".envrc?sample", ".envrc?template", ".dev.vars?example",
     ".dev.vars?sample", "example.env", "sample.env", "template.env", "*.example.env", "*.example.tfvars",
     ".secrets.baseline", "*.pub",
-    # CA certificates, which programs need to verify their peers
+    # CA certificates, which programs need in order to verify their peers
     "cacert.pem", "cacerts.pem", "ca-cert.pem", "ca-bundle.pem", "ca-certificates.pem", "roots.pem",
 )  # fmt: skip
-# Names that a pattern may search for to find keys, whether or not they exist.
+# Names that a pattern may match in order to find keys, whether or not such files exist.
 _KNOWN_SECRETS: Final = (
     *(name for name in SECRET_FILES if "*" not in name and name.startswith((".", "credentials", "secrets"))),
     *SECRET_FOLDERS,
@@ -165,14 +165,14 @@ def _consecutive_parts(places: Iterable[str]) -> re.Pattern[str]:
 
 
 _PROTECTED_NAME: Final = _any_of(PROTECTED_PATTERNS)
-# The names that the sandbox gives to quarantined files, which no program looks for.
+# The names that the sandbox gives to quarantined files; no program looks for them.
 _SET_ASIDE: Final = re.compile(r".+\.unapproved\d*")
 _PROTECTED_PLACE: Final = _consecutive_parts(PROTECTED_PLACES)
 _SECRET_NAMES: Final = frozenset(name for name in SECRET_FILES if "*" not in name)
 _SECRET_NAME: Final = _any_of(name for name in SECRET_FILES if "*" in name)
 _SECRET_PLACE: Final = _consecutive_parts(SECRET_PLACES)
 _HARMLESS_NAME: Final = _any_of(SECRET_NAME_EXCEPTIONS)
-# Repository settings, including those of submodules and work trees, may hold an address with a password.
+# Repository settings, including those of submodules and work trees, may contain an address with a password.
 _OF_REPOSITORY: Final = re.compile(r"(?:^|/)\.git/(?:.+/)?config(?:\.worktree)?$")
 
 
@@ -190,7 +190,7 @@ _IN_INDEX: Final = (
 
 
 def may_name_secrets(index: bytes) -> bool:
-    """Return whether a git index with unabridged paths (version 2 or 3) may name a file that holds keys."""
+    """Return whether a git index with unabbreviated paths (version 2 or 3) may name a file that contains keys."""
     folded = index.lower()
     return any(name in folded for name in _IN_INDEX)
 
@@ -216,16 +216,16 @@ def _plain(name: str) -> str:
 
 
 def holds_secrets(path: str) -> bool:
-    """Return whether a file with this name usually holds keys."""
+    """Return whether a file with this name usually contains keys."""
     name = _plain(path.rstrip("/").rpartition("/")[2])
     is_secret = name in _SECRET_NAMES or bool(_SECRET_NAME.fullmatch(name))
     return is_secret and not _HARMLESS_NAME.fullmatch(name)
 
 
 def secret_name_matching(pattern: str) -> str:
-    """Return the first key file name that a part of a pattern matches and partly spells out.
+    """Return the first key file name that part of a pattern matches and partly spells out.
 
-    Return an empty string if there is none.
+    Returns an empty string if there is none.
     """
     for part in pattern.casefold().split("/"):
         if set(part) & set("*?[") and _SPELLED_OUT.fullmatch(part):

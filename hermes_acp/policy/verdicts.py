@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Verdict(Struct, frozen=True):
     """A decision and its reasons, worded for the user and the model; a plain approval needs no reason.
 
-    `confinement` is how the call's commands must be confined if they run without a question.
+    `confinement` is how the call's commands must be confined if they run without approval.
     """
 
     decision: Decision
@@ -45,21 +45,20 @@ def strictest(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def _joined(texts: Iterable[str]) -> str:
-    """Return each distinct reason in some texts."""
+    """Join the distinct reasons in some texts."""
     return "; ".join(dict.fromkeys(reason for text in texts for reason in text.split("; ") if reason))
 
 
 def _loosest(verdicts: Iterable[Verdict]) -> Confinement:
-    """Return the confinement that suffices for all of several effects: one may only read while another writes."""
+    """Return the confinement that suffices for all effects: one of them may only read while another writes."""
     needed = {verdict.confinement for verdict in verdicts}
     return "must" if "must" in needed else "read_only" if "read_only" in needed else "usual"
 
 
 def apply_rule(verdict: Verdict, rule: Rule | None, *, is_spared: bool = False) -> Verdict:
-    """Apply a rule to the verdict reached without it.
+    """Apply a rule to the verdict that was reached without it.
 
-    A denial stays a denial. A rule that allows drops the question, unless the question `is_spared` from
-    such rules.
+    A denial stays a denial. A rule that allows removes the question, unless the question `is_spared` from such rules.
     """
     if rule is None:
         return verdict

@@ -1,7 +1,7 @@
-"""Workspace trust: what users allowed in each folder, and which of its files may be used as a result.
+"""Workspace trust: what users have allowed in each folder, and which of its files may be used as a result.
 
-Trust is bound to content: after a change, an entry counts as new and the user is asked again. Rules that
-only ask or deny need no trust, because they make the policy stricter.
+Trust is bound to content: after a change, an entry counts as new and the user is asked again. Rules that only ask or
+deny need no trust, because they make the policy stricter.
 """
 
 import os
@@ -47,9 +47,9 @@ KINDS: Final[Mapping[TrustKind, str]] = MappingProxyType(
         "variables": "variables for commands",
     }
 )
-"""Display names of kinds of items that differ from the kind's own name."""
+"""Display names for those kinds of items whose display name differs from the kind."""
 TRUST_CARD_PARENT: Final = "welcome"
-"""The call ID on a trust question: not one of the model's calls, because the model does not see the question."""
+"""The call ID of a trust question, which is not one of the model's calls: the model does not see the question."""
 TRUST_SCOPE: Final = "what is listed, until it changes,"
 Marks = tuple[tuple[int, int, int], ...]
 
@@ -60,9 +60,10 @@ class WorkspaceTrust:
     """One user's decisions for every workspace; implements both `WorkspacePolicyStore` and `Trust`."""
 
     def __init__(self, environment: Environment, ids: Ids, brings: TrustItemsOf = lambda _: ()) -> None:
-        """Read nothing until first use; `brings` returns what else a trusted workspace provides, such as its skills.
+        """Store the arguments; nothing is read until first use.
 
-        The user is not asked about those in advance. `brings` blocks on disk access.
+        `brings` returns what else a trusted workspace provides, such as its skills. The user is not asked about those
+        in advance. `brings` blocks on disk access.
         """
         self._trust_items = brings
         home = environment.home
@@ -77,7 +78,7 @@ class WorkspaceTrust:
         self._told: WeakKeyDictionary[RecordedSession, set[str]] = WeakKeyDictionary()
 
     def rules(self, place: str) -> Sequence[Rule]:
-        """Return a workspace's own rules: those that ask or deny, and those that allow if they are trusted."""
+        """Return a workspace's own rules: all that ask or deny and, if they are trusted, those that allow."""
         found = self.settings_of(place)
         if found is None or not found.rules:
             return ()
@@ -85,11 +86,11 @@ class WorkspaceTrust:
         return tuple(rule for rule in found.rules if is_trusted or rule.decision != "allow")
 
     def grants(self, place: str) -> Sequence[Grant]:
-        """Return the standing grants for every session in a folder."""
+        """Return the standing grants for all sessions in a folder."""
         return self.answers.of(os.path.realpath(place))
 
     def remember(self, place: str, grants: Sequence[Grant]) -> None:
-        """Save standing grants for later sessions in a folder. Raises StorageError."""
+        """Store standing grants for later sessions in a folder. Raises StorageError."""
         fresh = {(grant.kind, grant.subject) for grant in grants}
         self.answers.change(
             os.path.realpath(place),
@@ -109,7 +110,7 @@ class WorkspaceTrust:
         return wanted in self._trusted_by_process.get(place, ()) or wanted in self.trusted.of(place)
 
     def settings_of(self, place: str, *, again: bool = False) -> "WorkspaceSettings | None":
-        """Return a workspace's settings, read again if a file changed, or None if it has none.
+        """Return a workspace's settings, read again if a file has changed, or None if it has none.
 
         `again` forces a new read, because files named in its servers' command lines may have changed too.
         """
@@ -148,7 +149,7 @@ class WorkspaceTrust:
         self._trusted_by_process.setdefault(place, set()).update(found)
 
     def set_editor_trust(self, place: str, *, is_trusted: bool) -> None:
-        """Trust nothing in a workspace while its editor does not trust it, whatever the user decided before."""
+        """Record whether the editor trusts a workspace; if not, nothing is trusted, whatever the user decided."""
         (self._distrusted.discard if is_trusted else self._distrusted.add)(os.path.realpath(place))
 
     def revoke(self, place: str) -> None:
@@ -160,9 +161,9 @@ class WorkspaceTrust:
     async def welcome(
         self, session: "RecordedSession", gate: Gate, found: "WorkspaceSettings | None"
     ) -> "WorkspaceSettings | None":
-        """Before a turn, report problems with a workspace's own files and ask once about each item in them.
+        """Report problems with a workspace's own files before a turn, and ask once about each item in them.
 
-        `found` is what was read for this turn. Return the settings that apply afterwards, trusted or not.
+        `found` is what was read for this turn. Returns the settings that apply afterwards, trusted or not.
         """
         place = session.record.cwd
         if found is None:
@@ -173,7 +174,7 @@ class WorkspaceTrust:
                 told.add(notice)
                 session.ledger.emit(Noticed("warning", notice))
         if await self.introduce(session, gate, place, found.items):
-            # Files may have changed while the question was open. Only their current content may be used.
+            # Files may have changed while the question was open; only their current content may be used.
             return await anyio.to_thread.run_sync(lambda: self.settings_of(place, again=True))
         return found
 
@@ -248,7 +249,7 @@ class TrustCheck(Struct, frozen=True):
     place: str
 
     def __call__(self, name: str) -> bool:
-        """Check again the files that name the server and the files it depends on."""
+        """Check the files that name the server and the files on which it depends again."""
         found = self.workspace_trust.settings_of(self.place, again=True)
         servers = found.servers if found else ()
         return any(
@@ -260,7 +261,7 @@ NOTHING: Final = (0, 0, 0)
 
 
 def carry_over(trust: WorkspaceTrust, source: str, place: str) -> None:
-    """Trust the items in a copy of a folder that are trusted in the folder, as long as their content is the same.
+    """Trust the items in a copy of a folder that are trusted in the folder itself, while their content is the same.
 
     An empty `source` removes everything stored about the copy. Raises StorageError.
     """

@@ -1,1 +1,1 @@
-"""Find earlier sessions by words and by meaning."""
+"""Search earlier sessions by words and by meaning."""

@@ -1,7 +1,7 @@
 """Combine full-text and semantic search.
 
-If semantic search is unavailable, only full-text search runs, so the combination is never worse than that.
-Source: Cormack, Clarke, Büttcher: Reciprocal Rank Fusion (SIGIR 2009).
+If semantic search is unavailable, only full-text search runs, so the combination is never worse than full-text search
+alone. Source: Cormack, Clarke, Büttcher: Reciprocal Rank Fusion (SIGIR 2009).
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -20,7 +20,7 @@ from hermes_acp.storage.search.vector_store import VectorStore
 RRF_CONSTANT: Final = 60
 NEIGHBOURS: Final = 60
 NEIGHBOURS_OF_ANY_TIME: Final = 1_000
-"""The number of candidates if only those within a time span count."""
+"""The number of nearest neighbours to consider when only those within a time span count."""
 MAX_PER_SESSION: Final = 3
 SEARCH_TIMEOUT_S: Final = 15.0
 
@@ -31,7 +31,7 @@ Place = tuple[str, int]
 
 
 class SemanticSearch:
-    """Searches the vectors of passages."""
+    """Searches passages by their embeddings."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class SemanticSearch:
 
 
 class HybridSearch:
-    """Searches by words and, if requested and `meaning` returns a search, by meaning."""
+    """Searches by words and, if requested and `meaning` returns a search, also by meaning."""
 
     def __init__(self, words: Recall, meaning: Callable[[], SemanticSearch | None]) -> None:
         self._words = words
@@ -96,7 +96,7 @@ class HybridSearch:
         except BadRequest:
             if not asked.text.strip():
                 raise
-            return SearchResults(())  # no words match, but meanings may
+            return SearchResults(())  # no text matches the words, but some may match the meaning
 
 
 def fuse_rankings(rankings: Iterable[Sequence[SearchHit]], limit: int) -> tuple[SearchHit, ...]:

@@ -1,6 +1,6 @@
-"""Semantic recall: the vectors of earlier sessions and of skills, and the model that computes them.
+"""Semantic recall: the embeddings of earlier sessions and of skills, and the model that computes them.
 
-A failure only disables semantic search; full-text search continues.
+A failure only disables semantic search; full-text search continues to work.
 """
 
 import time
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 FILE: Final = "vectors.db"
 CATCH_UP_TIMEOUT_S: Final = 2.0
 COOLDOWN_S: Final = 300.0
-"""How long background embedding pauses after a failure."""
+"""How many seconds background embedding pauses after a failure."""
 
 
 class RecallService:
-    """Updates and searches the vectors of a home folder; does nothing unless enabled in the settings."""
+    """Updates and searches the embeddings of a home folder; does nothing unless enabled in the settings."""
 
     def __init__(
         self,
@@ -42,10 +42,10 @@ class RecallService:
         choose_embedder: "ChooseEmbedder",
         index_texts: "IndexTexts",
     ) -> None:
-        """Read nothing until first use; `choose_embedder` returns the configured model, or None. It blocks and
-        raises HermesError.
+        """Store the arguments; nothing is read until first use.
 
-        `index_texts` embeds the texts that other texts are compared with.
+        `choose_embedder` returns the configured model or None; it blocks and raises HermesError. `index_texts` embeds
+        the texts with which other texts are compared.
         """
         self._choose_embedder = choose_embedder
         self._index_texts = index_texts
@@ -69,7 +69,10 @@ class RecallService:
         return await HybridSearch(self._store.words, self._search).search(asked)
 
     def equip(self, settings: "Settings", variables: Mapping[str, str], choice: "ModelChoice | None") -> None:
-        """Use the configured model from now on; report what is unavailable and continue without it. Blocks."""
+        """Use the configured model from now on; if something is unavailable, report that and continue without it.
+
+        Blocks.
+        """
         made_of = (settings.recall, choice if settings.recall.embeddings == "provider" else None)
         if made_of == self._made_of:
             return
@@ -102,11 +105,11 @@ class RecallService:
         return self._index is not None
 
     def follow_soon(self) -> None:
-        """Update the vectors in the background."""
+        """Update the embeddings in the background."""
         self._has_news.set()
 
     async def keep(self) -> None:
-        """Update the vectors whenever sessions grow; runs as a background task."""
+        """Update the embeddings whenever sessions grow; runs as a background task."""
         while True:
             await self._has_news.wait()
             self._has_news = anyio.Event()
@@ -118,7 +121,7 @@ class RecallService:
                     self.report(error)
 
     async def catch_up(self, max_wait_s: float | None) -> int:
-        """Embed new texts for at most `max_wait_s` seconds; return how many sessions are left.
+        """Embed new texts for at most `max_wait_s` seconds; return how many sessions are left to do.
 
         Raises ModelError or StorageError.
         """
@@ -133,7 +136,7 @@ class RecallService:
         return left if left >= 0 else await index.indexer.count_unknown()
 
     async def rebuild(self) -> int:
-        """Recreate all vectors; return how many sessions are left for later. Raises ModelError or StorageError."""
+        """Recreate all embeddings; return how many sessions are left to do. Raises ModelError or StorageError."""
         if self._index is None:
             return 0
         await self._index.vectors.clear()
@@ -141,7 +144,7 @@ class RecallService:
         return await self._index.indexer.index_sessions()
 
     async def forget(self, session_id: str) -> None:
-        """Drop a deleted session, even if semantic search is no longer enabled."""
+        """Remove a deleted session from the index, even if semantic search is no longer enabled."""
         if not self._path.is_file():
             return
         from hermes_acp.storage.search.vector_store import VectorStore, require_vectors
@@ -158,8 +161,8 @@ class RecallService:
             self.report(error)
 
     def report(self, error: HermesError) -> None:
-        """Tell the user once why semantic recall is unavailable."""
-        sentence = f"The search by meaning is not available: {error.sentence()}"
+        """Tell the user, once, why semantic recall is unavailable."""
+        sentence = f"Semantic search is not available: {error.sentence()}"
         if sentence not in self._told:
             self._told.add(sentence)
             self._news.append(sentence)

@@ -1,4 +1,4 @@
-"""The schedules, as the agent's tool sees them."""
+"""Let the agent's tool see and change schedules."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,7 +14,7 @@ AT_HINT = "Use a local time such as 2026-12-24T18:00."
 
 
 class RunSchedules:
-    """Changes the schedules of a home folder. Their runs use the configured mode, regardless of the session's mode."""
+    """Changes the schedules of a home folder. Their runs use the configured mode, whatever the session's mode is."""
 
     def __init__(self, service: RunService, place: str) -> None:
         self._service = service
@@ -25,12 +25,12 @@ class RunSchedules:
         return read_timing(cron, at, tz)
 
     async def add(self, prompt: str, cwd: str, timing: Timing, name: str, session_id: str) -> ListedSchedule:
-        """Add a schedule for a session's agent. Raises BadRequest or StorageError."""
+        """Add a schedule on behalf of a session's agent. Raises BadRequest or StorageError."""
         request = RunRequest(prompt, cwd, origin=f"session:{session_id}")
         return await self._listed(await self._service.add_schedule(request, timing, name=name))
 
     async def find(self, name: str) -> ListedSchedule:
-        """Return a schedule. Raises BadRequest."""
+        """Return the schedule with a name. Raises BadRequest."""
         view = await self._service.engine.schedules.show(name)
         if view is None:
             raise BadRequest(f"There is no schedule {name!r}.")
@@ -50,8 +50,9 @@ class RunSchedules:
 
 
 def read_timing(cron: str, at: str, tz: str) -> tuple[Timing, str]:
-    """Return a timing and its description in words. Without `tz`, the machine's time zone applies. Raises
-    BadRequest.
+    """Return a timing and its description in words. Without `tz`, the machine's time zone applies.
+
+    Raises BadRequest.
     """
     if bool(cron) == bool(at):
         raise BadRequest("Give either cron or at.")
@@ -79,5 +80,5 @@ def _moment(at: str, tz: str) -> float:
 
 
 def schedules_for_agent(service: RunService, home: Path) -> RunSchedules | None:
-    """Return the schedules for the agent's tool, or None in a process that drives no runs."""
+    """Return the schedules for the agent's tool, or None in a process that does not work on runs."""
     return RunSchedules(service, str(home / "runs" / "schedules")) if service.is_resident else None

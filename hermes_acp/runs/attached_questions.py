@@ -1,6 +1,7 @@
-"""Show the open questions of runs to clients that are attached to their sessions. The question still belongs to the
-run: it is stored in the record, and the first answer counts, from any client. Clients are asked only until
-someone has answered.
+"""Show the open questions of runs to clients that are attached to the runs' sessions.
+
+The question still belongs to the run: it is stored in the record, and the first answer counts, whichever client it
+comes from. Clients are asked only until someone has answered.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,7 +40,7 @@ class AttachedQuestions:
         self._has_news = anyio.Event()
 
     def opened(self, session: RecordedSession) -> Audience:
-        """Look for questions in a newly opened session."""
+        """Look for questions in a session that has just been opened."""
         self._has_news.set()
         return _NoAudience()
 
@@ -61,7 +62,7 @@ class AttachedQuestions:
                 self._has_news.set()
 
     async def _look(self, tasks: anyio.abc.TaskGroup) -> None:
-        """Ask new questions, and withdraw those that were answered elsewhere."""
+        """Ask new questions, and withdraw those that have been answered elsewhere."""
         opened = {session.id: session for session in self._opened()}
         if not (opened or self._asking):
             return
@@ -91,7 +92,7 @@ class AttachedQuestions:
 
 
 async def _answer_of(session: Session, question: "OpenQuestion") -> PermissionResponse | None:
-    """Return the clients' answer, or None if none of them can or will answer."""
+    """Return the clients' answer, or None if none of them can or wants to answer."""
     if question.is_for_text:
         asks = question.asks
         wanted = Question(asks.question, tuple(asks.choices or ()), url=asks.url or "")
@@ -111,7 +112,7 @@ def _response_to(reply: Reply | None) -> PermissionResponse | None:
 
 class _NoAudience:
     def show(self, event: Event) -> None:
-        """Show nothing."""
+        """Do nothing."""
 
     async def drained(self) -> None:
-        """Return at once."""
+        """Return at once: nothing is buffered."""

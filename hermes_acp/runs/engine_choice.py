@@ -23,9 +23,7 @@ def engine_name(environment: Environment) -> str:
 def open_engine(
     environment: Environment, clock: Clock, settings: EngineSettings | None = None, name: str = ""
 ) -> Engine:
-    """Return an engine, which opens nothing before its first use. Raises ConfigError, or KeyError for an
-    unknown name.
-    """
+    """Return an engine, which opens nothing until first use. Raises ConfigError, or KeyError for an unknown name."""
     engines: PluginFolder[OpenEngine] = PluginFolder("hermes_acp.runs.engines", "ENGINE")
     open_runs = engines.open(name or engine_name(environment))
     return open_runs(environment, clock, settings or EngineSettings())

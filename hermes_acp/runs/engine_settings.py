@@ -1,4 +1,4 @@
-"""Validated times and limits of engines."""
+"""Validated intervals and limits for engines."""
 
 from typing import Final
 
@@ -13,9 +13,9 @@ class EngineSettings(Struct, frozen=True):
     """The limits for claims. Times are in seconds.
 
     A claim that is not renewed for `lease_s` may be taken over; the process renews it every `heartbeat_s`, whatever the
-    model does. A run whose process was killed `max_crashes` times is parked. A drive without progress for `stall_s` is
-    ended. A worker polls for work every `poll_s` while runs are driven, and every `idle_poll_s` otherwise. Polling only
-    matters after a process was killed between a commit and its wake-up call.
+    model does. A run whose process was killed `max_crashes` times is parked. An attempt without progress for `stall_s`
+    is ended. A worker polls for work every `poll_s` while it works on runs, and every `idle_poll_s` otherwise. Polling
+    only matters if a process was killed between a commit and its wake-up call.
     """
 
     lease_s: float = 15.0
@@ -26,7 +26,7 @@ class EngineSettings(Struct, frozen=True):
     idle_poll_s: float = 5.0
 
     def __post_init__(self) -> None:
-        """Reject times that would make healthy workers lose their claims. Raises ConfigError."""
+        """Reject settings that would make healthy workers lose their claims. Raises ConfigError."""
         if not 0 < self.heartbeat_s <= self.lease_s * MAX_HEARTBEAT_SHARE:
             raise ConfigError(
                 f"The heartbeat of {self.heartbeat_s:g} s is more than a third of the lease of {self.lease_s:g} s.",

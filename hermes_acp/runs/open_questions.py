@@ -1,4 +1,4 @@
-"""The open questions of a suspended run, read from its session's record, in the form shown to people."""
+"""The open questions of a suspended run, read from its session's record, in the form in which people see them."""
 
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
@@ -13,7 +13,7 @@ ASK_USER = "ask_user"
 
 
 class AgentQuestion(Struct, frozen=True):
-    """A question from the agent itself, with its proposed answers."""
+    """A question from the agent itself, with its suggested answers."""
 
     question: str
     choices: tuple[str, ...] | None = None
@@ -23,7 +23,7 @@ class AgentQuestion(Struct, frozen=True):
 class OpenQuestion(Struct, frozen=True):
     """A call with the question about it: why approval is needed and what the call would do.
 
-    With `is_for_text`, the agent itself asks, and expects text instead of a permission.
+    With `is_for_text`, the agent itself asks, and expects text instead of permission.
     """
 
     card: CallProposed
@@ -45,7 +45,7 @@ class OpenQuestion(Struct, frozen=True):
 
 
 def questions_about(events: Iterable[Event], call_ids: Sequence[str]) -> tuple[OpenQuestion, ...]:
-    """Return the questions about these calls, as they were last asked."""
+    """Return the questions about these calls, in the form in which they were last asked."""
     found: dict[str, OpenQuestion] = {}
     for event in events:
         match event:
@@ -62,7 +62,7 @@ def questions_about(events: Iterable[Event], call_ids: Sequence[str]) -> tuple[O
 def answer_from_text(
     questions: Sequence[OpenQuestion], words: str, comment: str = ""
 ) -> tuple[PermissionAnswer, str]:
-    """Convert text to an answer: allow, deny, or for any other text, what to do instead.
+    """Convert text to an answer: allow, deny or, for any other text, what to do instead.
 
     If the agent itself asks, the text is the answer.
     """
@@ -77,6 +77,6 @@ def answer_from_text(
 
 
 def digest_of(card: CallProposed) -> str:
-    """Return a digest of everything that a question shows. A question that differs in any part has another digest."""
+    """Return a digest of everything that a question shows; questions that differ in any part have different digests."""
     shown = structs.replace(card, why="", effects=())
     return sha256(msgspec.json.encode(shown, order="sorted")).hexdigest()

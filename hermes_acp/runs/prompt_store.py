@@ -1,4 +1,4 @@
-"""The prompts of a home folder's runs, each in a private file named after its content."""
+"""The prompts for a home folder's runs, each in a private file named after its content."""
 
 import os
 from collections.abc import Collection, Sequence
@@ -18,7 +18,7 @@ SOURCES: Final = ".sources"
 
 
 def named_prompt(text: str, sources: Sequence[str]) -> tuple[str, str, str]:
-    """Return a prompt's name, its text with secrets masked, and its sources as lines."""
+    """Return a prompt's name, its text with secrets masked, and its sources, one per line."""
     clean = Redactor(()).clean(text)
     listed = "".join(f"{source}\n" for source in sources)
     content = f"{clean}\0{listed}" if listed else clean
@@ -26,21 +26,21 @@ def named_prompt(text: str, sources: Sequence[str]) -> tuple[str, str, str]:
 
 
 class FilePrompts:
-    """The prompts of one home folder, each in a private file; implements `Prompts`."""
+    """The prompts in one home folder, each in a private file; implements `Prompts`."""
 
     def __init__(self, home: Path) -> None:
-        """Create nothing yet."""
+        """Store the path; nothing is created yet."""
         self._folder = home / "runs" / "prompts"
 
     async def put(self, text: str, sources: Sequence[str] = ()) -> str:
         """Store a prompt with secrets masked, and return its name.
 
-        `sources` names the parts not written by the user. Raises StorageError.
+        `sources` lists where the parts not written by the user come from. Raises StorageError.
         """
         return await run_sync(self._put, text, sources)
 
     async def sources(self, name: str) -> tuple[str, ...]:
-        """Return the sources of the parts of a prompt not written by the user. Raises StorageError."""
+        """Return where the parts of a prompt not written by the user come from. Raises StorageError."""
         return await run_sync(self._sources, name)
 
     async def get(self, name: str) -> str:
@@ -48,7 +48,7 @@ class FilePrompts:
         return await run_sync(self._get, name)
 
     async def prune(self, named: Collection[str], before: float) -> None:
-        """Remove prompts that are not among the named ones and were last stored before a time."""
+        """Remove prompts that are not in `named` and were last stored before a time."""
         await run_sync(self._prune, named, before)
 
     def _prune(self, named: Collection[str], before: float) -> None:
@@ -62,7 +62,7 @@ class FilePrompts:
         name, clean, listed = named_prompt(text, sources)
         path = self._path(name)
         try:
-            os.utime(path)  # it is in use again, so it must not be pruned
+            os.utime(path)  # the prompt is in use again, so it must not be pruned
         except OSError:
             if listed:
                 write_private_text(path.with_suffix(SOURCES), listed)

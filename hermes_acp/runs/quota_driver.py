@@ -1,11 +1,11 @@
-"""Drive runs within the quota of the user whom this process serves."""
+"""Work on runs within the quota of the user whom this process serves."""
 
 from hermes_acp.core.ports.quota_ports import UserQuota
 from hermes_acp.core.ports.run_ports import DriveOutcome, Driver, Failed, InputRequired, Lease, RunOrder
 
 
 class QuotaDriver:
-    """Drives runs while the quota allows it. A run that waited for an answer counts once."""
+    """Works on runs as long as the quota allows it. A run that waited for an answer counts only once."""
 
     def __init__(self, driver: Driver, quota: UserQuota) -> None:
         self._driver = driver
@@ -13,7 +13,7 @@ class QuotaDriver:
         self._counted: set[str] = set()
 
     async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
-        """Drive a run until it ends or is suspended. Fail it if no new run may start."""
+        """Work on a run until it ends or is suspended; if no new run may start, the run fails."""
         if order.id not in self._counted:
             if refusal := self._quota.refuse_run():
                 return Failed("budget", refusal)

@@ -1,4 +1,7 @@
-"""The permission gate of a run. Questions stay in the record until a person answers; no answer means no approval."""
+"""The permission gate of a run.
+
+Questions stay in the record until a person answers; without an answer, there is no approval.
+"""
 
 from collections.abc import Sequence
 
@@ -12,7 +15,7 @@ from hermes_acp.runs.open_questions import ASK_USER, digest_of
 
 
 class RecordGate:
-    """Returns the answers that a run has received. Without one, the turn is suspended.
+    """Returns the answers that a run has received. If there is none, the turn is suspended.
 
     Only the model's own calls can be suspended. All other callers (a child agent, a script, a server, an untrusted
     file) are told that nobody is available to answer.
@@ -22,7 +25,7 @@ class RecordGate:
         self._record = record
         self._messages = messages
         self.asked: list[str] = []
-        """The calls whose questions are open."""
+        """The IDs of the calls whose questions are open."""
 
     async def ask(
         self, call: CallProposed, *, permission_scope: PermissionScope

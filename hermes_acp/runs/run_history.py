@@ -18,10 +18,10 @@ from hermes_acp.core.ports.run_ports import RunBudget
 
 
 class RunHistory(Struct, frozen=True):
-    """The turns of a run: whether its prompt is in the record, how its last turn ended, and their total usage.
+    """The turns of a run: whether its prompt is in the record, how its last turn ended, and the total usage.
 
-    With `is_last`, nobody else has started a turn since. With `is_priced`, the price of the model is known.
-    `interruptions` counts how often a turn was cut off, by a kill or a shutdown, and continued.
+    `is_last` means that nobody else has started a turn since; `is_priced`, that the price of the model is known.
+    `interruptions` counts how often a turn was interrupted, by a kill or a shutdown, and resumed.
     """
 
     is_prompted: bool = False
@@ -46,7 +46,7 @@ class RunHistory(Struct, frozen=True):
 
 
 def history_of(events: Iterable[Event], run_id: str) -> RunHistory:
-    """Return a run's history from the record."""
+    """Derive a run's history from the record."""
     history, is_own, total_usd = RunHistory(), False, 0.0
     for event in events:
         if isinstance(event, TurnStarted):

@@ -1,4 +1,4 @@
-"""Notify people who are away from a client about runs that are done, have failed or wait for an answer.
+"""Notify people who are not at a client about runs that are done, have failed or wait for an answer.
 
 Changes are followed from where the last process stopped, so none is missed; each has an ID, so none is stored twice.
 """
@@ -25,7 +25,7 @@ REPORTED: Final[Mapping[RunState, NotificationKind]] = MappingProxyType(
 )
 """The states that are reported. A stopped run is not, because whoever stopped it knows."""
 ANSWER: Final = "hermes-acp runs answer {run} {choice}"
-MORE: Final = "{count} questions wait. The first: "
+MORE: Final = "{count} questions are open. The first: "
 
 
 class RunNotifications:
@@ -38,7 +38,7 @@ class RunNotifications:
     async def keep(self) -> None:
         """Report changes and send due notifications until cancelled. Raises ConfigError or StorageError.
 
-        Without targets in the settings, nothing is followed until targets are chosen for a run or a schedule.
+        If the settings contain no targets, nothing is followed until targets are chosen for a run or a schedule.
         """
         if not (await self._notifications.has_targets() or await self._notifications.has_choices()):
             if self._notifications.ledger.exists:
@@ -48,7 +48,7 @@ class RunNotifications:
             await self._follow()
 
     async def skip(self) -> int:
-        """Skip the changes so far."""
+        """Skip the changes so far; return the new position."""
         after = 0
         while known := await self._runs.engine.changes(after):
             after = known[-1].cursor
@@ -97,7 +97,7 @@ class RunNotifications:
         return targets if is_same else ()
 
     async def choose(self, source: str, targets: Sequence[str]) -> None:
-        """Send the reports of a run or a schedule only to these targets. Raises StorageError."""
+        """Send reports about a run or a schedule only to these targets. Raises StorageError."""
         if targets and await self._notifications.position(CURSOR) is None:
             await self.skip()
         await self._notifications.choose(source, targets)
@@ -117,7 +117,7 @@ class RunNotifications:
 
 
 def _asked(question: "OpenQuestion") -> str:
-    """Return the question and the reason for it."""
+    """Return the question, with the reason for it."""
     if question.is_for_text:
         return question.asks.question
     return f"{question.card.title}. {question.why}" if question.why else question.card.title

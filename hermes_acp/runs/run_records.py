@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class RunRecords:
-    """Reads the sessions of runs. A session that does not exist yet is empty."""
+    """Reads the sessions of runs. A session that does not exist yet counts as empty."""
 
     def __init__(self, find_record: Callable[[str], Awaitable[Path]]) -> None:
         """Store the function that finds a session's record."""
@@ -41,7 +41,7 @@ class RunRecords:
         return questions_about(await self._events_of(run), run.waits_for) if run.waits_for else ()
 
     async def _events_of(self, run: RunView) -> "Sequence[Event]":
-        """Return the record of a run's session, or an empty one. Raises StorageError."""
+        """Return the events in the record of a run's session; empty if it does not exist. Raises StorageError."""
         from hermes_acp.storage.private_files import storage_error
         from hermes_acp.storage.transcript import Transcript
 

@@ -1,4 +1,4 @@
-"""The runs of a home folder, for frontends and tools: start, show, answer and drive them."""
+"""The runs of a home folder, for frontends and tools: start, show, answer and work on them."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -47,15 +47,15 @@ DelegatedRun = tuple[DelegatedWork, ParentAgent]
 
 
 def cannot_drive(prompts: Prompts, delegated: DelegatedRun | None) -> Driver:
-    """Replace the driver in processes that do not drive runs. Raises BadRequest."""
+    """Stand in for the driver in processes that do not work on runs. Raises BadRequest."""
     raise BadRequest("This process does not work on runs.")
 
 
 class RunRequest(Struct, frozen=True):
-    """A request for a run: its prompt, folder, settings and limits. Without `id`, a new one is generated.
+    """A request for a run: its prompt, folder, settings and limits. Without `id`, one is generated.
 
     A second request with the same ID changes nothing. Without `session_id`, the run gets a new session. Only workers
-    that serve `place` drive it.
+    that serve `place` work on it.
     """
 
     prompt: str
@@ -83,7 +83,10 @@ class RunService:
         make_driver: Callable[[Prompts, DelegatedRun | None], Driver],
         find_record: Callable[[str], Awaitable[Path]],
     ) -> None:
-        """Import and open nothing yet. `find_record` returns the path of a session's record."""
+        """Store the arguments; nothing is imported or opened yet.
+
+        `find_record` returns the path of a session's record.
+        """
         self._clock = clock
         self._ids = ids
         self._environment = environment
@@ -91,7 +94,7 @@ class RunService:
         self._make_driver = make_driver
         self.records = RunRecords(find_record)
         self.is_resident = False
-        """Whether this process stays and drives runs."""
+        """Whether this process stays resident and works on runs."""
 
     @property
     def engine(self) -> Engine:
@@ -101,7 +104,7 @@ class RunService:
         return self._engine
 
     def now(self) -> float:
-        """Return the time, in seconds since the epoch."""
+        """Return the current time, in seconds since the epoch."""
         return self._clock.now()
 
     async def start(
@@ -109,8 +112,8 @@ class RunService:
     ) -> RunView:
         """Start a run.
 
-        `sources` names the parts of its prompt not written by the user. `trace_parent` is the caller's W3C
-        `traceparent`. Raises BadRequest or StorageError.
+        `sources` lists where the parts of its prompt not written by the user come from. `trace_parent` is the caller's
+        W3C `traceparent`. Raises BadRequest or StorageError.
         """
         if not request.prompt.strip():
             raise BadRequest("The prompt of a run is empty.")
@@ -144,7 +147,10 @@ class RunService:
         late: tuple[LatePolicy, float] = ("once", 0.0),
         overlap: Overlap = "skip",
     ) -> ScheduleView:
-        """Start runs like `request` on a schedule; `late` is a policy and limit. Raises BadRequest or StorageError."""
+        """Start runs like `request` on a schedule; `late` is a policy and its limit.
+
+        Raises BadRequest or StorageError.
+        """
         if not request.prompt.strip():
             raise BadRequest("The prompt of a run is empty.")
         template = RunTemplate(
@@ -172,7 +178,7 @@ class RunService:
         return await self.engine.prompts.get(prompt_ref)
 
     async def known(self, run_id: str) -> RunView:
-        """Return a run by its ID or a unique prefix of it. Raises BadRequest."""
+        """Return the run with an ID or with a unique prefix of an ID. Raises BadRequest."""
         if view := await self.engine.show(run_id):
             return view
         found = [
@@ -195,7 +201,10 @@ class RunService:
     async def answer(
         self, run_id: str, answer: PermissionAnswer, text: str = "", *, by: str, call_id: str = ""
     ) -> RunView:
-        """Answer the open question of a run, or the one about a call. Raises BadRequest or StorageError."""
+        """Answer the open question of a run, or the question about a particular call.
+
+        Raises BadRequest or StorageError.
+        """
         return await self.respond(run_id, PermissionResponse(answer, text, by=by), call_id=call_id)
 
     async def respond(self, run_id: str, response: PermissionResponse, *, call_id: str = "") -> RunView:
@@ -229,21 +238,24 @@ class RunService:
         return self._make_driver(self.engine.prompts, delegated)
 
     async def work(self, *, only: str = "") -> None:
-        """Drive runs until cancelled. With `only`, drive one run until it ends or is suspended."""
+        """Work on runs until cancelled; with `only`, work on one run until it ends or is suspended."""
         await self.engine.work(self.driver(), WorkScope(only))
 
     async def prune(self, keep_s: float) -> int:
-        """Delete runs that ended longer ago than this, with their prompts, and return how many. Raises StorageError."""
+        """Delete runs that ended more than `keep_s` seconds ago, with their prompts; return how many.
+
+        Raises StorageError.
+        """
         before = self._clock.now() - keep_s
         number = await self.engine.prune(before)
         runs = await self.engine.list(RunFilter(limit=MAX_SEARCHED))
-        if len(runs) < MAX_SEARCHED:  # otherwise not all prompts in use are known
+        if len(runs) < MAX_SEARCHED:  # otherwise, not all prompts in use are known
             templates = [each.schedule.template for each in await self.engine.schedules.list()]
             named = {run.order.prompt_ref for run in runs} | {each.prompt_ref for each in templates}
             await self.engine.prompts.prune(named, before)
         return number
 
     async def aclose(self) -> None:
-        """Close the engine, if it was used."""
+        """Close the engine if it was used."""
         if self._engine:
             await self._engine.aclose()

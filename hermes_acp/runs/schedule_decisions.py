@@ -1,7 +1,7 @@
-"""Decide what to do about due times: a pure function of a schedule, the time and the decisions so far.
+"""Decide what to do about due times, with pure functions of a schedule, the time and the decisions so far.
 
 Each due time is decided once, whatever the clock does. Decisions continue from the last one. If the clock is set back,
-nothing is decided until it has passed that time again.
+nothing is decided until it passes that time again.
 """
 
 from typing import Final
@@ -12,9 +12,9 @@ from hermes_acp.core.ports.schedule_ports import Fate, Schedule
 from hermes_acp.runs.schedule_times import due_times, next_due
 
 ON_TIME_TOLERANCE_S: Final = 60.0
-"""A run that starts within this time of its due time is not late."""
+"""The delay in seconds up to which a run counts as on time."""
 MAX_COUNTED: Final = 1000
-"""How many missed times are counted one by one."""
+"""The maximum number of missed times that are counted one by one."""
 
 
 class Decision(Struct, frozen=True):
@@ -34,7 +34,7 @@ class Decided(Struct, frozen=True):
 
 
 def decide(schedule: Schedule, decided_until: float, now: float, *, is_active: bool) -> Decided:
-    """Decide about the due times since the last decision. With `is_active`, the previous run has not ended."""
+    """Decide about the due times since the last decision. `is_active` means that the previous run has not ended."""
     due = _due_between(schedule, decided_until, now)
     next_at = next_due(schedule.timing, max(now, decided_until))
     if not due.count:
@@ -46,7 +46,7 @@ def decide(schedule: Schedule, decided_until: float, now: float, *, is_active: b
 
 
 def skip_due_times(schedule: Schedule, decided_until: float, now: float) -> Decided:
-    """Decide about the due times during a pause."""
+    """Decide about the due times that passed during a pause."""
     due = _due_between(schedule, decided_until, now)
     next_at = next_due(schedule.timing, max(now, decided_until))
     passed = (Decision(due.first, "paused", due.count, due.last),) if due.count else ()
@@ -63,7 +63,7 @@ def _fate(schedule: Schedule, due_at: float, now: float, *, is_active: bool) -> 
 
 
 class _DueTimes(Struct):
-    """The due times in a span: how many, the first, the last and the one before it."""
+    """The due times in a time span: how many there are, the first, the last, and the one before the last."""
 
     count: int = 0
     first: float = 0.0
@@ -78,7 +78,7 @@ class _DueTimes(Struct):
 
 
 def _due_between(schedule: Schedule, after: float, until: float) -> _DueTimes:
-    """Return the due times between two points in time. A large number of them is only estimated."""
+    """Return the due times between two points in time; a large number of them is only estimated."""
     found = _DueTimes()
     for at in due_times(schedule.timing, after):
         if at > until:

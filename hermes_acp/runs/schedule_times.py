@@ -1,7 +1,7 @@
 """Compute when schedules are due, from cron expressions in time zones.
 
-When clocks go forward, a job in the skipped hour runs once, right after it. When they go back, a job at a fixed
-time runs once, and one with an interval keeps its interval. Source: Debian's cron(8).
+When clocks go forward, a job in the skipped hour runs once, right after it. When they go back, a job at a fixed time
+runs once, and one with an interval keeps its interval. Source: Debian's cron(8).
 """
 
 from collections.abc import Iterator
@@ -59,14 +59,14 @@ def due_times(timing: Timing, after: float) -> Iterator[float]:
     try:
         for due in CronSim(timing.cron, datetime.fromtimestamp(after, ZoneInfo(timing.tz))):
             at = due.timestamp()
-            if at > after:  # in a repeated hour, the library may start with the first pass
+            if at > after:  # in a repeated hour, the library may start with the first occurrence
                 yield at
     except CronSimError as error:
         raise BadRequest(_fault_of(timing.cron), hint=CRON_HINT) from error
 
 
 def _fault_of(cron: str) -> str:
-    """Return what is wrong with a five-field expression."""
+    """Describe what is wrong with a five-field expression."""
     from cronsim import CronSim, CronSimError
 
     fields = cron.split()
@@ -86,7 +86,7 @@ def next_due(timing: Timing, after: float) -> float | None:
 
 
 def describe_cron(timing: Timing) -> str:
-    """Return a cron expression in words."""
+    """Describe a cron expression in words."""
     from cronsim import CronSim
 
     return CronSim(timing.cron, datetime(2024, 1, 1)).explain()

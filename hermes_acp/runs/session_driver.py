@@ -1,6 +1,7 @@
-"""Carry out runs in sessions: each drive is a crash-safe turn until it ends or is suspended. The work of earlier
-drives is read from the session's record. So a prompt is sent once, a call runs once, and an interrupted turn is
-resumed, no matter how often a run is driven.
+"""Carry out runs in sessions: each attempt is a crash-safe turn until it ends or is suspended.
+
+The work of earlier attempts is read from the session's record. So a prompt is sent once, a call runs once, and an
+interrupted turn is resumed, however often a run is attempted.
 """
 
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -50,16 +51,16 @@ FAILURES: Final[Mapping[ExitReason, FailureKind]] = MappingProxyType(
     }
 )
 FOREIGN_ORIGIN: Final = "webhook:"
-"""The prefixes of the origins of runs whose prompts contain text from others. Earlier versions recorded no sources."""
+"""The prefixes of the origins of runs whose prompts contain text from others; earlier versions recorded no sources."""
 BUDGET_USED_UP: Final = "The budget of the run is used up."
 CONTINUED_ELSEWHERE: Final = "Somebody else has continued the session."
 UNKNOWN_MODE: Final = "{mode!r} is not a mode."
-BYPASS_NOT_ALLOWED: Final = "The mode `bypass` is not allowed in the process that works on runs."
+BYPASS_NOT_ALLOWED: Final = "The mode `bypass` is not allowed in the process that works on this run."
 BYPASS_HINT: Final = "Set `allow_bypass` in config.yaml, or choose another mode."
 
 
 class SessionDriver:
-    """Drives runs in the sessions of this process."""
+    """Carries out runs in the sessions of this process."""
 
     def __init__(
         self,
@@ -70,7 +71,7 @@ class SessionDriver:
         report_bug: Callable[[Exception], None],
         delegated: tuple[DelegatedWork, ParentAgent] | None = None,
     ) -> None:
-        """Use `delegated` for a child agent: its work and its parent."""
+        """Create the driver; for a child agent, `delegated` is its work and its parent."""
         self._sessions = sessions
         self._configuration = configuration
         self._prompts = prompts
@@ -79,7 +80,7 @@ class SessionDriver:
         self._delegated = delegated
 
     async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
-        """Drive a run until it ends or is suspended. A bug in the agent ends only this run."""
+        """Work on a run until it ends or is suspended. A bug in the agent ends only this run."""
         try:
             return await self._drive(order, lease)
         except Busy:
@@ -133,7 +134,7 @@ class SessionDriver:
         return await session.prompt((TextPart(prompt),), gate, commission=commission)
 
     def _prepare(self, session: Session, order: RunOrder) -> None:
-        """Apply the run's requirements to its session. Raises BadRequest."""
+        """Apply the run's settings to its session. Raises BadRequest."""
         if order.mode:
             mode = MODES.get(order.mode)
             if mode is None:
@@ -150,7 +151,7 @@ class SessionDriver:
 
     @asynccontextmanager
     async def _opened(self, order: RunOrder) -> AsyncGenerator[tuple[Session, list[Event]]]:
-        """Open the run's session by its ID. Close it afterwards unless others have opened or are watching it."""
+        """Open the run's session by its ID; close it afterwards unless others have opened it or are watching it."""
         sessions, session_id = self._sessions, order.session_id
         was_open = sessions.get(session_id) is not None
         if await sessions.is_stored(session_id):
@@ -184,7 +185,7 @@ async def _work_for_parent(
 
 
 def _inherit(session: Session, rights: InheritedRights) -> None:
-    """Apply the current rights of a parent to its child's session."""
+    """Apply the current permissions of a parent to its child's session."""
     session.set_mode(rights.mode)
     if new := tuple(grant for grant in rights.grants if grant not in session.record.grants):
         session.ledger.emit(PermissionAnswered("", "allow_always", new))
@@ -201,7 +202,7 @@ class _ProgressViewer:
         self._lease.note_progress()
 
     async def drained(self) -> None:
-        """Return at once: nothing is stored."""
+        """Return at once: nothing is buffered."""
 
 
 def _kind_of(error: HermesError) -> FailureKind:

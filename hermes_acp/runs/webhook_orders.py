@@ -1,4 +1,4 @@
-"""Runs started by webhooks: check that a request is genuine and new, and build the prompt from it.
+"""Start runs from webhooks: check that a request is genuine and new, and build the prompt from it.
 
 Source: GitHub's documentation "Validating webhook deliveries" for its signature format. Our own format also signs the
 time: HMAC-SHA256 over `TIMESTAMP.BODY`.
@@ -84,7 +84,7 @@ def prompt_of(name: str, template: str, fields: Sequence[str], body: bytes) -> s
 
 
 def _shown(fields: Sequence[str], body: bytes) -> str:
-    """Return the configured fields of a JSON body, or all of it. Any other body is returned as text."""
+    """Return the configured fields of a JSON body, or all of it; any other body is returned as text."""
     try:
         content = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError):

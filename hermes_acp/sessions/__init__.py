@@ -1,1 +1,1 @@
-"""Live sessions, each with one turn at a time and any number of audiences."""
+"""Live sessions. Each runs one turn at a time and can have any number of audiences."""

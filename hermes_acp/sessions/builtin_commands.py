@@ -1,4 +1,4 @@
-"""The slash commands available in every session: their plugin types, their services and their order."""
+"""The slash commands available in every session: their plugin types, the services they use, and their order."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -46,10 +46,11 @@ ORDER: Final = (
 
 
 class CommandServices(Struct, frozen=True):
-    """The services that answer commands.
+    """The services that commands use.
 
-    `elsewhere` returns the backend that holds a session's files, if that is not this machine; `similarity` returns the
-    measure of how similar skills are. `home` is the user's own folder; `transcript` returns the path of a session's.
+    `elsewhere` returns the name of the backend that holds a session's files if they are not on this machine.
+    `similarity` returns the similarity measure for skills. `home` is the user's home folder. `transcript` returns the
+    path of a session's transcript.
     """
 
     configuration: Configuration
@@ -67,16 +68,16 @@ class CommandServices(Struct, frozen=True):
 
 
 class RecordCommand(Struct, frozen=True):
-    """A command answered from a session's record; a plugin of `sessions/commands`."""
+    """A command that is answered from the session's record. A plugin in `sessions/commands`."""
 
     description: str
     answer: Callable[[CommandServices, Record], Awaitable[str]]
 
 
 class PromptCommand(Struct, frozen=True):
-    """A command that runs as a turn, like a prompt, and can be stopped; a plugin of `sessions/commands`.
+    """A command that runs as a turn, like a prompt, and can be stopped. A plugin in `sessions/commands`.
 
-    `run` receives the words after the name; `hint` describes them. A command that `needs_servers` is listed only in
+    `run` receives the words after the name, which `hint` describes. A command that `needs_servers` is listed only in
     sessions with MCP servers.
     """
 
@@ -87,9 +88,9 @@ class PromptCommand(Struct, frozen=True):
 
 
 class ActionCommand(Struct, frozen=True):
-    """A command that is a turn of the conversation, like a prompt; a plugin of `sessions/commands`.
+    """A command that is a turn of the conversation, like a prompt. A plugin in `sessions/commands`.
 
-    `act` receives the words after the name; `hint` describes them.
+    `act` receives the words after the name, which `hint` describes.
     """
 
     description: str

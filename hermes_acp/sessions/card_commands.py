@@ -1,6 +1,4 @@
-"""The parts shared by slash commands about cards: which board they address, who acts, and how a refusal is
-reported.
-"""
+"""Helpers shared by the slash commands for cards: the addressed board, the actor, and error reporting."""
 
 import getpass
 from typing import TYPE_CHECKING
@@ -15,19 +13,19 @@ if TYPE_CHECKING:
 
 
 def person() -> Actor:
-    """Return the actor for actions on boards: the user of this process."""
+    """Return the actor for board actions: the user of this process."""
     return Actor("person", getpass.getuser())
 
 
 def board_of(turn: "Turn") -> str:
-    """Return the board of a session: the one that it shows, or the default one."""
+    """Return the board that the session shows, or the default board."""
     return turn.record.options.board or DEFAULT_BOARD
 
 
 async def act_on_card(boards: Boards, board: str, action: CardAction) -> str:
-    """Carry out an action of the user, and return its result, or why it is refused.
+    """Carry out the user's action and return its result, or the reason for refusing it.
 
-    If a card is ready, also say why no work on it starts, if so.
+    If the card is now ready but work on the board is halted, the answer also says why.
     """
     try:
         card = (await boards.act(board, action, person())).cards[0].card
@@ -38,5 +36,5 @@ async def act_on_card(boards: Boards, board: str, action: CardAction) -> str:
 
 
 def in_words(card: Card) -> str:
-    """Return a card's state in words."""
+    """Return a sentence with the card's state."""
     return f"Card {card.id}: {card.state.replace('_', ' ')}."

@@ -1,4 +1,4 @@
-"""Checkpoints of sessions: whether turns can be undone, and where their states are stored.
+"""Checkpoints of sessions: whether turns can be undone, and where the checkpoints are stored.
 
 Only files on this machine are stored.
 """
@@ -38,9 +38,9 @@ class CheckpointService:
         clock: Clock,
         ids: Ids,
     ) -> None:
-        """Store nothing until first use; `settings` returns the settings once they are known.
+        """Initialise without storing anything. `settings` returns the settings once they have been read.
 
-        `elsewhere` names the backend of a workspace whose files are not on this machine.
+        `elsewhere` returns the name of a workspace's backend if its files are not on this machine.
         """
         self._environment = environment
         self._elsewhere = elsewhere
@@ -49,7 +49,7 @@ class CheckpointService:
         self.keeper = CheckpointManager(self._setup, self._terms, clock, ids)
 
     async def forget(self, session_id: str) -> None:
-        """Delete the checkpoints of a deleted session; garbage collection deletes what cannot be deleted now."""
+        """Delete the checkpoints of a deleted session. What cannot be deleted now is left to garbage collection."""
 
         def work() -> None:
             from hermes_acp.storage.checkpoints.checkpoint_store import CheckpointStore
@@ -62,11 +62,11 @@ class CheckpointService:
             await run_sync(work)
 
     def undoing(self, session_id: str, tell: Callable[[NoteAdded], object]) -> TurnUndo:
-        """Return the undo service of a session; `tell` records what its model must know."""
+        """Return the undo service of a session; `tell` records notes for its model."""
         return TurnUndo(self.keeper, NoteChanges(self._environment.home), self._clock.now, session_id, tell)
 
     def of(self, session: "EquippedSession") -> CheckpointManager | None:
-        """Return the store for a session's turns, or None if its user wants none. Raises CheckpointError."""
+        """Return the store for a session's turns, or None if the user disabled checkpoints. Raises CheckpointError."""
         if not self._section().enabled:
             return None
         if elsewhere := self._elsewhere(session.workspace):
@@ -89,7 +89,7 @@ class CheckpointService:
 
 
 def checkpoint_setup(environment: Environment, section: "CheckpointSettings") -> "StoreSetup":
-    """Return where checkpoints are stored, and their size limits."""
+    """Return the location of the checkpoint store and its size limits."""
     from hermes_acp.policy.sensitive_names import is_sensitive
     from hermes_acp.storage.checkpoints.checkpoint_store import StoreSetup
     from hermes_acp.storage.checkpoints.snapshot_filter import SnapshotLimits
@@ -99,7 +99,7 @@ def checkpoint_setup(environment: Environment, section: "CheckpointSettings") ->
 
 
 def checkpoint_retention(section: "CheckpointSettings") -> "RetentionPolicy":
-    """Return how long checkpoints are kept."""
+    """Return the retention limits for checkpoints."""
     from hermes_acp.storage.checkpoints.garbage_collection import RetentionPolicy
 
     return RetentionPolicy(section.keep_turns, section.keep_days, section.largest_store_bytes)

@@ -1,7 +1,7 @@
-"""The records of child agents, stored next to those of their sessions.
+"""The records of child agents, which are stored next to those of their sessions.
 
-All agents below a session, however deep, have their records in one folder, which is deleted with the session. This
-module closes what a killed process left open in them.
+The records of all agents below a session, at any depth, are in one folder, which is deleted with the session. This
+module also closes the turns, calls and questions that a killed process left open in them.
 """
 
 from contextlib import suppress
@@ -30,7 +30,7 @@ class ChildSessions:
         self._ids = ids
 
     async def begin(self, parent: Record, folder: str = "") -> tuple[Transcript, Record]:
-        """Create the record of a session's new child; a cancel loses no record. Raises StorageError.
+        """Create the record of a session's new child; cancellation never loses the record. Raises StorageError.
 
         The child works in the folders of its parent, or only in `folder`.
         """
@@ -51,7 +51,7 @@ class ChildSessions:
         return begun[0], record
 
     async def read_from(self, child_id: str, start: int) -> tuple[list[Event], int]:
-        """Return the events that another process has recorded after `start` bytes, and where they end."""
+        """Return the events that another process has recorded from byte `start` on, and where they end."""
         return await anyio.to_thread.run_sync(_read_from, self._store.path_of(child_id), start)
 
     async def close_killed(self, child_id: str) -> None:
@@ -78,7 +78,8 @@ def _read_from(path: Path, start: int) -> tuple[list[Event], int]:
 def events_to_close(record: Record, path: Path, *, keeps_questions: bool = False) -> list[Event]:
     """Return the events that close what a killed process left open in the record at `path`.
 
-    The records of its children are closed first. If `keeps_questions`, an open question is asked again later.
+    The records of its children are closed first. With `keeps_questions`, open questions stay open and are asked again
+    later.
     """
     accounts: dict[str, ChildOutcome] = {}
     for child_id in record.calls.children():
@@ -88,7 +89,7 @@ def events_to_close(record: Record, path: Path, *, keeps_questions: bool = False
 
 
 def close_child(path: Path) -> ChildOutcome | None:
-    """Close what a killed process left open in a child's record and in those below it; return the child's outcome.
+    """Close what a killed process left open in the records of a child and its descendants; return the child's outcome.
 
     Return None if the record is missing or in use. A record that cannot be written stays as it is.
     """
@@ -111,7 +112,7 @@ def close_child(path: Path) -> ChildOutcome | None:
 
 
 def read_only(session_id: str) -> StorageError:
-    """Return the error that says why a child's session cannot be continued."""
+    """Return the error that explains why a child's session cannot be continued."""
     return StorageError(
         f"Session {session_id!r} is the record of a child agent: it can be read but not continued.",
         hint=f"Continue {session_id.partition('.')[0]!r}.",

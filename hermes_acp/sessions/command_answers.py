@@ -1,4 +1,4 @@
-"""Format the answers of the program's own commands as Markdown."""
+"""Format the answers of the built-in commands as Markdown."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from hermes_acp.core.token_estimates import TOKEN_BYTES
 
 
 def status_text(record: Record, models: Sequence[AvailableModel], profile: str = "") -> str:
-    """Format the model, the mode, the use of the context window, and each provider's cache hits.
+    """Format the model, the mode, the context window usage, and each provider's cache hits.
 
     `profile` is named if it is not the default one.
     """
@@ -44,7 +44,7 @@ def status_text(record: Record, models: Sequence[AvailableModel], profile: str =
 
 
 def cost_text(record: Record) -> str:
-    """Format what a session has cost, and the tokens at each provider."""
+    """Format the cost of a session and its tokens at each provider."""
     cost_usd = record.usage.cost_usd
     lines = [f"- **Cost:** {'unknown for this model' if cost_usd is None else f'${cost_usd:.4f}'}"]
     lines += [
@@ -56,7 +56,7 @@ def cost_text(record: Record) -> str:
 
 
 def times_text(turns: Sequence[TurnTimes]) -> list[str]:
-    """Format how the last turn and, if there are more, all turns spent their time."""
+    """Format the time spent by the last turn and, if there were several, by all turns."""
     lines = [f"- **Last turn:** {_spent(turns[-1:])}"] if turns else []
     return [*lines, f"- **{len(turns)} turns:** {_spent(turns)}"] if len(turns) > 1 else lines
 
@@ -75,7 +75,7 @@ def _spent(turns: Sequence[TurnTimes]) -> str:
 
 
 def config_text(record: Record, models: Sequence[AvailableModel], settings_file: Path) -> str:
-    """Format where the settings are, and the options of a session."""
+    """Format the path of the settings file and the options of a session."""
     state = "" if settings_file.is_file() else " (does not exist; `hermes-acp setup` writes it)"
     options = record.options
     rows = [("Settings", f"{settings_file}{state}"), ("Mode", record.mode)]
@@ -107,7 +107,7 @@ def _block(text: str) -> str:
 
 
 def context_text(context: ContextFiles, below: ContextFiles) -> str:
-    """Format the list of context files, including those found `below` later, with the scanner's findings."""
+    """Format the list of context files with the scanner's findings, including the files found `below` later."""
     lines = [f"Context files below `{context.root}`, nearest last:", ""]
     for file in (*context.files, *below.files):
         lines.extend(_file_lines(file))

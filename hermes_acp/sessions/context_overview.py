@@ -1,4 +1,4 @@
-"""The context files that sessions in a folder read; blocks on the disk."""
+"""List the context files that sessions in a folder read. Functions block on disk I/O."""
 
 import os
 from pathlib import Path
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 def session_context(
     record: Record, home: Path, unread: "tuple[DeniedPath, ...]", context: "ContextApprovals"
 ) -> "tuple[ContextFiles, ContextFiles]":
-    """Return the context files that a session reads: those of its folders, and those of subfolders that it came
-    across.
-    """
+    """Return the context files of a session's folders, and those of the subfolders that it has encountered."""
     from hermes_acp.context.context_file_monitor import consent_for
     from hermes_acp.context.context_files import collect_context, collect_context_below
     from hermes_acp.context.context_search import SearchScope, folders_below
@@ -36,7 +34,7 @@ def session_context(
 def folder_context(
     cwd: str, more_roots: tuple[str, ...], home: Path, unread: "tuple[DeniedPath, ...]"
 ) -> "ContextFiles":
-    """Return the context files that a new session in a folder would read."""
+    """Return the context files that a new session in the folder would read."""
     from hermes_acp.context.context_files import collect_context
     from hermes_acp.context.context_search import SearchScope
     from hermes_acp.storage.allowed_texts import read_allowed

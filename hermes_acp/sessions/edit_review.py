@@ -1,6 +1,6 @@
-"""Apply a user's decisions on edits that were made without asking, and record them for the model.
+"""Apply the user's decisions on edits that were made without asking, and record them for the model.
 
-A review follows later changes that others make to the file.
+A review tracks changes that others make to the file later.
 """
 
 from collections.abc import Sequence
@@ -18,9 +18,10 @@ Verdict = Literal["accepted", "rejected"]
 
 
 class ReviewDecision(Struct, frozen=True):
-    """A verdict on hunks by number, or on all if `hunks` is None; `revision` is that of the review they belong to.
+    """A verdict on the hunks with the given numbers, or on all hunks if `hunks` is None.
 
-    `is_done`: the caller has already removed the rejected hunks from the file, or is about to.
+    `revision` is the revision of the review that the numbers refer to. `is_done` says that the caller has already
+    removed the rejected hunks from the file, or is about to.
     """
 
     verdict: Verdict
@@ -37,7 +38,7 @@ class EditReview:
         self._reviews = session.record.reviews
 
     async def look(self) -> Sequence[Review]:
-        """Return the open reviews, after adopting others' changes to the files. Raises StorageError."""
+        """Return the open reviews after updating them to the files' current contents. Raises StorageError."""
         for review in self._reviews.open:
             await self._follow(review)
         return self._reviews.open
@@ -64,7 +65,9 @@ class EditReview:
             raise BadRequest(f"{review.path} was edited since it was listed.", hint="List the edits again.")
         numbers = range(len(review.hunks))
         if said.hunks is not None and not set(said.hunks) <= set(numbers):
-            raise BadRequest(f"{review.path} has {len(numbers)} open hunks.", hint="They are counted from 0.")
+            raise BadRequest(
+                f"{review.path} has {len(numbers)} open hunks.", hint="They are numbered from 0."
+            )
         chosen, parts = judgement(review, said.verdict, said.hunks)
         if said.verdict == "rejected" and not said.is_done:
             await self._write(review, review.rejected(chosen).after)
@@ -73,7 +76,7 @@ class EditReview:
         await self._session.ledger.settle()
 
     async def _follow(self, review: Review) -> Review:
-        """Adopt others' changes to the file; a review whose file cannot be read stays as it is."""
+        """Update a review to the current content of its file; leave it unchanged if the file cannot be read."""
         try:
             content = await self._session.workspace.read(review.path)
             now = None if content is None else decode(content, review.path).text

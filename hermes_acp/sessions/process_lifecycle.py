@@ -1,4 +1,4 @@
-"""Connect the services of one process to the lifecycle of its sessions."""
+"""Connect the services of a process to the lifecycle of its sessions."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -22,7 +22,7 @@ class NoticeSource(Protocol):
     """A service that occasionally has notices for users."""
 
     def news(self) -> Sequence[str]:
-        """Return sentences that one user should read, each once."""
+        """Return the notices that a user has not been shown yet."""
         ...
 
 
@@ -47,17 +47,17 @@ class ProcessLifecycle(Struct, frozen=True):
 
     @property
     def exports_traces(self) -> bool:
-        """Whether this process exports spans of its turns and calls."""
+        """Whether this process exports spans for its turns and calls."""
         return any(tracer.is_on for tracer in self.tracers)
 
     def opened(self, session: EquippedSession) -> None:
-        """Provide a session with the skills of its folder; they are read in the background."""
+        """Give a session the skills of its folder, which are read in the background."""
         self.skill_service.offer_skills(session, self.admission.workspace_trust)
         for observer in self.observers:
             session.ledger.admit(observer.opened(session))
 
     async def before_turn(self, session: EquippedSession, gate: Gate) -> None:
-        """Check the workspace's contents, ask the user about them, and equip the session."""
+        """Check the workspace's contents, ask the user about untrusted items, and set up the session."""
         await self.admission.welcome(session, gate)
 
     def add_hooks(self, session: EquippedSession, turn: "Turn") -> None:
@@ -80,15 +80,15 @@ class ProcessLifecycle(Struct, frozen=True):
         return await hooks.run(HookTrigger("prompt", facts), clean, "user")
 
     def news(self) -> Sequence[str]:
-        """Return sentences that one user should read, each once."""
+        """Return the notices that a user has not been shown yet."""
         return [sentence for source in self.news_sources for sentence in source.news()]
 
     def checkpoints(self, session: EquippedSession) -> "Checkpoints | None":
-        """Return the store for a session's turns, or None if its user wants none. Raises CheckpointError."""
+        """Return the store for a session's turns, or None if the user disabled checkpoints. Raises CheckpointError."""
         return self.checkpoint_service.of(session)
 
     async def closed(self, session_id: str) -> None:
-        """Close everything that a session's tools have opened, and stop its background work."""
+        """Close everything that the session's tools have opened and stop its background work."""
         self.skill_service.release(session_id)
         for observer in self.observers:
             observer.closed(session_id)

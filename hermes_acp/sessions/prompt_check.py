@@ -1,4 +1,4 @@
-"""Run the user's hooks for a prompt before it is recorded, so that a refused prompt never reaches a model."""
+"""Run the user's hooks on a prompt before it is recorded, so that a refused prompt never reaches a model."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -13,7 +13,7 @@ from hermes_acp.sessions.session_services import SessionLifecycle
 
 
 class CheckedPrompt(Struct, frozen=True):
-    """The end of a turn whose prompt was refused, or notes for the model about the prompt."""
+    """The ending of the turn if the prompt was refused, or else the hooks' notes for the model."""
 
     refusal: TurnEnded | None = None
     notes: tuple[str, ...] = ()
@@ -29,7 +29,7 @@ async def check_prompt(
     parts: Sequence[Part],
     clean: Callable[[str], str],
 ) -> CheckedPrompt:
-    """Run the hooks for a prompt; `clean` masks secrets. A refusal is shown to the user, and is the whole turn."""
+    """Run the hooks on a prompt; `clean` masks secrets. A refusal is shown to the user and ends the turn."""
     verdict = await lifecycle.check_prompt(session, turn_id, clean(words_in(parts)), clean)
     if verdict is None:
         return UNCHECKED

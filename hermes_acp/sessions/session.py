@@ -49,7 +49,7 @@ from hermes_acp.storage.transcript import Transcript
 
 T = TypeVar("T")
 RESTING_S: Final = 3.0
-"""How long closing a session waits for a turn to suspend before stopping it."""
+"""How long closing a session waits for the turn to be suspended before stopping it."""
 STEERS_NOTICE: Final = "Passed to the running turn, which reads it before its next step."
 BYPASS_ENDED_NOTICE: Final = "The mode `bypass` is not allowed in this process. The mode is now `{mode}`."
 QUEUED_NOTICE: Final = "Waiting for the running turn; this message comes next."
@@ -73,7 +73,7 @@ class Session:
         self.clients = AttachedClients(self.ledger)
         self.running = RunningCalls()
         self.trouble = transcript.trouble
-        """Why this session was read-only when it was opened, if it was."""
+        """Why this session was opened read-only, if it was."""
         self._transcript = transcript
         self._services = services
         self._is_ending = False
@@ -110,7 +110,7 @@ class Session:
         )
 
     def enqueue(self) -> anyio.CancelScope:
-        """Join the queue of turns; from now on `cancel` finds this turn, even before `prompt` runs it."""
+        """Add a turn to the queue. From now on `cancel` affects it, even before `prompt` runs it."""
         scope = anyio.CancelScope()
         self._scopes.add(scope)
         return scope
@@ -124,9 +124,9 @@ class Session:
         steers: bool = False,
         commission: Commission = UNCOMMISSIONED,
     ) -> TurnEnded:
-        """Run one turn after those already queued, or steer the running one if `steers` or the options say so.
+        """Run one turn after those already queued, or steer the running turn if `steers` or the options say so.
 
-        Always return how the turn ended, even if it was cancelled. Raises StorageError if the end cannot be recorded,
+        Returns how the turn ended, even if it was cancelled. Raises StorageError if the end cannot be recorded,
         and any error that prevents every turn, such as a missing model.
         """
         turn_id = self._services.ids.fresh("turn")
@@ -137,7 +137,7 @@ class Session:
                 if steers and not self.commands.lists(parts) and (end := await self._steer(turn_id, parts)):
                     return end
                 if self._turns.locked() and not self._is_ending and not self._has_told_to_wait:
-                    self._has_told_to_wait = True  # only the first message comes next
+                    self._has_told_to_wait = True  # only the first queued message comes next
                     self.ledger.emit(Noticed("info", QUEUED_NOTICE))
                 async with self._turns:
                     self._is_ending = self._has_told_to_wait = False
@@ -149,7 +149,7 @@ class Session:
     async def go_on(self, gate: Gate, commission: Commission = UNCOMMISSIONED) -> TurnEnded:
         """Resume the last turn where it stopped, without a prompt; ends as `prompt` does.
 
-        Raises BadRequest if the last turn was done.
+        Raises BadRequest if the last turn is finished.
         """
         turn_id = self._services.ids.fresh("turn")
         with self.enqueue() as scope:
@@ -167,7 +167,7 @@ class Session:
         return TurnEnded(turn_id, "cancelled")
 
     async def _steer(self, turn_id: str, parts: tuple[Part, ...]) -> TurnEnded | None:
-        """Pass a message to the running turn and wait for its end; return None if no turn read it."""
+        """Pass a message to the running turn and wait for the turn to end; return None if no turn read the message."""
         inbox = self._inbox
         if inbox is None:
             return None
@@ -217,8 +217,8 @@ class Session:
     ) -> TurnEnded:
         """Run a turn that starts with the user's words, or that resumes the last one if there are none.
 
-        `run` does its work; by default, the model is asked. A prompt that a killed process could not answer is first
-        shown to the model again.
+        `run` does the work; by default it asks the model. A prompt that a killed process left unanswered is first shown
+        to the model again.
         """
         deps = await self._services.configuration.deps()
         self.ledger.redactor = deps.redactor
@@ -256,7 +256,7 @@ class Session:
         return await self._end(turn, ending)
 
     async def _send_on(self, command: TurnCommand, turn_id: str, prompt: str, gate: Gate) -> TurnEnded:
-        """Run a command as the whole turn; unless stopped, it is always answered with text."""
+        """Run a command as the whole turn. Unless stopped, it always produces an answer."""
         turn = self._open(await self._services.configuration.deps(), turn_id, gate)
         self._inbox = None  # a later message cannot steer this turn and waits for its own
 
@@ -271,7 +271,7 @@ class Session:
         return to_turn_ended(turn, ending)
 
     def _answered(self, turn_id: str, prompt: str, answer: str) -> TurnEnded:
-        """Record the program's own answer as the whole turn."""
+        """Record an answer that does not come from the model as the whole turn."""
         self.ledger.emit(CommandAnswered(self._services.ids.fresh("msg"), prompt, answer))
         return TurnEnded(turn_id, "done")
 
@@ -293,7 +293,7 @@ class Session:
         )
 
     async def _equip(self, turn: Turn) -> None:
-        """Give the turn the tools of the session's sources; in the meantime, make the prompt durable (fsync)."""
+        """Give the turn the tools of the session's sources and, concurrently, make the prompt durable (fsync)."""
         if self.record.mode == "bypass" and not self._services.configuration.allows_bypass():
             mode = self._services.configuration.default_mode()
             self.set_mode(mode)
@@ -313,7 +313,7 @@ class Session:
         await self.ledger.settle()
 
     def _report_lower_effort(self, deps: TurnDependencies) -> None:
-        """Report once, within a turn, that the model in use lacks the chosen effort."""
+        """Report once per turn that the current model does not support the chosen effort."""
         news = deps.routing.routes[0].effort_notice(deps.model_use.effort)
         if news and news != self._told_of_effort:
             self.ledger.emit(Noticed("info", news))
@@ -338,7 +338,7 @@ class Session:
         return ended
 
     async def between_turns(self, act: Callable[[], Awaitable[T]]) -> T:
-        """Run `act` while no turn runs. Raises Busy if one does, and StorageError in a read-only session."""
+        """Run `act` while no turn is running. Raises Busy if one is, and StorageError in a read-only session."""
         if self._transcript.trouble:
             raise self._transcript.trouble
         if self._turns.locked() and not self._is_ending:
@@ -354,23 +354,23 @@ class Session:
             scope.cancel()
 
     def set_mode(self, mode: Mode) -> None:
-        """Change what needs approval, from the next question on."""
+        """Change the permission mode, effective from the next question."""
         if mode != self.record.mode:
             self.ledger.emit(ModeChanged(mode))
 
     def move(self, workspace: Workspace) -> None:
-        """Use another workspace from the next turn on; processes in the old one may run until the session closes."""
+        """Switch to another workspace at the next turn; processes in the old one may run until the session closes."""
         self._left.append(self.workspace)
         self.workspace = workspace
 
     def instruct(self, instructions: InstructionsGiven | None) -> None:
-        """Set a client's own instructions. Raises BadRequest if they differ from those in the frozen prompt."""
+        """Set the client's instructions. Raises BadRequest if they differ from those in the frozen prompt."""
         if instructions is None or instructions == self.record.instructions:
             return
         if self.record.layers:
             raise BadRequest(
                 "The session's system prompt has been fixed since its first turn.",
-                hint="Send the original one, or none; or fork the session.",
+                hint="Send the original prompt, send none, or fork the session.",
             )
         self.ledger.emit(instructions)
 
@@ -380,8 +380,9 @@ class Session:
             self.ledger.emit(OptionsChanged(options))
 
     async def close(self, *, keeps_questions: bool = False) -> None:
-        """Stop the running turn, wait for its end, and release the record. If `keeps_questions`, a turn that waits
-        for its user is suspended instead, so that it can ask again later.
+        """Stop the running turn, wait for its end, and release the record.
+
+        With `keeps_questions`, a turn that waits for its user is suspended instead and can ask again later.
         """
         if keeps_questions and len(self._scopes) == 1 and self.clients.suspend():
             with anyio.move_on_after(RESTING_S):

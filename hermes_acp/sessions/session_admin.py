@@ -1,4 +1,4 @@
-"""Operations on a whole session, open here or only stored."""
+"""Operations on whole sessions, whether open in this process or only stored."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ class SessionAdmin:
         self._creator = creator
 
     def status(self, session_id: str) -> Literal["open", "saved"]:
-        """Return whether a session is open in this process. Raises SessionNotFound."""
+        """Return the status of a session, such as whether it is open in this process. Raises SessionNotFound."""
         if self._sessions.get(session_id):
             return "open"
         self._stored.path(session_id)
@@ -80,11 +80,10 @@ class SessionAdmin:
         *,
         before: str = "",
     ) -> Session:
-        """Create a session with the history of another, which does not change. Raises SessionNotFound, BadRequest,
-        StorageError.
+        """Create a session with the history of another. Raises SessionNotFound, BadRequest or StorageError.
 
-        If `before` is the ID of a prompt, the history ends with the turn before it. Raises BadRequest for any other
-        ID.
+        The original does not change. If `before` is the ID of a prompt, the history ends before that prompt's turn; any
+        other ID raises BadRequest.
 
         A running or unfinished turn of the original is left out, and so are standing answers, which apply only to the
         original. Without `instructions`, those of the original are kept.
@@ -112,7 +111,7 @@ class SessionAdmin:
 
 
 def events_before(events: Sequence[Event], message_id: str) -> Sequence[Event]:
-    """Return the events before the turn that a prompt belongs to. Raises BadRequest if there is no such prompt."""
+    """Return the events before the turn that the prompt belongs to. Raises BadRequest if there is no such prompt."""
     began = 0
     for number, event in enumerate(events):
         if isinstance(event, TurnStarted):
@@ -120,7 +119,7 @@ def events_before(events: Sequence[Event], message_id: str) -> Sequence[Event]:
         elif isinstance(event, UserSaid) and event.message_id == message_id:
             return events[:began]
     raise BadRequest(
-        f"This session has no prompt {message_id!r}.",
+        f"This session has no prompt with the ID {message_id!r}.",
         hint="Load the session to see its prompts and their IDs.",
     )
 
@@ -128,7 +127,7 @@ def events_before(events: Sequence[Event], message_id: str) -> Sequence[Event]:
 def inherited_events(
     events: Sequence[Event], cwd: str, instructions: InstructionsGiven | None
 ) -> tuple[Event, ...]:
-    """Return the events that a fork in a folder inherits; its prompt is frozen again if it would differ."""
+    """Return the events that a fork inherits; freeze the system prompt anew if the fork's folder changes it."""
     source = fold_events(events)
     if source.open_turn:
         last = max(number for number, event in enumerate(events) if isinstance(event, TurnStarted))

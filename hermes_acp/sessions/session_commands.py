@@ -1,4 +1,4 @@
-"""Slash commands: those the program answers itself, and the prompts of a session's sources."""
+"""Slash commands: the built-in ones and the prompts from a session's sources."""
 
 from collections.abc import Awaitable, Callable
 
@@ -14,7 +14,7 @@ from hermes_acp.sessions.tool_sources import ToolSources
 
 
 class OfferedCommand(Struct, frozen=True):
-    """A command as a user sees it; `hint` describes what follows its name, or is empty."""
+    """A command as users see it. `hint` describes the words after its name and may be empty."""
 
     name: str
     description: str
@@ -22,7 +22,7 @@ class OfferedCommand(Struct, frozen=True):
 
 
 class SlashCommand(Struct, frozen=True):
-    """A command: its name without the slash, its description, and how it is answered."""
+    """A command: its name without the slash, its description, and the function that answers it."""
 
     name: str
     description: str
@@ -56,7 +56,7 @@ class ActingCommand(Struct, frozen=True):
 
 
 class SlashCommands:
-    """The program's own commands, in the order in which they are listed."""
+    """The built-in commands, in the order in which they are listed."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class SlashCommands:
         self._acting = acting
 
     def offered(self, *, has_servers: bool) -> tuple[OfferedCommand, ...]:
-        """Return the commands listed in a session."""
+        """Return the commands to list in a session."""
         return (
             *(OfferedCommand(command.name, command.description) for command in self._answered),
             *(
@@ -88,7 +88,7 @@ class SlashCommands:
         return next((command for command in self._answered if command.name == words[0][1:]), None)
 
     def find_turn_command(self, prompt: str) -> TurnCommand | None:
-        """Return the turn command at the start of a prompt, no matter which words follow it; None for anything else."""
+        """Return the turn command at the start of a prompt, whatever words follow it; None for anything else."""
         name, _ = split_command(prompt)
         return next((command for command in self._in_turns if command.name == name), None)
 
@@ -98,7 +98,7 @@ class SlashCommands:
         return next((command for command in self._acting if command.name == name), None)
 
     def has(self, prompt: str) -> bool:
-        """Return whether a prompt invokes one of these commands."""
+        """Return whether the prompt invokes one of these commands."""
         return any(find(prompt) for find in (self.find, self.find_turn_command, self.find_acting))
 
 
@@ -113,7 +113,7 @@ class CommandMenu:
 
     @property
     def offered(self) -> tuple[OfferedCommand, ...]:
-        """The program's own commands, followed by the prompts of the session's sources."""
+        """The built-in commands, followed by the prompts from the session's sources."""
         prompts = sorted(self._sources.templates().items())
         return (
             *self._own.offered(has_servers=self._sources.has_servers),
@@ -128,7 +128,7 @@ class CommandMenu:
             self._ledger.show(CommandsChanged())
 
     def lists(self, parts: tuple[Part, ...]) -> bool:
-        """Return whether a prompt invokes an available command."""
+        """Return whether the prompt invokes an available command."""
         text = words_in(parts)
         return self._own.has(text) or split_command(text)[0] in self._sources.templates()
 

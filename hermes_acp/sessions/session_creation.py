@@ -1,6 +1,6 @@
 """Create sessions: check the folders, create the record, write the first event.
 
-Needs no event loop, so a session can be created before there is one.
+Needs no event loop, so that sessions can be created before one runs.
 """
 
 import os
@@ -34,7 +34,7 @@ class SessionCreator:
     def __init__(
         self, store: SessionStore, clock: Clock, ids: Ids, is_foreign: Callable[[str], bool] | None = None
     ) -> None:
-        """`is_foreign` returns whether a folder belongs to another profile."""
+        """Initialise the creator. `is_foreign` returns whether a folder belongs to another profile."""
         self._is_foreign = is_foreign
         self._store = store
         self._clock = clock
@@ -54,13 +54,14 @@ class SessionCreator:
         session_id: str | None = None,
         surface: Surface = "",
     ) -> CreatedSession:
-        """Create a session with a history, under a new ID unless one is given; blocks briefly on the disk.
+        """Create a session with a history, under a new ID unless one is given. Blocks briefly on disk I/O.
 
         Raises BadRequest for an unusable directory or ID, and StorageError.
         """
         if session_id and is_child(session_id):
             raise BadRequest(
-                f"{session_id!r} is reserved for a child agent's session.", hint="Choose an ID without a dot."
+                f"The ID {session_id!r} is reserved for sessions of child agents.",
+                hint="Choose an ID without a dot.",
             )
         if session_id and not SESSION_ID.fullmatch(session_id):
             raise BadRequest(
@@ -82,15 +83,15 @@ class SessionCreator:
             with suppress(OSError):
                 transcript.path.unlink()
             if isinstance(error, StorageError) and isinstance(error.__cause__, OSError):
-                # The error's own message assumes that the record existed before.
+                # The original error's message assumes that the record already existed.
                 raise storage_error("begin the session record", transcript.path, error.__cause__) from error
             raise
         return CreatedSession(transcript, record, has_past)
 
     def checked_roots(self, cwd: str, more_roots: Sequence[str]) -> tuple[str, ...]:
-        """Return a session's folders, the working directory first.
+        """Return the validated folders of a session, the working directory first.
 
-        Raises BadRequest for an unusable folder, and for one that belongs to another profile.
+        Raises BadRequest for a folder that is unusable or belongs to another profile.
         """
         for path in (cwd, *more_roots):
             if "\0" in path or not Path(path).is_absolute():

@@ -1,7 +1,7 @@
 """Keep the list of sessions up to date with the open ones.
 
-A new session is listed at once, a change a moment later; several changes are written together. The list is brought up
-to date before this process reads it, so only other processes can see the delay.
+New sessions are listed at once. Changes follow a moment later and are written in batches. The list is updated before
+this process reads it, so only other processes can notice the delay.
 """
 
 from contextlib import suppress
@@ -18,11 +18,11 @@ from hermes_acp.storage.session_rows import SessionRow, SessionUsage
 from hermes_acp.storage.session_store import SessionStore, is_child
 
 SETTLE_DELAY_S: Final = 0.1
-"""Lets an answer go out before its bookkeeping, and groups the writes of turns that follow each other at once."""
+"""The delay lets an answer be sent before the list is updated, and batches the updates of consecutive turns."""
 
 
 class SessionListing:
-    """Write the changes of open sessions to the list."""
+    """Writes changes of open sessions to the list."""
 
     def __init__(self, store: SessionStore, clock: Clock) -> None:
         self._store = store
@@ -48,7 +48,7 @@ class SessionListing:
         self._has_changes.set()
 
     async def keep(self) -> None:
-        """Update list and search whenever something has changed; runs in the background."""
+        """Update the list and the search index whenever something has changed; runs in the background."""
         while True:
             await self._has_changes.wait()
             with anyio.move_on_after(SETTLE_DELAY_S):
@@ -63,14 +63,14 @@ class SessionListing:
                     pass  # the index was lost
 
     async def try_to_settle(self) -> None:
-        """Settle if possible; a failed list update does not stop any conversation and is retried."""
+        """Settle if possible. A failed update of the list does not interrupt conversations and is retried."""
         try:
             await self.settle()
         except StorageError:
             return
 
     async def settle(self) -> None:
-        """Write all changes so far; concurrent callers wait. Raises StorageError and keeps the changes for a retry."""
+        """Write all changes so far; concurrent callers wait. On StorageError, the changes are kept for a retry."""
         async with self._writing:
             if not self._changed:
                 return
@@ -82,7 +82,7 @@ class SessionListing:
                 raise
 
     async def delete(self, session_id: str) -> None:
-        """Delete a session from store and list; ignore an unknown one. Raises Busy or StorageError."""
+        """Delete a session from the store and the list; ignore an unknown one. Raises Busy or StorageError."""
         async with self._writing:
             self._changed.pop(session_id, None)
             await self._store.delete(session_id)
@@ -96,7 +96,7 @@ class ListingAudience:
         self._record = record
 
     def show(self, event: Event) -> None:
-        """Record changes that are shown in a list: the title, the folders, and activity.
+        """Record changes that lists show: the title, the folders, and activity.
 
         A turn counts from its start, so that a session is listed correctly even if its process dies during the turn.
         """

@@ -38,14 +38,14 @@ OnOpened = Callable[[Session], None]
 
 
 class SessionHistory(Struct, frozen=True):
-    """A stored session's events, followed by those that were added when it was opened."""
+    """A stored session's events, and those that were added when it was opened."""
 
     events: list[Event]
     news: list[Event] = []
 
 
 async def _past_of(session: Session, path: Path, watch: OnOpened | None) -> SessionHistory:
-    """Read the events that an open session has recorded so far; `watch` continues exactly there."""
+    """Read the events that an open session has recorded so far; call `watch` exactly where they end."""
     recorded_bytes = path.stat().st_size
     if watch:
         watch(session)
@@ -53,7 +53,7 @@ async def _past_of(session: Session, path: Path, watch: OnOpened | None) -> Sess
 
 
 def _lacks_mode(events: Sequence[Event]) -> bool:
-    """Return whether a session was created, but its process was killed before anything else was recorded."""
+    """Return whether the session's process was killed right after creating the session, before recording a mode."""
     return len(events) == 1 and isinstance(events[0], SessionOpened)
 
 
@@ -67,7 +67,7 @@ def _note_roots(session: Session, more_roots: Sequence[str] | None) -> None:
 
 
 def _note(session: Session, event: Event) -> None:
-    """Record and show an event; if it cannot be recorded, it applies only while the session is open."""
+    """Record and show an event. If it cannot be recorded, it applies only while the session is open."""
     try:
         session.ledger.emit(event)
     except StorageError:
@@ -75,7 +75,7 @@ def _note(session: Session, event: Event) -> None:
 
 
 def _troubles(session: Session, transcript: Transcript) -> list[Event]:
-    """Record the problem with an opened session's record, and return it."""
+    """Record a notice about any problem with an opened session's record, and return the notice."""
     told = transcript.trouble.sentence() if transcript.trouble else transcript.damage
     if not told:
         return []
@@ -95,7 +95,7 @@ class SessionManager:
         creator: SessionCreator,
         start: StartTask,
     ) -> None:
-        """Keep the store and the services; `start` runs work in the background."""
+        """Initialise without open sessions; `start` runs work in the background."""
         self._store = store
         self._followed = FollowedSessions(store, start)
         self._services = services
@@ -132,7 +132,7 @@ class SessionManager:
             raise
 
     def adopt(self, begun: CreatedSession, open_workspace: OpenWorkspace) -> Session:
-        """Open a session that was created before; if that fails, release it. Raises BadRequest or ConfigError."""
+        """Open a session that was just created; if that fails, release it. Raises BadRequest or ConfigError."""
         record = begun.record
         try:
             self._refuse_too_many()
@@ -175,7 +175,7 @@ class SessionManager:
         return tuple(self._open.values())
 
     def get(self, session_id: str) -> Session | None:
-        """Return a session if it is open."""
+        """Return the session if it is open, else None."""
         return self._open.get(session_id)
 
     async def load(
@@ -192,13 +192,13 @@ class SessionManager:
         """Open a stored session and return it with its history.
 
         `cwd` and `more_roots` are the folders its editor uses now; None keeps the recorded ones. A session that is
-        already open keeps its working directory; one that became read-only is reopened. What a killed process left open
-        is closed, except for a turn that waits for its user if `keeps_questions`. `watch` is called where the past
-        ends, so a watcher that starts there misses nothing and sees nothing twice. With `may_follow`, a session that
-        another machine continues is followed. Raises SessionNotFound, Busy, BadRequest, ConfigError or StorageError.
+        already open keeps its working directory; one that became read-only is reopened. Whatever a killed process left
+        open is closed, except for a turn that waits for its user if `keeps_questions` is set. `watch` is called exactly
+        where the history ends, so a watcher that starts there misses nothing and sees nothing twice. With `may_follow`,
+        follow a session of another machine. Raises SessionNotFound, Busy, BadRequest, ConfigError or StorageError.
         """
         if (session := self._open.get(session_id)) and session.is_stuck and session_id not in self._followed:
-            await self.close(session_id)  # the problem may be solved by now
+            await self.close(session_id)  # the problem may have been solved by now
         while is_settled := self._moving.get(session_id):
             await is_settled.wait()
         if session := self._open.get(session_id):
@@ -257,7 +257,7 @@ class SessionManager:
         *,
         keeps_questions: bool,
     ) -> tuple[Session, list[Event]]:
-        """Open a stored session, and return the events its record lacks; nothing can fail once it is open."""
+        """Open a stored session and return the events that its record lacks. Nothing can fail once it is open."""
         configuration = self._services.configuration
         record = await anyio.to_thread.run_sync(fold_events, events)
         place = record.cwd if cwd is None else cwd
@@ -290,13 +290,13 @@ class SessionManager:
     async def page(
         self, cwd: str | None, after: tuple[float, str] | None, archived: ArchiveFilter = "exclude"
     ) -> list[SessionRow]:
-        """List stored sessions, newest first; changes that cannot be written now appear later. Raises StorageError."""
+        """Return a page of stored sessions, newest first; unwritten changes appear later. Raises StorageError."""
         await self.listing.try_to_settle()
         await self._store.sharing.fetch_changed()
         return await self._store.page(cwd, after, archived)
 
     async def close(self, session_id: str, *, keeps_questions: bool = False) -> None:
-        """Close one session; it can be loaded again, and then asks its open questions again if `keeps_questions`."""
+        """Close one session. With `keeps_questions`, its open questions are asked again once it is loaded again."""
         if session := self._open.pop(session_id, None):
             is_closed = self._moving[session_id] = anyio.Event()
             try:

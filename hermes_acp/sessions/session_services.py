@@ -1,4 +1,4 @@
-"""The services that every session of a process uses, each behind a narrow port."""
+"""The services that the sessions of a process use, each behind a narrow port."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -25,7 +25,7 @@ class TurnConfiguration(Protocol):
     """The dependencies of turns, and the options that can be chosen for them."""
 
     async def deps(self) -> TurnDependencies:
-        """Return the dependencies of turns. Slow the first time. Raises AuthRequired, ConfigError or ModelError."""
+        """Return the dependencies of turns. The first call is slow. Raises AuthRequired, ConfigError or ModelError."""
         ...
 
     def limits(self) -> TurnLimits:
@@ -33,7 +33,7 @@ class TurnConfiguration(Protocol):
         ...
 
     async def read_settings(self) -> None:
-        """Read the settings unless that was done. Raises ConfigError."""
+        """Read the settings unless they were already read. Raises ConfigError."""
         ...
 
     def default_mode(self) -> Mode:
@@ -41,11 +41,11 @@ class TurnConfiguration(Protocol):
         ...
 
     def models(self) -> tuple[AvailableModel, ...]:
-        """Return the models that can be chosen, the configured one first; empty until they are known."""
+        """Return the models that can be chosen, the configured one first; empty until the settings have been read."""
         ...
 
     def allows_bypass(self) -> bool:
-        """Return whether the user allowed the mode that never asks."""
+        """Return whether the user allowed the mode `bypass`, which never asks."""
         ...
 
 
@@ -53,11 +53,11 @@ class BackendChoice(Protocol):
     """The backends that sessions run on."""
 
     def backends(self) -> tuple[str, ...]:
-        """Return the backends that can be chosen, the configured one first; empty until settings are known."""
+        """Return the backends that can be chosen, the configured one first; empty until the settings have been read."""
         ...
 
     def settle(self, session: MovableSession) -> str:
-        """Move a session to its backend; return what its model should know about that. Raises ConfigError."""
+        """Move the session to its chosen backend; return a note about it for the model. Raises ConfigError."""
         ...
 
 
@@ -66,15 +66,15 @@ class SessionLifecycle(Protocol):
 
     @property
     def exports_traces(self) -> bool:
-        """Whether this process exports spans of its turns and calls."""
+        """Whether this process exports spans for its turns and calls."""
         ...
 
     def opened(self, session: EquippedSession) -> None:
-        """Equip a session that was just opened; returns at once."""
+        """Set up a session that was just opened; returns at once."""
         ...
 
     async def before_turn(self, session: EquippedSession, gate: Gate) -> None:
-        """Check the contents of the session's workspace, and ask the user about untrusted items."""
+        """Check the contents of the session's workspace and ask the user about untrusted items."""
         ...
 
     def add_hooks(self, session: EquippedSession, turn: Turn) -> None:
@@ -88,7 +88,7 @@ class SessionLifecycle(Protocol):
         ...
 
     def news(self) -> Sequence[str]:
-        """Return sentences that one user should read, each once."""
+        """Return the notices that a user has not been shown yet."""
         ...
 
     def checkpoints(self, session: EquippedSession) -> Checkpoints | None:

@@ -1,4 +1,4 @@
-"""Changes to sessions that are stored and not open in this process; each holds the record's lock."""
+"""Change stored sessions that are not open in this process, under the lock of each record."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ MAX_NAMED = 3
 
 
 MAX_HEAD_BYTES = 256 << 10
-"""How much of a record is read to find its first prompt."""
+"""The number of bytes of a record that are searched for its first prompt."""
 
 
 class StoredSessions:
@@ -35,9 +35,9 @@ class StoredSessions:
         return path
 
     def find(self, named: str) -> str:
-        """Return the ID of the session with this ID, or of the only one whose ID starts with it.
+        """Return the full ID of the session with the given ID or unambiguous ID prefix.
 
-        Raises SessionNotFound, and BadRequest if there are several.
+        Raises SessionNotFound, or BadRequest if several sessions match.
         """
         if not SESSION_ID.fullmatch(named):
             raise _not_found(named)
@@ -47,23 +47,23 @@ class StoredSessions:
         found = sorted(path.stem for path in self._store.folder.glob(f"{named}*.jsonl"))
         if len(found) > 1:
             shown = ", ".join(found[:MAX_NAMED])
-            raise BadRequest(f"{len(found)} sessions begin with {named!r}.", hint=f"Among them: {shown}.")
+            raise BadRequest(f"{len(found)} session IDs start with {named!r}.", hint=f"Among them: {shown}.")
         if not found:
             raise _not_found(named)
         return found[0]
 
     def all_ids(self) -> list[str]:
-        """Return the IDs of all sessions, without child agents, by name."""
+        """Return the IDs of all sessions except those of child agents, sorted."""
         found = (path.stem for path in self._store.folder.glob("*.jsonl"))
         return sorted(each for each in found if SESSION_ID.fullmatch(each))
 
     def first_prompts(self, session_ids: Sequence[str]) -> Mapping[str, str]:
-        """Return the first line of each session's first prompt, if the record starts with it. Blocks."""
+        """Return the first line of each session's first prompt, if it is near the start of the record. Blocks."""
         found = ((each, _first_prompt(self._store.path_of(each))) for each in session_ids)
         return {session_id: prompt for session_id, prompt in found if prompt}
 
     async def add(self, session_id: str, event: TitleChanged | ArchiveChanged) -> None:
-        """Append an event to a session's record, and update the list.
+        """Append an event to the session's record and update the list.
 
         Raises SessionNotFound, Busy while a process has the session open, or StorageError.
         """

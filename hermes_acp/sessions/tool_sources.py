@@ -1,4 +1,4 @@
-"""The sources of sessions' additional tools and prompts, and the tasks that run them.
+"""The sources of additional tools and prompts for sessions, and the tasks that run them.
 
 A turn's tools stay the same until it ends.
 """
@@ -17,26 +17,26 @@ from hermes_acp.tools.toolbox import Toolbox
 
 FIRST_WAIT_S: Final = 3.0
 TRUSTED_WAIT_S: Final = 10.0
-"""For a workspace's servers, which start only after the user has approved them in the same turn."""
+"""The timeout for a workspace's servers, which start only after the user has approved them in the same turn."""
 UNATTENDED_WAIT_S: Final = 20.0
-"""For runs in which nobody is waiting and the first turn may well be the last."""
+"""The timeout for runs, in which nobody is waiting and the first turn may well be the last."""
 
 
 class SharedTools(Protocol):
     """The tools that all sessions share."""
 
     is_attended: bool
-    """Whether a client with a user who can be asked is connected."""
+    """Whether a client is connected whose user can be asked."""
 
     def shared(self) -> ToolSource | None:
-        """Return the source of the shared tools, if there is one."""
+        """Return the source of the shared tools, or None."""
         ...
 
 
 class ToolSources:
-    """The sources of one session: its own, the shared one, its workspace's, its skills, and the custom tools.
+    """The sources of one session: its own servers, the shared ones, its workspace's, its skills and custom tools.
 
-    If several sources offer the same name, the first one wins: a workspace cannot replace the tools of other sources.
+    If several sources offer the same name, the first source wins, so a workspace cannot replace other sources' tools.
     """
 
     def __init__(self, shared_tools: SharedTools) -> None:
@@ -45,16 +45,16 @@ class ToolSources:
         self.skills: ToolSource | None = None
         self.written: ToolSource | None = None
         self.diagnoses: DiagnosticsProvider | None = None
-        """The errors that the session's editor knows of, if it reports any."""
+        """Provides the errors that the session's editor reports, if it does."""
         self._shared_tools = shared_tools
         self._waited_for: list[ToolSource] = []
         self._told: frozenset[str] = frozenset()
-        """The notices that applied at the last turn; the user has seen them."""
+        """The notices that applied at the last turn, which the user has seen."""
 
     async def equip(
         self, toolbox: Toolbox, ledger: Ledger, max_schema_tokens: int = DEFAULT_SCHEMA_TOKENS
     ) -> Toolbox:
-        """Return the tools of one turn and note the sources' notices. Waits briefly for each source, once.
+        """Return the tools for one turn and emit the sources' notices. Waits briefly for each source, but only once.
 
         If the schemas of servers' tools are larger than `max_schema_tokens`, the model searches for these tools.
         """
@@ -85,11 +85,11 @@ class ToolSources:
         return toolbox.extended(tools | search_tools(deferred), deferred=frozenset(deferred))
 
     def templates(self) -> dict[str, PromptTemplate]:
-        """Return the currently available prompts by name."""
+        """Return the currently available prompts, by name."""
         return {name: one for source in reversed(self._sources()) for name, one in source.templates().items()}
 
     async def find_template(self, name: str) -> PromptTemplate | None:
-        """Return the prompt with a name; waits briefly for sources that are still starting."""
+        """Return the prompt with the given name; wait briefly for sources that are still starting."""
         if not (name and self._sources()):
             return None
         if name not in self.templates():
@@ -131,7 +131,7 @@ class ToolSources:
             await before.close()
 
     async def close(self) -> None:
-        """Close the sources that belong to this session alone."""
+        """Close the sources that belong only to this session."""
         await self.replace(None)
         await self.replace_workspace(None)
         if self.skills:
@@ -139,7 +139,7 @@ class ToolSources:
 
 
 class ToolSourceRunner:
-    """Run an app's sources, each in a separate task."""
+    """Runs an app's sources, each in a separate task."""
 
     def __init__(self) -> None:
         self._waiting: list[Callable[[], Coroutine[Any, Any, None]]] = []
@@ -150,12 +150,12 @@ class ToolSourceRunner:
         self.start(source.run)
 
     def start(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Schedule some work in a separate task."""
+        """Schedule the work to run in a separate task."""
         self._waiting.append(work)
         self._has_waiting.set()
 
     def release(self, source: ToolSource) -> None:
-        """Schedule a source to be closed, without waiting."""
+        """Schedule a source to be closed, without waiting for it."""
         self._waiting.append(source.close)
         self._has_waiting.set()
 

@@ -1,6 +1,6 @@
 """Undo turns: parse the request, restore the files, and tell the user and the model.
 
-Notes that a turn wrote for later are reverted with its files. A note tells the model which files have changed.
+Memory notes that a turn wrote are reverted with its files. A note in the record tells the model what changed.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -53,7 +53,7 @@ def parse_undo_request(words: str) -> UndoRequest:
 
 
 class TurnUndo:
-    """Undo turns of one session, including their notes; `tell` records a note for its model."""
+    """Undoes turns of one session, including their memory notes; `tell` records a note for the session's model."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class TurnUndo:
         self._session_id = session_id
         self._tell = tell
         self.is_done = True
-        """Whether the last operation met no obstacle."""
+        """Whether the last operation completed without conflicts."""
 
     async def undo(self, words: str) -> str:
         """Undo the last turns and return the answer for the user. Raises CheckpointError or StorageError."""
@@ -116,7 +116,7 @@ class TurnUndo:
         return answer_text(done, back, "The undo was reverted", again="`/redo force`")
 
     async def restore(self, checkpoint_id: str, paths: Sequence[str] | None, *, force: bool) -> RestoreResult:
-        """Revert one checkpoint, or its changes to some files. Raises BadRequest for an unknown checkpoint."""
+        """Revert one checkpoint, or only its changes to the given files. Raises BadRequest if it is unknown."""
         done = await self._keeper.restore(self._session_id, checkpoint_id, paths, force=force)
         back = RevertedNotes()
         if paths is None and not done.is_refused:
@@ -126,7 +126,7 @@ class TurnUndo:
         return done
 
     async def _forget(self, turns: Sequence[str], checkpoint_id: str) -> RevertedNotes:
-        """Revert the notes of turns, as part of the undo of their files or as a separate one."""
+        """Revert the memory notes of the turns, as part of the undo of their files or as a separate undo."""
         from hermes_acp.memory.memory_store import reapply_change
 
         now = self._now()
@@ -164,10 +164,10 @@ class TurnUndo:
 async def locked_record(
     store: SessionStore, session_id: str
 ) -> AsyncGenerator[Callable[[NoteAdded], object]]:
-    """Lock a stored session's record and yield a function that appends to it.
+    """Lock a stored session's record and yield a function that appends events to it.
 
-    What a killed process left open is closed first. Raises Busy if an editor has the session open, SessionNotFound,
-    StorageError.
+    Whatever a killed process left open is closed first. Raises Busy if another process has the session open,
+    SessionNotFound or StorageError.
     """
     await store.sharing.fetch(session_id)
     transcript, events, _ = await run_sync(store.sharing.reopen, session_id)
@@ -183,7 +183,7 @@ async def locked_record(
 
 
 def answer_text(done: RestoreResult, back: RevertedNotes, headline: str, again: str = "") -> str:
-    """Describe the result, file by file and note by note."""
+    """Describe the result of an undo for the user, file by file and note by note."""
     parts: list[str] = []
     is_undo = headline.startswith("Undid")
     if done.restored or back.done:

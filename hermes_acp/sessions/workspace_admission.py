@@ -1,4 +1,4 @@
-"""Decide which of its workspace's contents a session may use; ask about undecided ones before a turn."""
+"""Decide which contents of its workspace a session may use; ask the user about undecided ones before a turn."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class WorkspaceAdmission(Struct, frozen=True):
-    """Admit the servers, tools and hooks of workspaces into sessions, if their users trust them.
+    """Lets sessions use the servers, tools and hooks of their workspaces if the user trusts them.
 
-    `elsewhere` names the backend of a workspace whose files are not on this machine.
+    `elsewhere` returns the name of a workspace's backend if its files are not on this machine.
     """
 
     workspace_trust: WorkspaceTrust
@@ -34,7 +34,7 @@ class WorkspaceAdmission(Struct, frozen=True):
     elsewhere: Callable[[Workspace], str]
 
     async def welcome(self, session: EquippedSession, gate: Gate) -> None:
-        """Check the workspace's contents before a turn, ask the user about them, and equip the session."""
+        """Check the workspace's contents before a turn, ask the user about untrusted ones, and set up the session."""
         place, trust = session.record.cwd, self.workspace_trust
         found, tools = await run_sync(self._read_contents, place)
         found = await trust.welcome(session, gate, found)
@@ -47,5 +47,5 @@ class WorkspaceAdmission(Struct, frozen=True):
         await self.custom_tools.welcome(session, gate, tools, elsewhere)
 
     def _read_contents(self, place: str) -> "tuple[WorkspaceSettings | None, tuple[ToolFile, ...]]":
-        """Read a folder's contents once for all callers. Blocks."""
+        """Read the folder's contents once for all concurrent callers. Blocks."""
         return self.workspace_trust.settings_of(place, again=True), self.custom_tools.files(place)

@@ -1,4 +1,4 @@
-"""Compare the built-in skills of two versions of hermes-acp, and let a user's unedited copies follow.
+"""Compare the built-in skills of two versions of hermes-acp, and update the user's unedited copies.
 
 Built-in skills are read from the running version, so they need no update. A skill with the same name in the user's
 folder overrides a built-in one. An unedited copy would hide every later version, so an update replaces it. Skills that
@@ -19,8 +19,8 @@ from hermes_acp.storage.version_history import ChangeCause, read_tree, tree_dige
 class BuiltinChanges(Struct, frozen=True, omit_defaults=True):
     """The built-in skills that differ between two versions, and the consequences for the user's own skills.
 
-    `followed` are copies that were replaced. `hidden` are changed skills that the user's own skill overrides.
-    `installed` lists the user's skills from elsewhere.
+    `followed` lists the copies that were replaced, `hidden` the changed skills that a skill of the user overrides, and
+    `installed` the user's skills from elsewhere.
     """
 
     new: tuple[str, ...] = ()
@@ -55,10 +55,10 @@ def follow_builtin_skills(
     usage_tracker: SkillUsageTracker,
     at: float,
 ) -> BuiltinChanges:
-    """Replace the unedited copies in the user's folder `own`, and return what changed. Blocks. Raises StorageError.
+    """Replace the unedited copies in the user's folder `own` and return the changes. Blocks. Raises StorageError.
 
-    `before` and `now` are the folders of built-in skills of two versions. `others` are those of further versions, whose
-    copies count as unedited too. `installed` lists the skills from elsewhere.
+    `before` and `now` are the built-in skill folders of the two versions. `others` are those of further versions, whose
+    copies also count as unedited. `installed` lists the skills from elsewhere.
     """
     old, new = builtin_digests(before), builtin_digests(now)
     versions = [old, *map(builtin_digests, others)]
@@ -77,7 +77,7 @@ def follow_builtin_skills(
                 for each in read_tree(now / name)
             }
             cause = ChangeCause(
-                "program", at, "the unedited copy of a built-in skill follows the new version"
+                "program", at, "the unedited copy of a built-in skill was updated to the new version"
             )
             usage_tracker.history(copy).replace_content(files, cause)
             followed.append(name)

@@ -1,6 +1,6 @@
-"""A source of tools and prompts that is created in the background. It is empty until then, and callers can wait for it.
+"""A source of tools and prompts that is created in the background and is empty until then.
 
-So a session opens at once, and the imports and disk reads for its skills follow.
+It lets a session open at once, while the imports and disk reads for its skills follow. Callers can wait for it.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from hermes_acp.core.ports.tool_ports import PromptTemplate, ResourceLibrary, To
 
 
 class DeferredToolSource:
-    """A placeholder for a source until `make` returns it. `make` may return None."""
+    """A placeholder for a source until `make` returns it; `make` may return None."""
 
     def __init__(self, make: Callable[[], Awaitable[ToolSource | None]]) -> None:
         self._make = make
@@ -30,15 +30,15 @@ class DeferredToolSource:
             await self._source.run()
 
     def tools(self) -> Mapping[str, Tool]:
-        """Return the tools available now."""
+        """Return the currently available tools."""
         return self._source.tools() if self._source else {}
 
     def templates(self) -> Mapping[str, PromptTemplate]:
-        """Return the prompts available now."""
+        """Return the currently available prompts."""
         return self._source.templates() if self._source else {}
 
     def libraries(self) -> Mapping[str, ResourceLibrary]:
-        """Return the libraries available now."""
+        """Return the currently available libraries."""
         return self._source.libraries() if self._source else {}
 
     def news(self) -> Sequence[str]:

@@ -23,11 +23,11 @@ TIMEOUT_S: Final = 180
 MAX_STDERR_CHARACTERS: Final = 300
 PROTOCOLS: Final = "https:ssh:file"
 SIGNED_PROTOCOLS: Final = f"{PROTOCOLS}:http:git"
-"""If every commit's signature is checked, nobody on the network can tamper with the content."""
+"""Protocols that are allowed if every commit's signature is checked, which prevents tampering on the network."""
 VARIABLES: Final[Mapping[str, str]] = MappingProxyType({**INERT_VARIABLES, "GIT_CONFIG_COUNT": "0"})
 SETTINGS: Final = (*INERT_SETTINGS, ("fetch.fsckObjects", "true"), ("http.followRedirects", "initial"))
 STATIC_HOST: Final = "dumb http transport"
-"""Git's error for a web server that only serves files, and so sends whole histories."""
+"""Git's error for a web server that only serves files and would therefore send whole histories."""
 NO_HEAD: Final = "couldn't find remote ref HEAD"
 """Git's error for a repository whose HEAD names a branch without commits."""
 REJECTED: Final = "[rejected]"
@@ -69,7 +69,10 @@ class GitSource:
         self._run("init", "--quiet", "--bare", "--template=", ".")
 
     def fetch(self, url: str, ref: str) -> str:
-        """Fetch a branch, tag or commit (default: that of `head_of`), and return the commit. Raises BadRequest."""
+        """Fetch a branch, tag or commit (by default the branch of `head_of`) and return the commit.
+
+        Raises BadRequest.
+        """
         if url.startswith("-") or ref.startswith("-"):
             raise BadRequest(f"{url!r} is not the address of a repository.")
         try:
@@ -94,7 +97,8 @@ class GitSource:
     def head_of(self, url: str) -> str:
         """Return the branch that a repository's HEAD names, or an empty string if the repository has no commits.
 
-        If HEAD names no branch with commits, that is `main` or the only branch. Raises BadRequest if there are others.
+        If HEAD does not name a branch with commits, it is `main` or the only branch. Raises BadRequest if there are
+        several.
         """
         listed = self._run("ls-remote", "--symref", "--", url, "HEAD", f"{HEADS}*").decode("utf-8", "replace")
         lines = [line.split("\t") for line in listed.splitlines()]
@@ -115,7 +119,7 @@ class GitSource:
     def first_branch(self, url: str) -> str:
         """Return the branch that the HEAD of a repository without commits names; `main` if the server does not say.
 
-        `git ls-remote` does not show it, but a clone takes it over.
+        `git ls-remote` does not show it, but a clone adopts it.
         """
         copy = self._folder / "empty"
         settings = {"init.defaultBranch": USUAL_BRANCH}
@@ -124,7 +128,7 @@ class GitSource:
         return self._run(f"--git-dir={copy}", "symbolic-ref", "HEAD").decode().strip()
 
     def write_tree(self, base: str, replaced: str, files: Mapping[str, Blob]) -> str:
-        """Write the tree of a commit (empty without a commit), minus the folder `replaced` and plus some files."""
+        """Write the tree of a commit, or an empty one, without the folder `replaced` and with the given files."""
         self._run("read-tree", *(("--empty",) if not base else (base,)))
         kept = self._run("ls-files", "-z", "--", replaced).decode("utf-8", "surrogateescape")
         lines = [f"0 {NO_OBJECT}\t{path}" for path in kept.split("\0") if path]
@@ -140,7 +144,7 @@ class GitSource:
         return self._run("write-tree").decode().strip()
 
     def commit_tree(self, tree: str, parent: str, message: str, settings: Mapping[str, str]) -> str:
-        """Write a signed commit. The settings name its author and the key."""
+        """Write a signed commit. The settings specify its author and the key."""
         parents = ("-p", parent) if parent else ()
         return (
             self._run("commit-tree", "-S", *parents, "-m", message, tree, settings=settings).decode().strip()
@@ -176,7 +180,7 @@ class GitSource:
         return True
 
     def has_file(self, commit: str, path: str) -> bool:
-        """Return whether a commit has something at a path."""
+        """Return whether a commit contains the path."""
         return bool(self._run("ls-tree", "--name-only", "--full-tree", commit, path).strip())
 
     def file(self, commit: str, path: str, most_bytes: int) -> bytes:

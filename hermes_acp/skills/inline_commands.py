@@ -1,6 +1,6 @@
-"""Commands that a skill's text embeds for their output: !`git status`, and blocks fenced as ```!.
+"""Find commands that a skill's text embeds for their output: !`git status`, and blocks fenced as ```!.
 
-Loading a skill runs nothing: the model is told to run them with its tool, where policy checks them like any
+Loading a skill runs nothing. A note tells the model to run them with its tool, where the policy checks them like any
 other command. Source: Claude Code, "Extend Claude with skills", dynamic context.
 """
 

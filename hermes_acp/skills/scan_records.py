@@ -1,6 +1,6 @@
-"""Scan results of skills, stored by content so that no process repeats another's scan.
+"""Scan results for skills, stored by content so that no process repeats another's scan.
 
-Results are valid only for the scanner that produced them. Blocks on the disk. Losing the file only costs time.
+Results are valid only for the scanner that produced them. Losing the file only costs time. Functions block on disk I/O.
 """
 
 import os
@@ -37,7 +37,7 @@ class ScanRecords:
         self._findings: dict[str, tuple[str, ...]] | None = None
         self._scanner = ""
         self.has_new = False
-        """Whether there are results that are not stored yet."""
+        """Whether there are unsaved results."""
 
     def of(self, skill: Skill) -> tuple[str, ...]:
         """Return the passages blocked in a skill, scanning it if necessary. See `keep`."""
@@ -52,7 +52,7 @@ class ScanRecords:
         return found
 
     def keep(self) -> None:
-        """Store the scans made since the last call."""
+        """Store the results of the scans since the last call."""
         if self.has_new:
             self.has_new = False
             with suppress(OSError, StorageError):
@@ -83,5 +83,5 @@ def scanner_fingerprint() -> str:
 
 
 def _key(skill: Skill) -> str:
-    """Return what the findings depend on: the text, and whether the text is scanned at all."""
+    """Return a key for everything that the findings depend on: the text, and whether it is scanned at all."""
     return f"{skill.digest} passes" if skill.scope == "builtin" or skill.is_allowed else skill.digest

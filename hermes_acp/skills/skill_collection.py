@@ -1,6 +1,6 @@
-"""The usable skills of a place: read from folders, filtered by name, scanner, platform and tools.
+"""Read the usable skills of a place from folders, filtered by name, scanner, platform and tools.
 
-Blocks on the disk.
+Functions block on disk I/O.
 """
 
 import os
@@ -29,7 +29,7 @@ MAX_FILES: Final = 500
 MAX_SKILLS: Final = 500
 """Maximum number of skills read from one scope."""
 TOO_MANY_SKILLS: Final = (
-    f"There are more than {MAX_SKILLS} such skills; this one and those after it are not read."
+    f"There are more than {MAX_SKILLS} such skills; this one and the following ones are not read."
 )
 DISABLED: Final = "It is turned off by `skills.disabled` in config.yaml."
 PLATFORMS: Final = MappingProxyType(
@@ -56,7 +56,7 @@ Fingerprint = tuple[tuple[str, int, int], ...]
 class Skill(Struct, frozen=True):
     """A usable skill.
 
-    `folder` is absolute; `digest` is that of the whole SKILL.md. `is_allowed` says that the user allows the skill
+    `folder` is absolute; `digest` is the digest of the whole SKILL.md. `is_allowed` says that the user allows the skill
     regardless of the scanner, so nothing is cut out.
     """
 
@@ -84,7 +84,7 @@ class Skill(Struct, frozen=True):
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What the scanner blocks in the skill. The first access takes as long as that of `body`."""
+        """The passages that the scanner blocks in the skill. The first access takes as long as that of `body`."""
         if self._passes:
             return ()
         return blocked(scan_instructions(self.document.body), self.document.lines_before)
@@ -105,7 +105,7 @@ class Skill(Struct, frozen=True):
 
 
 class UnusableSkill(Struct, frozen=True):
-    """A skill that is not used, and why."""
+    """A skill that is not used, with the reason."""
 
     place: str
     why: str
@@ -117,7 +117,7 @@ class SkillCollection(Struct, frozen=True):
     skills: tuple[Skill, ...] = ()
     unusable: tuple[UnusableSkill, ...] = ()
     hidden: tuple[UnusableSkill, ...] = ()
-    """Skills hidden by a nearer one of the same name, or whose conditions are not met here."""
+    """Skills that are hidden by a nearer one of the same name, or whose conditions are not met."""
 
     def find(self, name: str) -> Skill | None:
         """Return the skill with this name."""
@@ -133,7 +133,7 @@ def collect_skills(
 ) -> SkillCollection:
     """Read all skills in some folders, using the cache `reading`.
 
-    `tools` lists the available tools. Skills named in `disabled` are not used.
+    `tools` contains the available tools. Skills named in `disabled` are not used.
     """
     read_skill = (reading or SkillReader()).read
     skills: dict[str, Skill] = {}
@@ -164,7 +164,7 @@ def collect_skills(
 
 
 class SkillReader:
-    """A cache of the skill in each folder, valid while the skill is unchanged.
+    """A cache with the skill in each folder, valid while the skill is unchanged.
 
     `allowed` holds digests of texts that the user allows (`allowed_texts`).
     """
@@ -172,7 +172,7 @@ class SkillReader:
     def __init__(
         self, allowed: frozenset[str] = frozenset(), is_foreign: Callable[[str], bool] = lambda _: False
     ) -> None:
-        """Prepare without reading anything. `is_foreign` says whether a path belongs to another profile."""
+        """Initialise without reading anything. `is_foreign` returns whether a path belongs to another profile."""
         self.allowed = allowed
         self._is_foreign = is_foreign
         self._known: dict[tuple[str, str], tuple[tuple[int, int, int], Skill | UnusableSkill]] = {}
@@ -205,7 +205,7 @@ def fingerprint(find_skill_folders: Iterable[SkillFolder]) -> Fingerprint:
 
 
 def _found(find_skill_folders: Iterable[SkillFolder]) -> Iterator[tuple[SkillFolder, Path]]:
-    """Yield each folder that contains a skill, once per link target, and at most one more than the limit per scope."""
+    """Yield each folder that contains a skill, once per link target, up to one more than the limit per scope."""
     seen: set[str] = set()
     counts: Counter[Scope] = Counter()
     for skill_folder in find_skill_folders:
@@ -248,7 +248,10 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _root_of(folder: Path, skill_folder: SkillFolder) -> Path:
-    """Return the root that a skill's links may not leave. In their own folders, users link skills from anywhere."""
+    """Return the root that a skill's links must not leave.
+
+    Users may link skills from anywhere into their own folders.
+    """
     return Path(
         os.path.realpath(
             folder if skill_folder.scope == "user" and folder.is_symlink() else skill_folder.root
@@ -300,7 +303,7 @@ def how_to_allow(folder: Path) -> str:
 
 
 def blocked(report: "ScanReport", lines_before: int = 0) -> tuple[str, ...]:
-    """Describe what is cut out of some text, by file line. `lines_before` lines precede the text in its file."""
+    """Describe what is cut out of a text, by line in its file, in which `lines_before` lines precede the text."""
     return tuple(
         f"line {each.line + lines_before}: {each.why} ({each.rule})"
         for each in report.findings
@@ -324,7 +327,7 @@ def _look_through(text: str) -> "ScanReport":
 
 
 def _stays_away(document: SkillDocument, tools: frozenset[str], platform: str) -> str:
-    """Return a skill's unmet condition, or an empty string."""
+    """Return the unmet condition of a skill, or an empty string."""
     names = PLATFORMS.get(platform, (platform,))
     if document.platforms and not set(names) & set(document.platforms):
         return f"It is only for {', '.join(document.platforms)}."
@@ -335,7 +338,7 @@ def _stays_away(document: SkillDocument, tools: frozenset[str], platform: str) -
     if absent := [
         name for name in document.requires_groups if not TOOL_GROUPS.get(name, frozenset()) & tools
     ]:
-        return f"It needs tools of the groups {', '.join(absent)}."
+        return f"It needs tools from the groups {', '.join(absent)}."
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Skills as slash commands of a session."""
+"""Offer skills as slash commands of a session."""
 
 import re
 import shlex
@@ -23,11 +23,11 @@ PLACEHOLDER: Final = re.compile(r"\$(ARGUMENTS|[1-9])(?![\w])")
 MAX_STACKED_COMMANDS: Final = 5
 MAX_REPORTED: Final = 10
 POLL_INTERVAL_S: Final = 0.1
-"""The pause between background scans."""
+"""The pause between two background scans."""
 
 
 class SkillCommand:
-    """A skill, invoked by its name."""
+    """A command that invokes a skill by name."""
 
     def __init__(self, skill: Skill, source: "SkillSource") -> None:
         self.name = skill.name
@@ -40,7 +40,10 @@ class SkillCommand:
         self._source = source
 
     async def fill(self, words: str) -> tuple[Part, ...]:
-        """Return the skill as a prompt, followed by those stacked after it. Raises BadRequest for untrusted ones."""
+        """Return the skill as a prompt, followed by the skills stacked after it.
+
+        Raises BadRequest for untrusted ones.
+        """
         stacked, rest = self._source.stacked(self._skill, words)
         for skill in stacked:
             self._source.require_trust(skill)
@@ -65,7 +68,7 @@ class SkillSource:
         news: Sequence[str] = (),
         is_here: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Prepare without reading anything.
+        """Initialise without reading anything.
 
         `on_use` is called for each invoked skill; `news` contains notices for the user. Without `is_here`, the
         session's files are on another machine, and no skills from this machine's folder are offered.
@@ -87,7 +90,7 @@ class SkillSource:
         self._is_closed = False
 
     async def run(self) -> None:
-        """Read the skills, and reread them whenever the watch reports a change, until closed or cancelled."""
+        """Read the skills, and reread them whenever the watch reports a change, until the source is closed."""
         if self._is_closed:
             return
         async with anyio.create_task_group() as tasks:
@@ -129,7 +132,7 @@ class SkillSource:
         )
 
     def stacked(self, first: Skill, words: str) -> tuple[list[Skill], str]:
-        """Return the skills that a command line invokes (`/one /two do it`), and the text after the last name."""
+        """Return the skills that a command line (`/one /two do it`) invokes and the text after the last name."""
         skills, rest = [first], words.strip()
         while rest.startswith("/") and len(skills) < MAX_STACKED_COMMANDS:
             name, _, behind = rest[1:].partition(" ")
@@ -171,7 +174,7 @@ class SkillSource:
         unusable = self._collection.unusable
         told += [f"The skill {each.place} is not used: {each.why}" for each in unusable[:MAX_REPORTED]]
         if (more := len(unusable) - MAX_REPORTED) > 0:
-            told.append(f"{more} more skills are not used: `/skills` says why.")
+            told.append(f"{more} more skills are not used: `/skills` shows the reasons.")
         told += sorted(self._cut)
         fresh = [sentence for sentence in told if sentence not in self._told]
         self._told.update(fresh)
@@ -189,7 +192,7 @@ class SkillSource:
 
 
 def trust_item(skill: Skill) -> TrustItem:
-    """Return what the user trusts with a workspace skill: its current text."""
+    """Return the item that the user trusts for a workspace skill: its current text."""
     return TrustItem(
         "prompt", f"skill {skill.name}", skill.digest, f"{skill.label}: {skill.document.description}"
     )
@@ -201,7 +204,7 @@ def _described(skill: Skill) -> str:
 
 
 def _prompt(skill: Skill, words: str) -> str:
-    """Format a skill as a prompt, followed by the words that no placeholder takes."""
+    """Format a skill as a prompt, followed by the words that no placeholder uses."""
     body, is_taken = _with_parameters(with_commands(skill.body), words)
     behind = f"\n\nThe user's own words: {words}" if words and not is_taken else ""
     head = f"Follow the skill {skill.name} (its files are in {skill.folder}):"

@@ -30,7 +30,7 @@ SURFACE_NAMES: Final[Mapping[str, Surface]] = MappingProxyType(
         "messaging": "chat",
     }
 )
-"""The surfaces by the names that a skill may use for them."""
+"""The surfaces, by the names that skills may use for them."""
 
 
 class DocumentMistake(Struct, frozen=True):
@@ -44,7 +44,7 @@ class SkillDocument(Struct, frozen=True):
     """The content of a SKILL.md.
 
     `platforms`, `surfaces`, `requires_tools` and `requires_groups` are conditions for offering the skill; empty means
-    none. `lines_before` is how many lines of the file precede the body.
+    no condition. `lines_before` is the number of lines before the body in the file.
     """
 
     name: str
@@ -60,7 +60,10 @@ class SkillDocument(Struct, frozen=True):
     requires_groups: tuple[str, ...] = ()
 
     def suits(self, surface: Surface) -> bool:
-        """Return whether the skill is for sessions that started on a surface. An unknown surface suits all skills."""
+        """Return whether the skill is meant for sessions that started on the surface.
+
+        An unknown surface suits all skills.
+        """
         return not (self.surfaces and surface) or surface in self.surfaces
 
 
@@ -83,7 +86,7 @@ def read_document(text: str, folder_name: str) -> tuple[SkillDocument | None, tu
     surfaces, unknown = _surfaces(fields)
     mistakes += unknown
     if not description:
-        mistakes.append(DocumentMistake("error", "It has no description to tell an agent when to use it."))
+        mistakes.append(DocumentMistake("error", "It has no description that tells an agent when to use it."))
     if any(mistake.weight == "error" for mistake in mistakes):
         return None, tuple(mistakes)
     metadata = fields.get("metadata")
@@ -146,18 +149,20 @@ def _check_name(name: str, given: str, folder_name: str) -> list[DocumentMistake
 def _check_length(what: str, text: str, most: int) -> list[DocumentMistake]:
     if len(text) <= most:
         return []
-    return [DocumentMistake("warning", f"Its {what} has {len(text):,} characters; {most:,} are allowed.")]
+    return [
+        DocumentMistake("warning", f"Its {what} has {len(text):,} characters; at most {most:,} are allowed.")
+    ]
 
 
 def _condition(fields: Mapping[str, Any], name: str) -> object:
-    """Return a condition, which may be at the top level or in the metadata."""
+    """Return a condition from the top level or from the metadata."""
     metadata = fields.get("metadata")
     inner = cast("dict[str, object]", metadata) if isinstance(metadata, dict) else {}
     return fields.get(name, inner.get(name))
 
 
 def _surfaces(fields: Mapping[str, Any]) -> tuple[tuple[Surface, ...], list[DocumentMistake]]:
-    """Return the surfaces that a skill is for, and a mistake for each unknown one."""
+    """Return the surfaces that a skill is meant for, and a mistake for each unknown one."""
     names = [name.lower() for name in _list(_condition(fields, "surfaces"))]
     known: dict[str, Surface] = {name: SURFACE_NAMES[name] for name in names if name in SURFACE_NAMES}
     mistakes = [
@@ -178,7 +183,7 @@ def _text(value: object) -> str:
 
 
 def _list(value: object) -> tuple[str, ...]:
-    """Parse a list, or words separated by commas or spaces. Brackets keep words together."""
+    """Parse a list, or words separated by commas or spaces outside of brackets."""
     if isinstance(value, list):
         return tuple(str(each).strip() for each in cast("list[object]", value) if str(each).strip())
     return tuple(re.findall(r"[^\s,(]+(?:\([^)]*\))?", _text(value)))

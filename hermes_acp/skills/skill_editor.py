@@ -1,4 +1,4 @@
-"""Create, change and archive skills for the agent: previewed in full, checked, and versioned."""
+"""Create, change and archive skills for the agent, with a full preview, checks and versions."""
 
 import os
 from collections.abc import Callable
@@ -37,7 +37,7 @@ class _Plan(Struct, frozen=True):
 
 
 class SkillEditor:
-    """Changes the skills of a user and of the folders they work in. `likeness` finds similar skills."""
+    """Changes the skills of one user and of the folders they work in. `likeness` finds similar skills."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class SkillEditor:
         return await run_sync(self._preview, cwd, change, await self._likes(cwd, change))
 
     async def change(self, cwd: str, change: SkillChange, state: str, session_id: str) -> str:
-        """Apply a change if the skill is still in that state. Raises BadRequest or StorageError."""
+        """Apply a change if the skill has not changed since. Raises BadRequest or StorageError."""
         likes = await self._likes(cwd, change)
         return await run_sync(self._change, cwd, change, state, session_id, likes)
 
@@ -113,7 +113,7 @@ class SkillEditor:
             if text is not None and _holds_secret(text):
                 raise BadRequest(
                     f"{name} would contain what looks like a secret, so it was not saved.",
-                    hint="Name the place where the secret is kept, not the secret.",
+                    hint="Name the location of the secret, not the secret itself.",
                 )
         warnings = (*plan.warnings, *check.warnings)
         return _Plan(plan.folder, plan.scope, plan.before, plan.changed, plan.state, warnings)
@@ -140,12 +140,12 @@ class SkillEditor:
         return _Plan(folder, change.scope, {}, {FILE: change.text.encode()}, nothing, warnings)
 
     def _place(self, cwd: str, scope: SkillScope) -> Path:
-        """Return the folder for new skills of a scope, with links resolved."""
+        """Return the resolved folder for new skills of a scope."""
         if scope == "user":
             return Path(os.path.realpath(self._home / "skills"))
         if not Path(cwd).is_dir():
             raise BadRequest(
-                f"{cwd} is not on this machine, where skills are stored.",
+                f"{cwd} is on another machine, but skills are stored on this one.",
                 hint="Create it for the user instead.",
             )
         place = Path(os.path.realpath(Path(cwd) / WORKSPACE_FOLDER))
@@ -179,7 +179,9 @@ class SkillEditor:
         skill = collection.find(name)
         if skill is None:
             known = ", ".join(each.name for each in collection.skills) or "none"
-            raise BadRequest(f"There is no skill {name[:EXCERPT_CHARACTERS]!r}.", hint=f"There are: {known}.")
+            raise BadRequest(
+                f"There is no skill {name[:EXCERPT_CHARACTERS]!r}.", hint=f"The skills are: {known}."
+            )
         return skill
 
     async def _likes(self, cwd: str, change: SkillChange) -> tuple[str, ...]:
@@ -193,7 +195,7 @@ class SkillEditor:
         if document is None or not skills:
             return ()
         return tuple(
-            f"It is very similar to the skill {near.other} {near.how}: should that one be patched instead?"
+            f"It is very similar to the skill {near.other} {near.how}: should that one be changed instead?"
             for near in await self._likeness.near(change.name, document.description, skills)
         )
 
@@ -213,7 +215,7 @@ def _edited(change: SkillChange, before: dict[str, bytes]) -> dict[str, bytes | 
         return {name: change.text.encode()}
     if name not in before:
         known = ", ".join(sorted(before)) or "none"
-        raise BadRequest(f"The skill {change.name} has no file {name!r}.", hint=f"It has: {known}.")
+        raise BadRequest(f"The skill {change.name} has no file {name!r}.", hint=f"Its files are: {known}.")
     if change.action == "remove_file":
         if name == FILE:
             raise BadRequest(f"A skill needs its {FILE}.", hint="Delete the skill instead.")

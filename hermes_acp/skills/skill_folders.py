@@ -31,10 +31,11 @@ class SkillFolder(Struct, frozen=True):
 
 
 def find_skill_folders(cwd: str, home: Path, user_home: Path) -> tuple[SkillFolder, ...]:
-    """Return the existing folders, nearest first: if two skills share a name, the nearer one wins.
+    """Return the existing folders, nearest first; if two skills share a name, the nearer one wins.
 
-    From the working directory up to the repository's root, then the packages of that repository, then the user's own
-    (`home` is the agent's folder, `user_home` the person's), then the built-in ones.
+    They are the folders from the working directory up to the repository's root, then those of the repository's
+    packages, then the user's own (`home` is the agent's folder, `user_home` the user's home directory), then the
+    built-in ones.
     """
     here = Path(os.path.realpath(cwd))
     root = find_root(here)
@@ -58,7 +59,7 @@ def parents(cwd: str, home: Path, user_home: Path) -> frozenset[Path]:
 def may_hold_skills(path: Path) -> bool:
     """Return whether a folder with this name may contain skills.
 
-    Home folders and projects contain much else that changes.
+    Home folders and projects contain many other files that change.
     """
     return path.name in LEADING or path.parent.name in PACKAGES
 

@@ -1,7 +1,7 @@
 """Install skills from elsewhere: fetch them into quarantine, check them, and install exactly what was checked.
 
-Blocks. An installed skill is pinned twice, by its source commit and by the digest of all its files, so that the
-skill in use is the one that was checked, no matter what happens to the source.
+Functions block. An installed skill is pinned twice, by its source commit and by the digest of all its files, so that
+the skill in use is the one that was checked, whatever happens to the source.
 """
 
 import os
@@ -33,15 +33,15 @@ from hermes_acp.storage.version_history import ChangeCause, VersionFile, check_p
 
 LISTED: Final = 20
 NOT_APPROVED: Final = (
-    "Its files are not those that were approved: `hermes-acp skills history {name}` says who changed them, "
+    "Its files are not the approved ones: `hermes-acp skills history {name}` shows who changed them, "
     "`hermes-acp skills update {name}` fetches the source's files again."
 )
 
 
 class LockEntry(Struct, frozen=True):
-    """An installed skill: its source, the source's commit, the digest of its files, the installation time (epoch).
+    """An installed skill: its source and commit, the digest of its files, and the installation time (epoch seconds).
 
-    `tap` is the tap it comes from, if any, and `version` its version there.
+    `tap` is the tap that it comes from, if any, and `version` its version there.
     """
 
     source: Source
@@ -60,9 +60,9 @@ class LockFile(Struct, frozen=True):
 
 
 class SkillCandidate(Struct, frozen=True):
-    """A skill in quarantine at `place`: what was fetched, the findings, and how it differs from the installed version.
+    """A skill in quarantine at `place`: the fetched files, the findings, and the differences to the installed version.
 
-    `before` lists the files of the installed version, and `gained` the capabilities that it does not have.
+    `before` contains the files of the installed version, and `gained` the capabilities that that version lacks.
     """
 
     name: str
@@ -99,7 +99,10 @@ class SkillCandidate(Struct, frozen=True):
 
 
 class SkillAudit(Struct, frozen=True):
-    """The state of an installed skill. `troubles` say why it is not what was approved, or would not be approved now."""
+    """The state of an installed skill.
+
+    `troubles` explain why it differs from the approved one or would now be refused.
+    """
 
     name: str
     locked: LockEntry
@@ -108,7 +111,7 @@ class SkillAudit(Struct, frozen=True):
 
 
 class SkillHub:
-    """The skills that a user installed. `search_path` is where git is looked up."""
+    """The skills that a user installed. `search_path` is the PATH in which git is looked up."""
 
     def __init__(
         self, home: Path, usage_tracker: SkillUsageTracker, now: Callable[[], float], search_path: str
@@ -145,8 +148,8 @@ class SkillHub:
     ) -> Generator[SkillCandidate]:
         """Fetch a skill into quarantine and check it.
 
-        It stays there until the block ends. `fetch` fetches the files if the source is neither a repository nor a
-        folder. Raises BadRequest or StorageError.
+        It stays there until the block ends. `fetch` is used to fetch the files if the source is neither a repository
+        nor a folder. Raises BadRequest or StorageError.
         """
         place = private_folder(self._quarantine / os.urandom(6).hex())
         try:
@@ -159,7 +162,7 @@ class SkillHub:
             remove_folder(place)
 
     def install(self, candidate: SkillCandidate) -> None:
-        """Install exactly what was fetched, and store the previous version. Raises BadRequest or StorageError."""
+        """Install exactly the fetched files and store the previous version. Raises BadRequest or StorageError."""
         if candidate.check.faults:
             raise BadRequest(f"{candidate.name} is not installed: {' '.join(candidate.check.faults)}")
         at = self._now()
@@ -194,7 +197,7 @@ class SkillHub:
         return installed[name]
 
     def audit(self, name: str) -> SkillAudit:
-        """Compare an installed skill with the approved version, and check it again. Raises BadRequest."""
+        """Compare an installed skill with the approved version and check it again. Raises BadRequest."""
         locked = self.find(name)
         folder = self._folder(name)
         try:
@@ -226,7 +229,7 @@ class SkillHub:
         return FetchedFiles(commit, path, files)
 
     def _hold(self, place: Path, files: Mapping[str, Blob]) -> None:
-        """Quarantine the files without executable permissions."""
+        """Write the files to quarantine without executable permissions."""
         try:
             for path, blob in files.items():
                 check_path(path)
@@ -286,7 +289,7 @@ class SkillHub:
             )
 
     def _alone(self) -> AbstractContextManager[None]:
-        """Lock out other processes while the installed skills change."""
+        """Lock the installed skills against changes by other processes."""
         return file_lock(self._home / "history" / "hub.lock")
 
     def _write(self, name: str, locked: LockEntry | None) -> None:
@@ -304,7 +307,7 @@ class SkillHub:
 
 
 def _folder_in(folders: tuple[str, ...], source: Source) -> str:
-    """Return the folder that a source names, or the only skill folder in its repository."""
+    """Return the folder that the source names, or the only skill folder in its repository."""
     fitting = tuple(folder for folder in folders if source.path in ("", folder))
     if len(fitting) == 1:
         return fitting[0]
@@ -333,7 +336,7 @@ def _name_of(files: Mapping[str, Blob], source: Source) -> str:
 
 
 def _changes(before: tuple[VersionFile, ...], after: tuple[VersionFile, ...]) -> tuple[str, ...]:
-    """List the files that differ, and how."""
+    """List the files that differ and how they differ."""
     old, new = ({each.path: each for each in files} for files in (before, after))
     lines = [f"+ {path}" for path in new if path not in old]
     lines += [f"- {path}" for path in old if path not in new]

@@ -1,4 +1,4 @@
-"""How the agent learns skills: usage tracking and the skill editor, both created on first use."""
+"""The services with which the agent learns skills: usage tracking and the skill editor, created on first use."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -56,7 +56,7 @@ class SkillLearning:
             return (error.sentence(),)
 
     async def count_undo(self, session_id: str) -> str:
-        """Count an undo as a failure of the skills used in the undone turns; return the consequences, if any."""
+        """Count an undo as a failure of the skills used in the undone turns; return notices about any consequences."""
         try:
             return "\n".join(await run_sync(self.usage_tracker.undone, session_id))
         except StorageError as error:

@@ -1,6 +1,6 @@
-"""The skills of every place a process works in, read once and reread when they change.
+"""The skills of every place in which a process works, read once and reread when they change.
 
-A place is a working directory; its cache is renewed when one of its files changes.
+A place is a working directory; its cache is refreshed when one of its files changes.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -60,10 +60,12 @@ class SkillLibrary:
         is_foreign: Callable[[str], bool] = lambda _: False,
         disabled: Callable[[], frozenset[str]] = frozenset,
     ) -> None:
-        """Prepare without reading anything. `is_elsewhere` says whether a workspace's files are on another machine.
+        """Initialise without reading anything.
 
-        `admits` says whether the `skill` tool may show a file of a workspace skill in a place, `is_foreign` whether a
-        path belongs to another profile, `disabled` which skills are turned off.
+        `is_elsewhere` returns whether a workspace's files are on another machine.
+
+        `admits` returns whether the `skill` tool may show a file of a workspace skill in a place, `is_foreign` whether
+        a path belongs to another profile, and `disabled` which skills are turned off.
         """
         self.is_foreign = is_foreign
         self._is_elsewhere = is_elsewhere
@@ -82,7 +84,7 @@ class SkillLibrary:
         self._tools = frozenset(names)
 
     def place(self, workspace: Workspace) -> str:
-        """Return the folder whose skills apply to a workspace. A remote workspace has only the user's own."""
+        """Return the folder whose skills apply to a workspace. Remote workspaces only have the user's own skills."""
         return str(self._home) if self._is_elsewhere(workspace) else workspace.cwd
 
     def find_skill_folders(self, cwd: str) -> tuple[SkillFolder, ...]:
@@ -107,7 +109,10 @@ class SkillLibrary:
         return kept.collection
 
     def findings(self, cwd: str) -> Mapping[str, tuple[str, ...]]:
-        """Return what the scanner blocks in each skill of a place, by folder. Blocks, and the first call is slow."""
+        """Return the passages that the scanner blocks in each skill of a place, by folder.
+
+        Blocks; the first call is slow.
+        """
         found = {skill.folder: self.records.of(skill) for skill in self.collection(cwd).skills}
         self.records.keep()
         return found
@@ -135,7 +140,7 @@ class SkillLibrary:
         return "\n".join((HEAD, *shown)) if shown else ""
 
     async def open(self, cwd: str, name: str, file: str = "") -> SkillContent:
-        """Return a skill's text, or another of its files. Raises BadRequest, which lists the alternatives."""
+        """Return a skill's text or another of its files. Raises BadRequest, which lists the alternatives."""
         return await run_sync(self._open, cwd, name, file)
 
     async def names(self, cwd: str) -> tuple[str, ...]:
@@ -143,7 +148,7 @@ class SkillLibrary:
         return await run_sync(lambda: tuple(self._line(cwd, skill) for skill in self.collection(cwd).skills))
 
     async def find(self, cwd: str, words: str) -> tuple[str, ...]:
-        """Find a place's skills that contain any of the words, best first. Raises BadRequest if there are none."""
+        """Return a place's skills that contain any of the words, best first. Raises BadRequest if there are none."""
 
         def search() -> tuple[str, ...]:
             return tuple(self._line(cwd, each) for each in search_skills(self.collection(cwd).skills, words))
@@ -179,7 +184,7 @@ class SkillLibrary:
         skill = collection.find(name)
         if skill is None:
             known = ", ".join(each.name for each in collection.skills) or "none"
-            raise BadRequest(f"There is no skill {name[:80]!r}.", hint=f"There are: {known}.")
+            raise BadRequest(f"There is no skill {name[:80]!r}.", hint=f"The skills are: {known}.")
         files = skill.files()
         if not self._is_admitted(cwd, skill, file if file in files else FILE):
             raise BadRequest(
@@ -188,13 +193,13 @@ class SkillLibrary:
                 hint="Ask the user: `/trust` lets a SKILL.md be used at once. Do not read the file by other means.",
             )
         if file in ("", FILE):
-            # Workspace skills give no orders to run anything unless the user invokes them.
+            # Workspace skills must not tell the model to run anything unless the user invokes them.
             body = skill.body if skill.scope == "workspace" else with_commands(skill.body)
             return SkillContent(name, skill.folder, skill.label, body, files[:LISTED_FILES], skill.findings)
         if file not in files:
             raise BadRequest(
                 f"The skill {name} has no file {file[:200]!r}.",
-                hint=f"It has: {', '.join(files[:20]) or 'none'}.",
+                hint=f"Its files are: {', '.join(files[:20]) or 'none'}.",
             )
         text, cut_out = _read_file(skill, file, self._reading.allowed)
         return SkillContent(name, skill.folder, f"{skill.label}/{file}", text, cut_out=cut_out)

@@ -1,4 +1,4 @@
-"""An overview of a place's skills: their origin, state and results. Blocks on the disk."""
+"""An overview of a place's skills: their origin, state and results. Functions block on disk I/O."""
 
 import os
 import time
@@ -34,7 +34,7 @@ class SkillLine(Struct, frozen=True):
 
 
 class SkillOverview(Struct, frozen=True):
-    """All skills, and notes about them."""
+    """All skills and notes about them."""
 
     lines: tuple[SkillLine, ...]
     remarks: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ def overview(
 ) -> SkillOverview:
     """Build the overview.
 
-    `similar_skills` are pairs of similar skills; `findings` are what the scanner blocks, by skill folder.
+    `similar_skills` contains pairs of similar skills; `findings` contains what the scanner blocks, by skill folder.
 
     Raises StorageError.
     """
@@ -130,7 +130,7 @@ def _day(at: float) -> str:
 
 
 def describe_version(version: Version) -> str:
-    """Format a version as one line: when, who, in which session, why."""
+    """Format a version as one line with its time, author, session and reason."""
     cause = version.cause
     at = time.strftime("%Y-%m-%d %H:%M", time.localtime(cause.at))
     back = f", back to version {version.returns_to}" if version.returns_to else ""

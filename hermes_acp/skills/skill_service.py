@@ -49,12 +49,12 @@ class SkillService:
         admits: Callable[[str, Path, TrustItem | None], bool] | None = None,
         watcher: "Callable[[], FolderWatcher] | None" = None,
     ) -> None:
-        """Prepare without reading anything.
+        """Initialise without reading anything.
 
-        `elsewhere` names the backend of a workspace whose files are not on this machine. `remote_backend_for` does the
-        same for the backend that a session chose. `admits` says whether a file of a workspace skill may be used; its
-        last argument is the trust item for the skill's text. It may block. `watcher` returns the process's folder
-        watcher. Without one, changes of skills are not followed.
+        `elsewhere` returns the name of a workspace's backend if its files are not on this machine; `remote_backend_for`
+        does the same for the backend that a session chose. `admits` returns whether a file of a workspace skill may be
+        used; its last argument is the trust item for the skill's text, and it may block. `watcher` returns the
+        process's folder watcher; without one, changes to skills are not followed.
         """
         self._elsewhere = elsewhere
         self._remote_backend_for = remote_backend_for
@@ -88,7 +88,7 @@ class SkillService:
         return FolderWatcher(self._start)
 
     def _admits(self, cwd: str, skill: "Skill", file: Path) -> bool:
-        """Return whether a workspace skill's file may be used, because it was there before or the user approved it.
+        """Return whether a workspace skill's file may be used, because it existed before or the user approved it.
 
         Blocks.
         """
@@ -102,12 +102,12 @@ class SkillService:
         return bool(self._elsewhere and self._elsewhere(workspace))
 
     def place_of(self, record: Record) -> str:
-        """Return the local folder whose skills a session gets. A remote session gets none from its workspace."""
+        """Return the local folder whose skills apply to a session. A remote session gets none from its workspace."""
         is_remote = self._remote_backend_for and self._remote_backend_for(record.options.backend)
         return str(self._environment.home) if is_remote else record.cwd
 
     def _has_skills(self) -> bool:
-        """Return whether skills are enabled. Invalid settings are reported where a model is needed."""
+        """Return whether skills are enabled. Invalid settings are reported elsewhere, when a model is needed."""
         from hermes_acp.config.settings import load_settings
 
         try:
@@ -129,7 +129,7 @@ class SkillService:
         return self.library.index(cwd, surface) if self._has_skills() else ""
 
     def offer_skills(self, session: "EquippedSession", trust: Trust) -> None:
-        """Offer a session its skills as commands, reading them in the background."""
+        """Offer a session's skills as commands, reading them in the background."""
 
         def make() -> ToolSource | None:
             if not self._has_skills():
@@ -172,7 +172,7 @@ class SkillService:
     def suggester(
         self, semantic_index: "Callable[[], SemanticIndex | None]", report: "Callable[[HermesError], None]"
     ) -> "SkillSuggester":
-        """Return the suggester of skills that fit a prompt, created by the first call. `report` receives errors."""
+        """Return the suggester of skills that fit a prompt, created on the first call. `report` receives errors."""
         if self._suggester is None:
             from hermes_acp.skills.suggestions.skill_suggestions import SkillSuggester
 

@@ -1,4 +1,4 @@
-"""The source of a skill as written by a person, and the files fetched from it."""
+"""The source of a skill as users write it, and the files fetched from it."""
 
 import re
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class Source(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The source as a person would write it."""
+        """The source as a user would write it."""
         return f"{self.place}{f'#{self.path}' if self.path else ''}{f'@{self.ref}' if self.ref else ''}"
 
 

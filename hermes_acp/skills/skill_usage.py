@@ -1,9 +1,9 @@
 """Track how skills are used, revert changes that made one fail, and archive failing or stale ones.
 
-Blocks: use it in a worker thread. A use is a turn in which a skill's text was read, by the tool or as a slash command.
-A use failed if the turn produced nothing, if the user undid it, or if the agent reported a failure. After
-`MAX_FAILURES` consecutive failures since the agent last changed a skill, that change is reverted. A skill whose
-versions are all the agent's is finally archived. A manual change restarts the count and is never reverted.
+Everything here blocks, so call it in a worker thread. A use is a turn in which a skill's text was read, through the
+tool or a slash command. A use failed if the turn produced nothing, the user undid it, or the agent reported a failure.
+After `MAX_FAILURES` consecutive failures since the agent last changed a skill, that change is reverted. If all versions
+of a skill are the agent's, the skill is eventually archived. A manual change restarts the count and is never reverted.
 """
 
 import os
@@ -55,7 +55,7 @@ class SkillUse(Struct, frozen=True):
 
 
 class SkillUsageTracker:
-    """The uses of all skills in a home folder. Those of running turns are held until their result is known."""
+    """The uses of all skills in a home folder. Uses in running turns are held until their result is known."""
 
     def __init__(self, home: Path, now: Callable[[], float]) -> None:
         self._home = home
@@ -65,7 +65,7 @@ class SkillUsageTracker:
         self._reported: dict[str, set[str]] = {}
 
     def note(self, session_id: str, name: str, folder: str) -> None:
-        """Record that a session's turn uses a skill. Cheap."""
+        """Record that a session's turn uses a skill. Does not block."""
         place = os.path.realpath(folder)
         self._running.setdefault(session_id, {})[place] = SkillUse(name, place)
 
@@ -75,11 +75,11 @@ class SkillUsageTracker:
         self._reported.setdefault(session_id, set()).add(os.path.realpath(folder))
 
     def has_uses(self, session_id: str) -> bool:
-        """Return whether a session's turn has used a skill so far. Cheap."""
+        """Return whether a session's turn has used a skill so far. Does not block."""
         return session_id in self._running
 
     def settle(self, session_id: str, *, has_failed: bool) -> tuple[str, ...]:
-        """Count the uses in a session's finished turn, and return notices about the consequences.
+        """Count the uses in a session's finished turn and return notices about any consequences.
 
         Raises StorageError.
         """
@@ -121,7 +121,7 @@ class SkillUsageTracker:
         return histories(self._home, KIND)
 
     def archive_stale(self) -> tuple[str, ...]:
-        """Archive user skills that the agent wrote and nobody has used for a long time, and return notices.
+        """Archive user skills that the agent wrote and that have not been used for a long time; return notices.
 
         Raises StorageError.
         """
@@ -196,7 +196,7 @@ class SkillUsageTracker:
 
     @contextmanager
     def _locked_usages(self) -> Generator[dict[str, SkillUsage]]:
-        """Yield all results under a lock, and store them afterwards."""
+        """Yield all results under a lock and store them afterwards."""
         with file_lock(self._file.with_suffix(".lock")):
             books = self._read()
             yield books
@@ -223,5 +223,5 @@ def _is_changed(history: VersionHistory, versions: tuple[Version, ...]) -> bool:
 
 
 def _told(name: str, why: str, what: str) -> str:
-    back = f"`hermes-acp skills history {name}` shows its versions, `hermes-acp skills rollback {name}` goes back."
+    back = f"`hermes-acp skills history {name}` shows its versions, `hermes-acp skills rollback {name}` restores one."
     return f"The skill {name}: {why}. {what} {back}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from hermes_acp.lazy_pattern import LazyPattern
 from hermes_acp.skills.skill_collection import FILE, MAX_BYTES
 from hermes_acp.skills.skill_document import read_document
 
@@ -18,16 +19,16 @@ if TYPE_CHECKING:
     from injection_scanner.findings import Finding
 
 MAX_TEXT_BYTES: Final = 64 << 10
-"""Maximum size of a SKILL.md written by the agent, which is read in full whenever the skill is used."""
+"""The maximum size of a SKILL.md written by the agent, which is read in full whenever the skill is used."""
 MAX_FILES: Final = 200
 MAX_FOLDER_BYTES: Final = 10 << 20
-LINK: Final = re.compile(r"\[[^\]\n]*\]\(<?([^)\s>#?]+)[^)\n]*\)")
-ELSEWHERE: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|/|#|\$|~|\{")
+LINK: Final = LazyPattern(r"\[[^\]\n]*\]\(<?([^)\s>#?]+)[^)\n]*\)")
+ELSEWHERE: Final = LazyPattern(r"[a-zA-Z][a-zA-Z0-9+.-]*:|/|#|\$|~|\{")
 MAX_SHOWN_CHARACTERS: Final = 120
 MAX_SHOWN_COMMANDS: Final = 5
 """Per file."""
 _SHELL: Final = r"(?:[\w./-]{0,60}/)?(?:ba|da|k|z)?sh\b"
-_RUN_DOWNLOAD: Final = re.compile(
+_RUN_DOWNLOAD: Final = LazyPattern(
     r"\b(?:curl|wget|irm|iwr|invoke-restmethod|invoke-webrequest)\b(?:[^|\n]|\\\n){0,200}\|[\s\\]{0,40}"
     rf"(?:(?:sudo(?:\s+-\S{{1,20}})?\s+)?{_SHELL}|iex\b|invoke-expression\b)"
     rf"|\b(?:eval|source|(?:ba|da|k|z)?sh)\s[^\n]{{0,40}}?[$<]\(\s*(?:curl|wget)\b",
@@ -61,7 +62,7 @@ class SkillCheck(Struct, frozen=True):
 def check_skill(name: str, files: Mapping[str, bytes], *, is_foreign: bool = False) -> SkillCheck:
     """Check all files of a skill, given by relative path, for a folder of that name.
 
-    If `is_foreign`, the skill was also written for other agents, and tolerated mistakes are warnings.
+    With `is_foreign`, the skill was also written for other agents, and tolerated mistakes are warnings.
     """
     faults, warnings = _document(name, files, is_foreign=is_foreign)
     faults += _sizes(files)
@@ -70,7 +71,7 @@ def check_skill(name: str, files: Mapping[str, bytes], *, is_foreign: bool = Fal
         f"The scanner blocks {found.summary}." for found in findings if found.finding.severity == "block"
     ]
     warnings += [
-        f"The scanner warns of {each.summary}." for each in findings if each.finding.severity == "warn"
+        f"The scanner warns about {each.summary}." for each in findings if each.finding.severity == "warn"
     ]
     if is_foreign:
         warnings += _run_downloads(files)
@@ -78,14 +79,14 @@ def check_skill(name: str, files: Mapping[str, bytes], *, is_foreign: bool = Fal
 
 
 def _run_downloads(files: Mapping[str, bytes]) -> list[str]:
-    """List the commands that run what they download: whoever serves it can change it later."""
+    """List the commands that run downloaded content, which its server can change later."""
     found: list[str] = []
     for path, content in sorted(files.items()):
         text = text_of(content) or ""
-        for command in islice(_RUN_DOWNLOAD.finditer(text), MAX_SHOWN_COMMANDS):
+        for command in islice(_RUN_DOWNLOAD.compiled.finditer(text), MAX_SHOWN_COMMANDS):
             line = text.count("\n", 0, command.start()) + 1
             shown = " ".join(command[0].split())[:MAX_SHOWN_CHARACTERS]
-            found.append(f"{path}, line {line}, runs what it downloads: {shown}")
+            found.append(f"{path}, line {line}, runs downloaded content: {shown}")
     return found
 
 
@@ -132,10 +133,10 @@ def _document(name: str, files: Mapping[str, bytes], *, is_foreign: bool) -> tup
 
 
 def _lost_links(text: str, files: Mapping[str, bytes]) -> list[str]:
-    """List the links into the skill's own folder whose targets are missing."""
+    """List the links within the skill's own folder whose targets are missing."""
     folders = {parent.as_posix() for path in files for parent in PurePosixPath(path).parents}
-    links = dict.fromkeys(found.group(1) for found in LINK.finditer(_without_code(text)))
-    inner = (link for link in links if not ELSEWHERE.match(link))
+    links = dict.fromkeys(found.group(1) for found in LINK.compiled.finditer(_without_code(text)))
+    inner = (link for link in links if not ELSEWHERE.compiled.match(link))
     return [
         link
         for link in inner

@@ -1,6 +1,6 @@
 """Watch a place's skills for changes while sessions are open there.
 
-All sessions of a place share one watcher, which ends with the last session.
+All sessions in a place share one watch, which ends with the last session.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Generator
@@ -17,7 +17,7 @@ from hermes_acp.skills.skill_library import SkillLibrary
 from hermes_acp.storage.watching.folder_watcher import FolderWatcher
 
 DEBOUNCE_S: Final = 0.5
-"""The delay before a place is watched: a session that closes at once needs no watcher."""
+"""The delay before a place is watched, because a session that closes at once does not need a watch."""
 OnChange = Callable[[], Awaitable[None]]
 BackgroundWork = Callable[[], Coroutine[Any, Any, None]]
 
@@ -34,7 +34,7 @@ class SkillWatch:
         self._watcher = watcher
         self._visitors: list[OnChange] = []
         self._scope: anyio.CancelScope | None = None
-        """The scope of the work for the current visitors; the scope for earlier ones may still be ending."""
+        """The cancel scope of the work for the current visitors; the scope of earlier ones may still be ending."""
 
     async def _run(self, scope: anyio.CancelScope) -> None:
         """Notify all visitors of each change until the scope is cancelled."""
@@ -45,7 +45,7 @@ class SkillWatch:
                 await self._watcher.changed(deep, shallow, self._tell, may_hold_skills)
 
     def news(self) -> str:
-        """Return why changes may be noticed late, or an empty string."""
+        """Return the reason why changes may be noticed late, or an empty string."""
         return self._watcher.news()
 
     async def _tell(self) -> None:

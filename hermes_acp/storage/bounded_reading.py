@@ -1,4 +1,4 @@
-"""Read a text file from a workspace, if it is a regular file within its root and not too large."""
+"""Read text files from a workspace, but only regular files within its root and below a size limit."""
 
 import os
 import stat
@@ -6,13 +6,14 @@ from pathlib import Path
 
 
 def read_regular_file(path: Path, root: Path, most_bytes: int) -> bytes | str:
-    """Return the content of a file, or a sentence that says why not. Links may point anywhere within `root`
-    (resolved).
+    """Return the content of a file, or a sentence that says why it was not read.
+
+    Links may point anywhere within `root`, which must be resolved.
     """
     try:
         real = path.resolve(strict=True)
         if not real.is_relative_to(root):
-            why = "It is a link that leads outside the repository or folder it belongs to."
+            why = "It is a link that leads out of its repository or folder."
             return f"{why} Replace the link with the file itself."
         handle = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         with open(handle, "rb") as stream:
@@ -25,4 +26,4 @@ def read_regular_file(path: Path, root: Path, most_bytes: int) -> bytes | str:
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         return f"It cannot be read: {reason or 'its links form a loop'}."
-    return content if len(content) <= most_bytes else "It grew while it was read. Try again."
+    return content if len(content) <= most_bytes else "It grew while it was being read. Try again."

@@ -1,4 +1,4 @@
-"""The limit on open files: how many this process may have, and when it refuses more work.
+"""The limit on open files of this process, and the refusal of work that would exceed it.
 
 The soft limit is raised at startup, as far as the system allows, and restored for every child process. New
 sessions are refused while the remaining descriptors are reserved for open sessions, each of whose turns opens
@@ -41,23 +41,23 @@ def restore_limit(pid: int) -> None:
     limit.
     """
     if sys.platform == "linux" and resource.getrlimit(resource.RLIMIT_NOFILE)[0] != _inherited()[0]:
-        with suppress(OSError, ValueError):  # it may have ended already
+        with suppress(OSError, ValueError):  # the child may have ended already
             resource.prlimit(pid, resource.RLIMIT_NOFILE, _inherited())
 
 
 def soft_limit() -> int:
-    """Return how many files this process may currently have open."""
+    """Return the maximum number of files that this process may currently have open."""
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return MAX_SOFT_LIMIT if soft == resource.RLIM_INFINITY else soft
 
 
 def inherited_limit() -> int:
-    """Return the soft limit this process started with, which its commands should get. -1 means unlimited."""
+    """Return the soft limit this process started with, which its commands should inherit; -1 means unlimited."""
     return _inherited()[0]
 
 
 def require_room(what: str) -> None:
-    """Raise DescriptorLimitError if `what` would use descriptors that open sessions need."""
+    """Raise DescriptorLimitError, whose message begins with `what`, if only the reserved descriptors are left."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     try:
         count = len(os.listdir("/dev/fd"))
@@ -70,7 +70,7 @@ def require_room(what: str) -> None:
 
 
 def shortage(what: str) -> DescriptorLimitError:
-    """Return the error for `what` when descriptors run out."""
+    """Return the error for running out of descriptors; its message begins with `what`."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return DescriptorLimitError(
         f"{what}: this process may have {limit:,} files open and is close to that limit.",
@@ -81,5 +81,5 @@ def shortage(what: str) -> DescriptorLimitError:
 
 @cache
 def _inherited() -> tuple[int, int]:
-    """Return the limits this process started with. The first call must come before they are raised."""
+    """Return the limits this process started with. The first call must precede raising them."""
     return resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,6 +1,6 @@
-"""A lock between processes, held on an open file next to what it guards: flock(2), which ends with its process.
+"""A lock between processes: flock(2) on a file next to the guarded data, which the kernel releases with the process.
 
-Blocks: acquire it in a worker thread.
+Acquiring it blocks, so do that in a worker thread.
 """
 
 import fcntl
@@ -14,7 +14,7 @@ from hermes_acp.storage.private_files import private_folder, storage_error
 
 @contextmanager
 def file_lock(path: Path) -> Generator[None, None, None]:
-    """Wait for the lock at `path` and hold it exclusively. Raises StorageError."""
+    """Wait for the lock at `path` and hold it exclusively until the `with` block ends. Raises StorageError."""
     private_folder(path.parent)
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

@@ -1,4 +1,4 @@
-"""Check that only the user can change the files in the home folder or read its keys. Blocks."""
+"""Check that only the user can change the files in the home folder or read its keys. Functions block."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ MAX_NAMED = 3
 
 
 def home_permissions_warning(environment: Environment) -> str:
-    """Return what others can change in the home folder, or which keys they can read. An empty string means nothing."""
+    """Return a warning if others can change files in the home folder or read its keys, else an empty string."""
     if not hasattr(os, "getuid"):
         return ""
     home = environment.home

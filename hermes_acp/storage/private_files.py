@@ -23,7 +23,7 @@ def storage_error(doing: str, path: Path, error: OSError) -> StorageError:
         errno.EROFS: "The file system is read-only: set HERMES_HOME to a folder that can be written.",
         errno.EACCES: "Make the folder writable for you, or set HERMES_HOME to another one.",
         errno.EPERM: "Make the folder writable for you, or set HERMES_HOME to another one.",
-        errno.ENOTDIR: "There is a file where a folder is needed: move it, or set HERMES_HOME to another folder.",
+        errno.ENOTDIR: "A file is in the way of a folder: move the file, or set HERMES_HOME to another folder.",
     }
     hint = hints.get(error.errno or 0, "Check the disk and the folder, or set HERMES_HOME to another one.")
     return StorageError(f"Could not {doing} {path}: {error.strerror or error}.", hint=hint)
@@ -41,7 +41,7 @@ def private_folder(path: Path) -> Path:
 
 
 def close_to_others(path: Path) -> None:
-    """Let only its owner enter an existing folder, which may have been created by hand. Raises StorageError."""
+    """Restrict an existing folder, which may have been created by hand, to its owner. Raises StorageError."""
     try:
         mode = path.stat().st_mode & 0o777
         if mode & 0o077:
@@ -65,7 +65,7 @@ def remove_folder(path: Path) -> None:
 def sync_folder(path: Path, within: int | None = None) -> None:
     """Sync the entries of a folder to disk; `path` is relative to the open folder `within`, if given.
 
-    File systems that cannot sync are ignored. Raises OSError if the disk fails.
+    Does nothing on file systems that cannot sync. Raises OSError if the disk fails.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=within)
     try:
@@ -78,7 +78,7 @@ def sync_folder(path: Path, within: int | None = None) -> None:
 
 
 def write_private_text(path: Path, text: str) -> None:
-    """Replace the text of a file that only its owner may read, atomically, in a private folder. Raises StorageError."""
+    """Atomically replace the text of an owner-only file in a private folder. Raises StorageError."""
     private_folder(path.parent)
     try:
         write_whole(path, text.encode(), mode=0o600)
@@ -158,7 +158,7 @@ def lock_or_busy(descriptor: int, what: str) -> None:
 
 
 def take_lock(path: Path) -> int:
-    """Return the locked descriptor of a private file, which is created if there is none. Raises Busy."""
+    """Lock a private file, created if missing, and return its descriptor. Raises Busy."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         lock_or_busy(descriptor, str(path))

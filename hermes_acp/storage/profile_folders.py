@@ -18,9 +18,9 @@ from hermes_acp.storage.private_files import private_folder, remove_folder, stor
 
 
 def create_profile(base: Path, name: str, keys_from: str = "") -> Path:
-    """Create an empty home, which may use the keys of another profile; return it.
+    """Create an empty home folder, which may use the keys of another profile; return its path.
 
-    Raises ConfigError for a bad name, BadRequest if it exists, or StorageError.
+    Raises ConfigError for an invalid name, BadRequest if the profile exists, or StorageError.
     """
     if not is_profile_name(name):
         raise bad_profile_name(name)
@@ -42,7 +42,7 @@ def create_profile(base: Path, name: str, keys_from: str = "") -> Path:
 
 
 def link_keys(base: Path, name: str, source: str) -> None:
-    """Let a profile use the keys of another one, or only its own if `source` is empty.
+    """Let a profile use the keys of another profile, or only its own if `source` is empty.
 
     Raises ConfigError, BadRequest or StorageError.
     """
@@ -63,9 +63,9 @@ def link_keys(base: Path, name: str, source: str) -> None:
 
 
 def remove_profile(base: Path, name: str) -> None:
-    """Remove a profile's home with everything in it, and nothing else.
+    """Remove a profile's home folder with everything in it, and nothing else.
 
-    Raises ConfigError, BadRequest for the default one, Busy while a session of it is open, or StorageError.
+    Raises ConfigError, BadRequest for the default profile, Busy while one of its sessions is open, or StorageError.
     """
     home = Path(profile_home(str(base), name))
     if name == DEFAULT_PROFILE:

@@ -1,12 +1,12 @@
 """Checksums for the lines of a record: for each line, and for their order.
 
 A line is `{"crc": N, "chain": M, "event": {…}}`: N is the CRC-32 of the bytes of the event, and M combines it with the
-M of the line before, so a lost, duplicated or moved line is detected at the next one, except for the last line. Records
-from before chains were introduced have lines without one, for which the checksum takes its place; both kinds of line
-may follow each other. Lines with other fields come from a newer version.
+M of the line before. A lost, duplicated or moved line is therefore detected at the next one, except for the last line.
+Records from before chains were introduced have lines without one, for which the checksum takes its place; the two kinds
+of lines may be mixed. Lines with other fields come from a newer version.
 
 The event's object ends with the field `at_ms`: when it was written, in milliseconds since the epoch. Earlier versions
-do not write it and ignore it.
+neither write nor read it.
 """
 
 import re
@@ -22,7 +22,7 @@ MULTIPLIER: Final = 0x9E3779B1
 """An odd number, so that two different chains stay different after the same line."""
 MAX_TIME_BYTES: Final = 40
 _TIME = re.compile(rb'"at_ms":(\d{1,16})\}\}\n\Z')
-"""The end of a line. Exactly two braces: the field belongs to the event and not to a value inside it."""
+"""Matches the end of a line. It has exactly two braces, so the field belongs to the event and not to a nested value."""
 
 
 class _Summed(msgspec.Struct, gc=False):
@@ -55,7 +55,7 @@ def encode_untimed_line(event: bytes, before: int) -> tuple[bytes, int]:
 
 
 def decode_whole(content: bytes) -> ValidLines:
-    """Return the events of a record up to its first bad line."""
+    """Return the valid part of a record, up to its first bad line."""
     whole_bytes = content.rfind(b"\n") + 1
     try:
         lines = msgspec.json.Decoder(_Line).decode_lines(memoryview(content)[:whole_bytes])

@@ -23,7 +23,7 @@ from hermes_acp.storage.record_lines import decode_lines
 
 
 class SessionUsage(Struct, frozen=True):
-    """The tokens that a session has used, and their cost in US dollars, if the prices are known."""
+    """The tokens that a session has used and, if the prices are known, their cost in US dollars."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -74,7 +74,7 @@ def _with_event(row: SessionRow, event: Event) -> SessionRow:
             return structs.replace(row, more_roots=event.more_roots)
         case TitleChanged():
             return structs.replace(row, title=event.title)
-        case UserSaid() if not row.title:  # the process ended before it named the session
+        case UserSaid() if not row.title:  # the process ended before it titled the session
             return structs.replace(row, title=title_of(words_in(event.parts)))
         case SessionImported():
             return structs.replace(row, cwd=event.cwd, more_roots=())

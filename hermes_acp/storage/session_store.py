@@ -42,7 +42,7 @@ MIGRATIONS = (
     "ALTER TABLE sessions ADD COLUMN more_roots TEXT",  # a JSON array; null if the record was not read
     # `usage` is a JSON object, or null if the record was not read for it.
     "ALTER TABLE sessions ADD COLUMN usage TEXT;\nCREATE INDEX sessions_by_title ON sessions (cwd, title);",
-    # Records without a prompt, and the folder of records, by the modification time (ns) they were last looked at.
+    # Records without a prompt, and the folder of records, with the modification time (ns) at which they were checked.
     "CREATE TABLE looked_at (name TEXT PRIMARY KEY, changed_ns INTEGER NOT NULL) STRICT",
 )
 ArchiveFilter = Literal["exclude", "include", "only"]
@@ -59,8 +59,8 @@ class SessionStore:
     ) -> None:
         """Open nothing yet.
 
-        `forget` is called for each deleted session. If the home may share its records with other machines, `share`
-        returns the shared records or None. It blocks.
+        `forget` is called for each deleted session. If the home folder may share its records with other machines,
+        `share` returns the shared records or None; it blocks.
         """
         self.folder = home / "sessions"
         self._forget = forget
@@ -79,13 +79,13 @@ class SessionStore:
         if self._words is None:
             self._words = SearchIndex(self._home, self.folder)
             if self._has_ended:
-                self._words.close()  # what begins this late leaves nothing open
+                self._words.close()  # an index that is first used after closing must not stay open
         return self._words
 
     def path_of(self, session_id: str) -> Path:
-        """Return the path of a record; a child agent's is in a folder named after its session.
+        """Return the path of a record; a child agent's record is in a folder named after its session.
 
-        Raises SessionNotFound for an invalid id.
+        Raises SessionNotFound for an invalid ID.
         """
         named = SESSION_ID.fullmatch(session_id)
         if not named:
@@ -170,7 +170,7 @@ class SessionStore:
         return True
 
     async def delete(self, session_id: str) -> None:
-        """Remove a session's record and row; an unknown id is not an error. Raises Busy or StorageError."""
+        """Remove a session's record and row; an unknown ID is not an error. Raises Busy or StorageError."""
         from anyio import to_thread
 
         try:
@@ -222,8 +222,9 @@ class SessionStore:
             await self._database.run(work)
 
     async def _index(self) -> None:
-        """Find out what the index lacks, once per process, and add the newest missing parts: all records after a
-        loss, titles cut short by a crash, and columns that an earlier format did not have.
+        """Determine what the index lacks, once per process, and add the newest missing parts.
+
+        These are all records after a loss, titles lost in a crash, and columns that an earlier format did not have.
         """
         if self._unlisted:
             return
@@ -242,7 +243,7 @@ class SessionStore:
             if rows or looked_at:
                 await self._database.run(lambda connection: _note(connection, rows, looked_at))
         except BaseException:
-            self._unlisted = None  # look again, because they are now in neither the index nor the rest
+            self._unlisted = None  # scan again: they are now in neither the index nor this list
             raise
 
     def create(self, session_id: str) -> Transcript:
@@ -268,7 +269,7 @@ class SessionStore:
 
 
 def is_child(session_id: str) -> bool:
-    """Return whether an id belongs to a child agent's session."""
+    """Return whether an ID belongs to a child agent's session."""
     return "." in session_id
 
 

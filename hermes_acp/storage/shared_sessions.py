@@ -1,4 +1,4 @@
-"""Sessions of a home that several machines share. Each machine has a copy of each record."""
+"""Sessions of a home folder that several machines share. Each machine has a copy of each record."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -59,8 +59,8 @@ class SharedSessions:
     async def fetch(self, session_id: str) -> Path:
         """Update the local copy of a record and return its path.
 
-        An unknown session has no file there. Raises SessionNotFound for an invalid ID, and StorageError if there is no
-        copy here.
+        The file does not exist if the session is unknown. Raises SessionNotFound for an invalid ID, and StorageError if
+        this machine has no copy.
         """
         path = self._store.path_of(session_id)
         if records := await self._ready():
@@ -72,7 +72,7 @@ class SharedSessions:
         return path
 
     async def fetch_changed(self) -> None:
-        """Update all local copies and the list of sessions. If that fails, `news` says why."""
+        """Update all local copies and the list of sessions. If that fails, `news` reports the reason."""
         from anyio import to_thread
 
         records = await self._ready()
@@ -106,7 +106,7 @@ class SharedSessions:
             return Transcript.reopen(path)
 
         def hold(transcript: Transcript) -> None:
-            """Hold the record; while that fails, it can only be read."""
+            """Take the record over for this machine; while that fails, the record can only be read."""
             try:
                 transcript.hold = records.hold(session_id, path)
             except StorageError as trouble:
@@ -126,12 +126,12 @@ class SharedSessions:
             await records.delete(session_id)
 
     def news(self) -> list[str]:
-        """Return, only once, why shared records could not be updated."""
+        """Return the reason why shared records could not be updated, only once."""
         trouble, self._trouble = self._trouble, ""
         return [trouble] if trouble else []
 
     async def aclose(self) -> None:
-        """Send unsent additions and close the connections."""
+        """Send the remaining additions and close the connections."""
         if "records" in vars(self) and (records := self.records):
             await records.aclose()
 

@@ -27,7 +27,7 @@ MAX_RECORDS_NAMED: Final = 20
 
 
 class CheckResult(Struct, frozen=True):
-    """The result of a check: `fine`, worth knowing (`note`), or in need of action (`problem`)."""
+    """The result of a check: `fine`, a `note` for the user, or a `problem` that needs action."""
 
     level: Literal["fine", "note", "problem"]
     text: str
@@ -35,7 +35,7 @@ class CheckResult(Struct, frozen=True):
 
 
 def run_checks(home: Path) -> Iterator[CheckResult]:
-    """Run all checks in a reader-friendly order. Blocks while it reads every record."""
+    """Run all checks and return the results in reading order. Blocks while it reads every record."""
     if not home.is_dir():
         exists = os.path.lexists(home)
         text = f"{home} is not a folder." if exists else f"{home} does not exist yet: nothing is stored."
@@ -77,7 +77,7 @@ def _rights(home: Path) -> Iterator[CheckResult]:
             f"Remove their access: `chmod -R go= {shlex.quote(str(home))}`.",
         )
     else:
-        yield CheckResult("fine", "Only you can read what is stored.")
+        yield CheckResult("fine", "Only you can read the stored files.")
 
 
 def _names(paths: list[Path]) -> str:
@@ -115,7 +115,7 @@ def _record(path: Path) -> CheckResult | None:
     for opened in (event for event, _ in events if isinstance(event, SessionOpened)):
         if opened.session_id != path.stem:
             named = f"{path} is the record of {opened.session_id}."
-            return CheckResult("problem", named, "Rename the file to its session's name.")
+            return CheckResult("problem", named, "Rename the file to the ID of its session.")
     end = events[-1][1] if events else 0
     rest = content[end:]
     if not rest:
@@ -127,7 +127,7 @@ def _record(path: Path) -> CheckResult | None:
         return CheckResult(
             "problem",
             f"{path} is damaged at byte {end:,}; {behind:,} readable events follow.",
-            "Opening the session shows what comes before; the rest is then kept beside the record.",
+            "Opening the session shows the part before that; the part after it is then moved to a separate file.",
         )
     if not is_free:
         return None
@@ -155,7 +155,7 @@ def _open(path: Path) -> "sqlite3.Connection":
 
 
 def _absent(path: Path, why: str) -> CheckResult:
-    """Report an index that does not exist yet, or cannot be created because its path is taken."""
+    """Report an index that does not exist yet or cannot be created because its path is taken."""
     if os.path.lexists(path):
         return CheckResult("problem", f"{path} is not a file.", "It contains no session; remove it.")
     return CheckResult("fine", why)
@@ -236,7 +236,8 @@ def _runs(path: Path) -> Iterator[CheckResult]:
             return
         state = str(error)
     if state != "ok":
-        hint = f"Move it away: {shlex.join(('mv', str(path), f'{path}.damaged'))}. Its runs are lost, sessions are not."
+        moving = shlex.join(("mv", str(path), f"{path}.damaged"))
+        hint = f"Move it away: {moving}. Its runs are lost, but sessions are not."
         yield CheckResult("problem", f"{path}, which holds runs and schedules, is damaged: {state}.", hint)
 
 
@@ -272,6 +273,6 @@ def _set_aside(home: Path) -> Iterator[CheckResult]:
         size_bytes = sum(path.stat().st_size for path in kept)
         yield CheckResult(
             "note",
-            f"{len(kept):,} files with {size_bytes:,} bytes were moved aside earlier: {_names(kept)}.",
+            f"{len(kept):,} files with {size_bytes:,} bytes were set aside earlier: {_names(kept)}.",
             "Delete them if nothing is missing.",
         )

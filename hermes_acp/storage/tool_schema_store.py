@@ -1,4 +1,4 @@
-"""The tool schemas that sessions sent to models: one copy of each set, named by its digest."""
+"""The tool schemas that sessions sent to models, with one copy of each set, named by its digest."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class OfferedTools(Struct, frozen=True):
-    """The tools that a model could call. It had to search for the `deferred` ones."""
+    """The tools that a model could call. The model had to search for the `deferred` ones."""
 
     tools: tuple[ToolSchema, ...] = ()
     deferred: tuple[ToolSchema, ...] = ()
@@ -40,7 +40,7 @@ class ToolSchemaStore:
         return self._path(digest).is_file()
 
     def keep(self, offered: OfferedTools) -> None:
-        """Store a set of tools, if it is not stored yet. Blocks. Raises StorageError."""
+        """Store a set of tools unless it is already stored. Blocks. Raises StorageError."""
         path = self._path(digest_of(offered))
         if not path.is_file():
             write_private_text(path, _encoded(offered).decode())

@@ -1,6 +1,6 @@
 """The append-only record of a session: one checksummed JSON object per line.
 
-A write is a single system call, so a killed process loses at most the line it was writing, which nobody had been
+Each write is a single system call, so a killed process loses at most the line it was writing, which no client has been
 shown yet.
 """
 
@@ -54,10 +54,10 @@ class Transcript:
         self._settled = True
         self._is_new = False
         self.damage = ""
-        """A sentence for the user about what was moved aside when this record was opened, or an empty string."""
+        """A sentence for the user about what was set aside when this record was opened, or an empty string."""
         self._syncing: Lock | None = None
         self.hold: RecordHold | None = None
-        """The hold on this record if it is shared with other machines."""
+        """This machine's claim on the record if it is shared with other machines."""
         self.is_followed = False
         """Whether a process on another machine appends to this record."""
 
@@ -126,13 +126,13 @@ class Transcript:
 
     @staticmethod
     def read_events(path: Path, size_bytes: int = -1) -> list[Event]:
-        """Return the events in the first bytes, or all, of a record that this process holds open elsewhere."""
+        """Return the events in all or the first bytes of a record that this process may have open elsewhere."""
         with path.open("rb") as record:
             return decode_whole(record.read(size_bytes)).events
 
     @staticmethod
     def read_timed(path: Path) -> list[tuple[Event, float | None]]:
-        """Return the events of a record with their times in seconds since the epoch; None if not recorded."""
+        """Return the events of a record with their times in seconds since the epoch, or None for unrecorded times."""
         return list(decode_timed(path.read_bytes()))
 
     @classmethod
@@ -227,7 +227,7 @@ class Transcript:
                 if written != len(line):
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
-            with suppress(OSError):  # a partial line that stays is moved aside at the next opening
+            with suppress(OSError):  # a partial line that remains is set aside at the next opening
                 if written:
                     end = os.lseek(self._descriptor, 0, os.SEEK_END)
                     os.ftruncate(self._descriptor, end - written)
@@ -275,14 +275,14 @@ class Transcript:
             except OSError as error:
                 self._settled = False
                 if error.errno in SHORTAGE:
-                    return  # the lines are on disk; a new file's name is synced with the next of them
+                    return  # the lines are on disk; the name of a new file is synced with the next lines
                 raise self._give_up("save the session record", error) from error
             except BaseException:
                 self._settled = False  # a cancellation may have come before the thread started
                 raise
 
     def _give_up(self, doing: str, error: OSError) -> StorageError:
-        """Make the record read-only after an error. Opening it again determines whether it can be written."""
+        """Make the record read-only after an error. Reopening it determines whether it can be written again."""
         trouble = storage_error(doing, self.path, error)
         hint = f"{trouble.hint} Until it is opened again, this session can be read but not continued."
         self._error = StorageError(trouble.message, hint=hint)
@@ -315,12 +315,12 @@ def _without_surrogates(value: Any) -> Any:
 
 
 def _tell_damage(torn: bytes, sound_events: int, kept_in: Path) -> str:
-    """Describe a tail torn by a crash, or a record damaged in the middle, which loses whole events."""
+    """Describe a tail torn by a crash, or damage in the middle of a record, which loses whole events."""
     readable = count_readable(torn)
     if not readable:
         return f"The last {len(torn):,} bytes of the record were torn; they are kept in {kept_in}."
     is_displaced = count_readable(torn[: torn.find(b"\n") + 1])
-    what = "has missing, duplicated or moved events" if is_displaced else "is damaged"
+    what = "has missing, duplicated or reordered events" if is_displaced else "is damaged"
     return (
         f"The session's record {what} after event {sound_events:,}: the {readable:,} events after that "
         f"are no longer part of the conversation. They are kept in {kept_in}."

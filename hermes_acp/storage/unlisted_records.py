@@ -1,8 +1,8 @@
-"""Records that the session index lacks, the newest first.
+"""Records that the session index lacks, newest first.
 
-After a loss, that is all of them. A page of the list needs only the newest, so the rest are read when someone scrolls
-further back, or in the background. A folder that has not changed since it was fully indexed is not listed again. Of the
-records without a prompt, only those that have grown since are reread.
+After the loss of the index, that is all of them. A page of the list needs only the newest records, so older ones are
+read in the background or when someone scrolls back. A folder that has not changed since it was fully indexed is not
+listed again. Of the records without a prompt, only those that have grown since are reread.
 """
 
 import os
@@ -21,14 +21,16 @@ FOLDER: Final = ""
 NEVER_NS: Final = 0
 """The time that marks a record for rereading, whether or not it changes."""
 SETTLED_NS: Final = 2_000_000_000
-"""A file that changed more recently may change again with the same time, because file systems keep coarse times."""
+"""A file changed more recently may change again with the same mtime, because file systems keep coarse times."""
 
 
 class UnlistedRecords:
     """The records of a folder that are not in the index yet."""
 
     def __init__(self, folder: Path, known: Set[str], looked_at: Mapping[str, int]) -> None:
-        """Find the unlisted records. `looked_at` has the modification times at which files contained nothing to list.
+        """Find the unlisted records.
+
+        `looked_at` maps files to the modification times at which they had nothing to list.
 
         Blocks.
         """
@@ -43,7 +45,7 @@ class UnlistedRecords:
 
     @property
     def newest_at(self) -> float:
-        """When the newest of them was last written, in seconds since the epoch, or 0.0 without any."""
+        """When the newest unlisted record was last written, in seconds since the epoch, or 0.0 if there is none."""
         return self._oldest_first[-1][0] / 1e9 if self._oldest_first else 0.0
 
     def take(self) -> tuple[list[SessionRow], dict[str, int]]:

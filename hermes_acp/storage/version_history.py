@@ -1,9 +1,9 @@
-"""Store every version of a small folder that the agent writes: who changed it, when and why.
+"""Store every version of a small folder that the agent writes, with the author, the time and the reason.
 
 Any version can be restored.
 
-Blocks: use it in a worker thread. A version is the folder's content after a change; a version without files is a
-deleted folder. Manual changes between two versions are stored as a separate version before anything else is done.
+Everything here blocks, so call it in a worker thread. A version is the folder's content after a change; a version
+without files represents a deleted folder. Manual changes between two versions are first stored as a separate version.
 Stored versions are never deleted.
 """
 
@@ -25,7 +25,7 @@ from hermes_acp.storage.private_files import private_folder, storage_error, sync
 MAX_FILES: Final = 500
 MAX_BYTES: Final = 20 << 20
 MANUAL_CHANGE_REASON: Final = "found like this"
-CHANGED_MEANWHILE: Final = "{folder} was changed by somebody else in the meantime."
+CHANGED_MEANWHILE: Final = "{folder} was changed by someone else in the meantime."
 READ_AGAIN_HINT: Final = "Read its current content, then decide again."
 ChangeAuthor = Literal["agent", "user", "program"]
 
@@ -39,7 +39,7 @@ class VersionFile(Struct, frozen=True):
 
 
 class ChangeCause(Struct, frozen=True):
-    """Who changes a folder, when (seconds since the epoch), in which session if any, and why."""
+    """Who changes a folder, when (in seconds since the epoch), in which session, if any, and why."""
 
     who: ChangeAuthor
     at: float
@@ -112,7 +112,7 @@ class VersionHistory:
         expected: str | None = None,
         seen: Collection[str] | None = None,
     ) -> Version:
-        """Write files by their paths within the folder, None to delete one, and store the result.
+        """Write files by their paths within the folder, or delete those given as None, and store the result.
 
         Each file is written atomically. `expected` is the digest of the tree as it was read (`tree_digest`). If the
         folder has changed since, it is left as it is. If only some paths were `seen`, the digest covers only these.
@@ -128,7 +128,7 @@ class VersionHistory:
             return self._keep(cause)
 
     def replace_content(self, files: Mapping[str, tuple[bytes, bool]], cause: ChangeCause) -> Version:
-        """Replace the folder's content with these files, each with its bytes and whether it is executable.
+        """Replace the folder's content with the given files, each with its bytes and whether it is executable.
 
         Raises BadRequest or StorageError.
         """
@@ -233,7 +233,7 @@ def open_history(home: Path, kind: str, folder: Path) -> VersionHistory:
 
 
 def history_folder_of(home: Path, kind: str, folder: Path) -> Path:
-    """Return where the versions of a folder are stored: always in the user's home folder.
+    """Return the folder that stores the versions of a folder; it is always in the user's home folder.
 
     `kind` separates different purposes, such as `skills`. Links in the folder's path are resolved.
     """
@@ -267,7 +267,7 @@ def read_tree(folder: Path) -> tuple[VersionFile, ...]:
                 size_bytes += about.st_size
                 if size_bytes > MAX_BYTES or len(found) >= MAX_FILES:
                     raise BadRequest(
-                        f"{folder} holds more than {MAX_FILES} files or {MAX_BYTES >> 20} MiB, too much to keep.",
+                        f"{folder} has more than {MAX_FILES} files or {MAX_BYTES >> 20} MiB, too much to keep.",
                         hint="Change it by hand.",
                     )
                 content = path.read_bytes()

@@ -1,4 +1,4 @@
-"""Per-workspace settings of the user, in one private file of the home folder.
+"""The user's settings for individual workspaces, in one private file in the home folder.
 
 The file has one list of entries per workspace, is read again when it changes, and is written atomically under a
 lock. An unreadable file grants nothing; it is copied before it is overwritten.
@@ -29,7 +29,7 @@ class WorkspaceEntries(Generic[Entry]):
         self._pages: Mapping[str, tuple[Entry, ...]] = {}
 
     def of(self, place: str) -> tuple[Entry, ...]:
-        """Return the entries of a workspace."""
+        """Return the entries of the workspace."""
         return self.all().get(place, ())
 
     def all(self) -> Mapping[str, tuple[Entry, ...]]:

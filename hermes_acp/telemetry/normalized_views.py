@@ -10,20 +10,22 @@ from typing import Final
 
 from msgspec import Struct
 
-_UNSEEN: Final = re.compile(
+from hermes_acp.lazy_pattern import LazyPattern
+
+_UNSEEN: Final = LazyPattern(
     r"\x1b\[[0-9;?]{0,32}(?:[ -/]{0,4}[@-~]|\Z)|\x1b\Z|[\x00\xad\u200b-\u200f\u2060-\u2064\ufeff]"
 )
-_UNSEEN_SIGN: Final = re.compile("[\x1b\x00\xad\u200b-\u200f\u2060-\u2064\ufeff]")
+_UNSEEN_SIGN: Final = LazyPattern("[\x1b\x00\xad\u200b-\u200f\u2060-\u2064\ufeff]")
 _SEEN: Final = b"\t\n\r" + bytes(range(0x20, 0x7F))
 _IN_TOKEN: Final = "[A-Za-z0-9_+/.~%-]"
 # The fastest alternatives come first, then those that most lines, such as indented ones, do not have.
-_BREAK: Final = re.compile(
+_BREAK: Final = LazyPattern(
     rf"\n(?=[A-Za-z0-9_+/=.~%-]|\Z)(?:(?<={_IN_TOKEN}{{12}}\n)|(?<={_IN_TOKEN}{{12}}\r\n)|(?<={_IN_TOKEN}{{12}}\\\n)"
     rf"|(?<={_IN_TOKEN}{{12}}\\\r\n))",
     re.ASCII,
 )
-_BEGUN_BREAK: Final = re.compile(rf"(?<={_IN_TOKEN}{{12}})(?:\\?\r|\\)\Z", re.ASCII)
-_HASH: Final = re.compile(r"(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})(?![\w+/-])", re.ASCII)
+_BEGUN_BREAK: Final = LazyPattern(rf"(?<={_IN_TOKEN}{{12}})(?:\\?\r|\\)\Z", re.ASCII)
+_HASH: Final = LazyPattern(r"(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})(?![\w+/-])", re.ASCII)
 MIN_LINE_CHARACTERS: Final = 32
 """Shorter lines are only broken with a backslash."""
 
@@ -58,16 +60,16 @@ def without_unseen(text: str) -> NormalizedView | None:
         return None
     # Most non-ASCII texts contain letters and nothing hidden; checking a few characters is faster than checking all.
     odd = text.encode("utf-8", "surrogatepass").translate(None, _SEEN).decode("utf-8", "surrogatepass")
-    if not _UNSEEN_SIGN.search(odd):
+    if not _UNSEEN_SIGN.compiled.search(odd):
         return None
-    spans = [match.span() for match in _UNSEEN.finditer(text)]
+    spans = [match.span() for match in _UNSEEN.compiled.finditer(text)]
     return _without(text, spans) if spans else None
 
 
 def without_breaks(text: str, *, is_final: bool) -> NormalizedView | None:
     """Return the text without line breaks that may be inside a token, or None if there are no such line breaks."""
     spans: list[tuple[int, int]] = []
-    for match in _BREAK.finditer(text):
+    for match in _BREAK.compiled.finditer(text):
         end = match.end()
         start = match.start() - (text[match.start() - 1] == "\r")
         is_continued = text[start - 1] == "\\"
@@ -75,7 +77,7 @@ def without_breaks(text: str, *, is_final: bool) -> NormalizedView | None:
         is_long = start - text.rfind("\n", 0, start) > MIN_LINE_CHARACTERS
         if (is_long or is_continued) and not _is_list(text, start, end):
             spans.append((start, end))
-    if begun := _BEGUN_BREAK.search(text, max(0, len(text) - 2)):
+    if begun := _BEGUN_BREAK.compiled.search(text, max(0, len(text) - 2)):
         spans.append(begun.span())
     if is_final and spans and spans[-1][1] == len(text):
         spans.pop()
@@ -84,12 +86,14 @@ def without_breaks(text: str, *, is_final: bool) -> NormalizedView | None:
 
 def _is_list(text: str, start: int, end: int) -> bool:
     """Return whether there are complete hashes on both sides: in a list of hashes, no token is broken."""
-    behind = _HASH.match(text, end)
+    behind = _HASH.compiled.match(text, end)
     if behind is None:
         return False
     size = behind.end() - end
     first = start - size
-    return bool(first >= 0 and _HASH.match(text, first)) and not (first and text[first - 1].isalnum())
+    return bool(first >= 0 and _HASH.compiled.match(text, first)) and not (
+        first and text[first - 1].isalnum()
+    )
 
 
 def _without(text: str, spans: list[tuple[int, int]]) -> NormalizedView:

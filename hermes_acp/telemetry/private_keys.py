@@ -8,28 +8,30 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from hermes_acp.lazy_pattern import LazyPattern
+
 LABEL = "private key"
 ANNOUNCED = b"-----BEGIN "
 ENDED = b"-----END "
 MAX_HEADER_CHARACTERS = 80
 MAX_BLOCK_CHARACTERS = 16 * 1024
 
-_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_END = re.compile(r"-----END (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_OTHER = re.compile(r"-----(?:BEGIN|END) (?!(?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY)")
-_KEY_FILE = re.compile(
+_BEGIN = LazyPattern(r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_END = LazyPattern(r"-----END (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_OTHER = LazyPattern(r"-----(?:BEGIN|END) (?!(?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY)")
+_KEY_FILE = LazyPattern(
     r"(?:\.(?:pem|key|p8|ppk)|\bid_(?:rsa|dsa|ecdsa|ed25519)[\w-]*)(?![\w.-])", re.IGNORECASE | re.ASCII
 )
-_IN_STRING = re.compile(r"(?:\\{1,4}[nr]|[A-Za-z0-9+/=]){32,}")
+_IN_STRING = LazyPattern(r"(?:\\{1,4}[nr]|[A-Za-z0-9+/=]){32,}")
 _EDGE = r"(?:[^\n]{0,256}[\s:|\"'`+>*#-])?"
-_BODY = re.compile(rf"{_EDGE}(?P<body>[A-Za-z0-9+/]{{16,}}={{0,2}})(?:\\[nr])*[\"'`,;+\\ \t\r)]{{0,8}}\Z")
-_LAST = re.compile(rf"{_EDGE}(?P<body>[A-Za-z0-9+/]{{1,80}}={{1,2}})(?:\\[nr])*[\"'`,;+\\ \t\r)]{{0,8}}\Z")
+_BODY = LazyPattern(rf"{_EDGE}(?P<body>[A-Za-z0-9+/]{{16,}}={{0,2}})(?:\\[nr])*[\"'`,;+\\ \t\r)]{{0,8}}\Z")
+_LAST = LazyPattern(rf"{_EDGE}(?P<body>[A-Za-z0-9+/]{{1,80}}={{1,2}})(?:\\[nr])*[\"'`,;+\\ \t\r)]{{0,8}}\Z")
 _MARGIN = r"(?:[^\s]{0,200}?[:|-])??[\s\d:|+>*#-]{0,40}?[\"'`]?"
-_ABOVE = re.compile(
+_ABOVE = LazyPattern(
     rf"{_MARGIN}(?P<body>=[A-Za-z0-9+/]{{4}}|[A-Za-z0-9+/]{{1,80}}={{1,2}}|[A-Za-z0-9+/]{{16,}})"
     r"(?:\\[nr])*[\"'`,; \t\r]{0,8}\Z"
 )
-_BETWEEN = re.compile(r"[^\n]{0,256}?(?:Proc-Type|DEK-Info|Version|Comment|Hash): |[\s\d:|+>*#-]{0,40}\Z")
+_BETWEEN = LazyPattern(r"[^\n]{0,256}?(?:Proc-Type|DEK-Info|Version|Comment|Hash): |[\s\d:|+>*#-]{0,40}\Z")
 _FULL_LINE = 40
 _MAX_LINE_CHARACTERS = 400
 _SHORT_LINES = 2
@@ -45,16 +47,16 @@ class KeyBlock(Struct, frozen=True):
 
 def is_private_key(text: str) -> bool:
     """Return whether a string contains the BEGIN line of a private key."""
-    return bool(_BEGIN.search(text))
+    return bool(_BEGIN.compiled.search(text))
 
 
 def key_after_header(text: str, place: int, *, is_final: bool) -> KeyBlock | None:
     """Find the key after the BEGIN line at `place`; None if no private key starts there."""
-    begin = _BEGIN.match(text, place)
+    begin = _BEGIN.compiled.match(text, place)
     if begin is None:
         return None
     behind = begin.end()
-    if inside := _IN_STRING.match(text, behind, behind + MAX_BLOCK_CHARACTERS):
+    if inside := _IN_STRING.compiled.match(text, behind, behind + MAX_BLOCK_CHARACTERS):
         return KeyBlock(behind, inside.end(), is_open=False)
     return _follow_lines(text, behind, is_final=is_final)
 
@@ -62,7 +64,7 @@ def key_after_header(text: str, place: int, *, is_final: bool) -> KeyBlock | Non
 def key_before_footer(text: str, place: int) -> KeyBlock | None:
     """Find the key before the END line at `place`; None if no key ends there, or none of it is present."""
     line_start = text.rfind("\n", 0, place) + 1
-    is_ended = bool(_END.match(text, place)) and bool(re.fullmatch(_MARGIN, text[line_start:place]))
+    is_ended = bool(_END.compiled.match(text, place)) and bool(re.fullmatch(_MARGIN, text[line_start:place]))
     return _lines_above(text, line_start) if is_ended else None
 
 
@@ -75,7 +77,7 @@ def trailing_key_start(text: str) -> int:
 
 def names_key_file(text: str) -> bool:
     """Return whether a string names a file whose name suggests a private key."""
-    return bool(_KEY_FILE.search(text))
+    return bool(_KEY_FILE.compiled.search(text))
 
 
 def key_lines(text: str) -> Iterator[KeyBlock]:
@@ -84,9 +86,9 @@ def key_lines(text: str) -> Iterator[KeyBlock]:
     here = start = end = 0
     above, has_full = "", False
     for line in lines:
-        body = _ABOVE.match(line.rstrip("\r\n"))
+        body = _ABOVE.compiled.match(line.rstrip("\r\n"))
         if body is None:
-            if has_full and not _OTHER.search(above) and not _OTHER.search(line):
+            if has_full and not _OTHER.compiled.search(above) and not _OTHER.compiled.search(line):
                 yield KeyBlock(start, end, is_open=False)
             above, has_full, end = line, False, 0
         else:
@@ -103,7 +105,7 @@ def _lines_above(text: str, here: int) -> KeyBlock | None:
     has_full = False
     while here > limit:
         line_start = text.rfind("\n", limit, here - 1) + 1
-        line = _ABOVE.match(text, line_start, here - 1)
+        line = _ABOVE.compiled.match(text, line_start, here - 1)
         if line is None or line_start < limit or here - line_start > _MAX_LINE_CHARACTERS:
             break
         is_full = len(line["body"]) >= _FULL_LINE
@@ -132,13 +134,13 @@ def _follow_lines(text: str, behind: int, *, is_final: bool) -> KeyBlock:
             is_open = not is_final and len(text) < limit
             return KeyBlock(start, end, is_open)
         line = text[here : min(len(text), limit) if line_end < 0 else line_end]
-        body = _BODY.match(line)
+        body = _BODY.compiled.match(line)
         is_last = body is None
         if is_last and seen_characters >= _FULL_LINE:
-            body = _LAST.match(line)
+            body = _LAST.compiled.match(line)
         if body:
             start = start if end > behind else here + body.start("body")
             end = here + body.end("body")
             seen_characters = len(body["body"])
-        if (is_last and not _BETWEEN.match(line)) or (body and is_last) or line_end < 0:
+        if (is_last and not _BETWEEN.compiled.match(line)) or (body and is_last) or line_end < 0:
             return KeyBlock(start, end, is_open=False)

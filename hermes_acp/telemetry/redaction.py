@@ -12,6 +12,7 @@ from urllib.parse import quote, quote_plus, unquote
 
 import msgspec
 
+from hermes_acp.lazy_pattern import LazyPattern
 from hermes_acp.telemetry.normalized_views import NormalizedView, without_breaks, without_unseen
 from hermes_acp.telemetry.private_keys import LABEL, key_lines, names_key_file
 from hermes_acp.telemetry.secret_masks import mask_of
@@ -26,14 +27,14 @@ from hermes_acp.telemetry.secret_scan import (
 )
 from hermes_acp.telemetry.token_patterns import shapes
 
-SECRET_NAME: Final = re.compile(
+SECRET_NAME: Final = LazyPattern(
     "KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|_(?:PASS|PWD|AUTH|COOKIE|DSN|PAT)$"
     "|^(?:DATABASE|REDIS|MONGO(?:DB)?|POSTGRES|MYSQL|AMQP|RABBITMQ|BROKER|SENTRY)_UR[IL]$|CONNECTION_STRING|^HERMES_(?:NOTIFY|FLEET)_"
     "|^OTEL_EXPORTER_OTLP_(?:[A-Z]+_)?HEADERS$",
     re.IGNORECASE,
 )
 MIN_SECRET_CHARACTERS: Final = 8
-_ASSIGNED: Final = re.compile(r"[A-Za-z_][\w.-]*[=:](?![=\s]|\Z)")
+_ASSIGNED: Final = LazyPattern(r"[A-Za-z_][\w.-]*[=:](?![=\s]|\Z)")
 WINDOW: Final = 24 * 1024
 
 
@@ -144,7 +145,7 @@ def secrets_among(variables: Mapping[str, str]) -> tuple[str, ...]:
 
 def is_secret(name: str, value: str) -> bool:
     """Return whether a variable holds a secret; proxy addresses are needed, even with a password in them."""
-    if SECRET_NAME.search(name):
+    if SECRET_NAME.compiled.search(name):
         return True
     is_proxy = name.lower().endswith("_proxy")
     return not is_proxy and bool(scan(f"{name}={value}", 0, KnownSecrets(), is_final=True).spans)
@@ -178,7 +179,7 @@ def _end_of_broken(text: str, start: int, end: int, *, is_begun: bool) -> int:
     lines = text.count("\n", start, end)
     while lines > (not is_begun):
         line_end = text.rfind("\n", start, end)
-        is_named = bool(_ASSIGNED.match(text, line_end + 1))
+        is_named = bool(_ASSIGNED.compiled.match(text, line_end + 1))
         if text[line_end - 1] == "\\" or (not is_named and _is_random(text[line_end + 1 : end])):
             break
         end = line_end

@@ -1,6 +1,6 @@
 """Find secrets by shape alone: tokens with a vendor's prefix.
 
-The patterns are grouped by first character, so that nothing is tried where none of these characters occurs.
+The patterns are grouped by first character, and a group is compiled when one of its prefixes occurs.
 """
 
 import re
@@ -33,16 +33,19 @@ class TokenPattern(Struct, frozen=True):
 class TokenPatterns(Struct, frozen=True):
     """All kinds as patterns; the name of the matching group identifies the kind.
 
-    `behind` finds tokens after a character that is not part of them, `inside` those that may follow any character,
-    tried only if one of `middles` occurs. If nothing is `mirrored`, no token is written backwards.
+    `leads` finds where one of `starts` follows a character that is not part of a token. `groups` contains a pattern for
+    each first character; it is compiled when one of its kinds may begin there, because most sessions need none of them.
+    `inside` finds kinds that may follow any character, tried only if one of `middles` occurs. If nothing is `mirrored`,
+    no token is written backwards.
     """
 
-    pattern: re.Pattern[str]
-    behind: re.Pattern[str]
-    inside: re.Pattern[str]
+    starts: tuple[str, ...]
+    leads: re.Pattern[str]
+    groups: MappingProxyType[str, str]
+    inside: str
     middles: tuple[str, ...]
     mirrored: re.Pattern[str]
-    marked: tuple[tuple[str, re.Pattern[str], TokenPattern], ...]
+    marked: tuple[TokenPattern, ...]
     by_group: MappingProxyType[str, TokenPattern]
 
     @property
@@ -52,17 +55,28 @@ class TokenPatterns(Struct, frozen=True):
 
     def find(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
         """Yield where the kinds occur in a token."""
-        if first := self.pattern.match(text, start, end):
+        if first := self._match(text, start, end):
             yield from self._judged(first)
-        for match in self.behind.finditer(text, start, end):
-            yield from self._judged(match)
-        for mark, pattern, shape in self.marked:
-            if text.find(mark, start, end) >= 0:
-                yield from ((*match.span(), shape.id) for match in pattern.finditer(text, start, end))
+        begin = start
+        while lead := self.leads.search(text, begin, end):
+            begin = lead.end()
+            if match := self._match(text, begin, end):
+                yield from self._judged(match)
+                begin = match.end()
+        for shape in self.marked:
+            if text.find(shape.mark, start, end) >= 0:
+                matches = _compiled(shape.rest).finditer(text, start, end)
+                yield from ((*match.span(), shape.id) for match in matches)
         for middle in self.middles:
             if text.find(middle, start, end) >= 0:
-                for match in self.inside.finditer(text, start, end):
+                for match in _compiled(self.inside).finditer(text, start, end):
                     yield from self._judged(match)
+
+    def _match(self, text: str, start: int, end: int) -> re.Match[str] | None:
+        """Return the kind that begins at `start`."""
+        if not text.startswith(self.starts, start, end):
+            return None
+        return _compiled(self.groups[text[start]]).match(text, start, end)
 
     def _judged(self, match: re.Match[str]) -> Iterator[tuple[int, int, str]]:
         if kind := self.judge(match):
@@ -103,25 +117,24 @@ def shapes() -> TokenPatterns:
                 middles.append(start)
             else:
                 apart.setdefault(start[0], []).append((-len(start), body))
-    # If the first character does not match, all kinds that begin with it are skipped together.
-    grouped = "|".join(
-        f"(?={re.escape(first)})(?:{'|'.join(body for _, body in sorted(bodies))})"
-        for first, bodies in apart.items()
-    )
+    groups = {first: "|".join(body for _, body in sorted(bodies)) for first, bodies in apart.items()}
+    starts = sorted({start for shape in by_group.values() if not shape.inside for start in shape.starts})
     return TokenPatterns(
-        re.compile(grouped, re.ASCII),
-        re.compile(f"[^A-Za-z0-9](?:{grouped})", re.ASCII),
-        re.compile("|".join(inside), re.ASCII),
+        tuple(starts),
+        re.compile(f"[^A-Za-z0-9](?={'|'.join(map(re.escape, starts))})"),
+        MappingProxyType(groups),
+        "|".join(inside),
         tuple(middles),
         re.compile(
             "|".join(
                 sorted({re.escape(start[::-1]) for shape in by_group.values() for start in shape.starts})
             )
         ),
-        tuple(
-            (shape.mark, re.compile(shape.rest, re.ASCII), shape)
-            for shape in read_token_patterns()
-            if shape.mark
-        ),
+        tuple(shape for shape in read_token_patterns() if shape.mark),
         MappingProxyType(by_group),
     )
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.ASCII)

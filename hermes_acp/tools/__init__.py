@@ -1,1 +1,1 @@
-"""The tools a model can call, and the helpers they share."""
+"""The tools that a model can call, and the helpers they share."""

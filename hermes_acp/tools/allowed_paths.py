@@ -1,4 +1,4 @@
-"""Decide which files in a folder a running call may show: denied and secret files are checked one by one."""
+"""Decide which files in a folder a running call may show, leaving out denied and secret ones."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -8,11 +8,11 @@ from anyio.to_thread import run_sync
 from hermes_acp.core.proposals import Progress, Reads
 
 PER_FILE_LIMIT: Final = 200
-"""Checking this many paths takes less than 10 ms."""
+"""Up to this many paths are checked in the event loop, which takes less than 10 ms."""
 
 
 async def allowed_among(paths: Iterable[str], named: str, progress: Progress) -> frozenset[str]:
-    """Return the resolved paths that may be read without asking, plus the path the call itself `named`."""
+    """Return the resolved paths that may be read without asking, and the path that the call itself `named`."""
     ordered = sorted(set(paths))
     if len(ordered) <= PER_FILE_LIMIT:
         return _open_among(ordered, named, progress)

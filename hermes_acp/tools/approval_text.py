@@ -12,12 +12,12 @@ from hermes_acp.core.events import CallProposed
 from hermes_acp.core.visible_text import visible_lines
 
 MAIN_ARGUMENTS: Final = ("command", "code")
-"""Arguments that are themselves the text, shown first and without their names."""
+"""The arguments that are the text itself, which are shown first and without their names."""
 INDENT: Final = "  "
 
 
 def approval_text(call: CallProposed) -> str:
-    """Return the text of what a call will run or use, or "" if its diffs show everything or it has no arguments."""
+    """Return the text that a call will run or use, or "" if its diffs show everything or it has no arguments."""
     given = call.raw_input
     if call.diffs or not isinstance(given, dict):
         return ""
@@ -34,7 +34,7 @@ def _named(name: str, value: object) -> str:
 
 
 def _written(value: object) -> str:
-    """Return a value as a person reads it; lines within a value are indented, so that they cannot pass for another."""
+    """Format a value for people; its lines are indented so that they cannot be mistaken for another value."""
     match value:
         case str():
             return value

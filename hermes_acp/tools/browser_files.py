@@ -1,4 +1,4 @@
-"""Files of the workspace that a page in the browser receives, and files that it offers."""
+"""Upload workspace files to a page in the browser, and download the files that it offers."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ MAX_NAME_CHARACTERS: Final = 200
 
 
 class Upload(Struct, frozen=True):
-    """A file for the element `ref` of a page: its path (links resolved), and the secret in it, if any."""
+    """A file to upload to the element `ref` of a page: its resolved path, and the secret in it, if any."""
 
     ref: str
     path: str
@@ -28,8 +28,9 @@ class Upload(Struct, frozen=True):
 
 
 async def plan_upload(ref: str, named: str, url: str, workspace: Files) -> Upload:
-    """Return an upload, reading only as much of the file as the check for secrets needs. Raises WorkspaceError,
-    BadRequest.
+    """Prepare an upload, reading only as much of the file as the check for secrets needs.
+
+    Raises WorkspaceError or BadRequest.
     """
     path = workspace.locate(named)
     address = read_address(url)
@@ -39,7 +40,7 @@ async def plan_upload(ref: str, named: str, url: str, workspace: Files) -> Uploa
 
 
 async def upload_action(upload: Upload, workspace: Files, progress: Progress) -> BrowserAction:
-    """Return the action of an approved upload, with the file's current content. Raises WorkspaceError."""
+    """Return the browser action for an approved upload, with the file's current content. Raises WorkspaceError."""
     shown = shown_path(upload.path, workspace)
     content = await read_content(workspace, upload.path)
     _refuse_large(len(content), shown)
@@ -51,14 +52,14 @@ async def upload_action(upload: Upload, workspace: Files, progress: Progress) ->
 
 
 async def require_new_file(path: str, workspace: Files) -> None:
-    """Raise WorkspaceError if something already exists at a path: a download replaces nothing."""
+    """Raise WorkspaceError if something already exists at the path, because downloads never replace files."""
     if await workspace.read_range(path, 0, 0) is not None:
         shown = shown_path(path, workspace)
         raise WorkspaceError(f"{shown} exists; nothing was downloaded.", hint="Choose another name.")
 
 
 async def save_download(file: BrowserFile, path: str, workspace: Files) -> str:
-    """Save a downloaded file and return a sentence about it, which contains the page's name for it."""
+    """Save a downloaded file and return a sentence that includes the page's name for it."""
     await require_new_file(path, workspace)
     await workspace.write(path, file.content)
     name = file.name[:MAX_NAME_CHARACTERS]

@@ -1,7 +1,7 @@
 """Detect the code page of text that is not UTF-8 and does not declare one.
 
-A guess counts only if encoding the decoded text again yields exactly the same bytes, so that unchanged
-passages stay unchanged.
+A guess is accepted only if re-encoding the decoded text yields exactly the same bytes, so that unchanged passages are
+preserved.
 """
 
 import re
@@ -38,7 +38,7 @@ def guess_encoding(content: bytes) -> tuple[str, str]:
 
 
 def candidate_encodings(sample: bytes) -> Iterator[str]:
-    """Yield encodings, most likely first; the last one, latin-1, keeps any bytes.
+    """Yield encodings, most likely first; the last one, latin-1, preserves any bytes.
 
     The sample starts SAMPLE_LEAD_BYTES before the first byte that is not ASCII. Each step may take 50 ms.
     """

@@ -1,4 +1,4 @@
-"""Describe the state and the end of a command to the model."""
+"""Describe the state and the outcome of a command to the model."""
 
 import re
 from typing import Final
@@ -24,11 +24,11 @@ _ORDERS: Final = re.compile(
     r"\x1b(?:\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[PX^_][^\x1b]{0,65536}(?:\x1b\\)?"
     r"|\[[0-9;:?<>=!]{0,64}[ -/]{0,4}[@-ln-~]|[()*+][A-Z0-9]|[=>c78DEHMNOZ])"
 )
-"""Terminal control sequences, such as those that set the title or the clipboard; colours are not included."""
+"""Matches terminal control sequences, such as those that set the title or the clipboard, but not colours."""
 
 
 def describe_output(name: str, sight: OutputSnapshot) -> Result:
-    """Return a process's output since the last read, and its state."""
+    """Return a process's output since the last read and its state."""
     output = _ORDERS.sub("", sight.output).rstrip("\n")
     standing = f"[{name} is running]" if sight.end is None else f"[{name} has ended] {_ending(sight.end, 0)}"
     return Result(f"{output or '(no new output)'}\n{standing}")

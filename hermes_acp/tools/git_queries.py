@@ -22,7 +22,7 @@ from hermes_acp.tools.safe_display import shown_path
 
 TIMEOUT_S: Final = 60.0
 MAX_LISTING_BYTES: Final = 16_384
-"""Less than the output limit of any command, so that a listing is never truncated."""
+"""The limit is below the output limit of any command, so that a listing is never truncated."""
 UNKNOWN: Final = "\N{REPLACEMENT CHARACTER}"
 _PLACES: Final = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/run/current-system/sw/bin"
 _VARIABLES: Final = MappingProxyType(
@@ -43,7 +43,7 @@ _PARTS: Final = (
     "HEAD", "config", "config.worktree", "packed-refs", "shallow", "index", "refs", "logs", "logs/HEAD", "objects",
     "objects/info", "objects/info/alternates", "info", "info/attributes", "info/exclude", "info/sparse-checkout",
 )  # fmt: skip
-"""What git reads from a repository line by line, showing whatever it does not understand."""
+"""Files in a repository that git reads line by line, printing any line that it does not understand."""
 
 
 class Repository(Struct, frozen=True):
@@ -68,7 +68,8 @@ async def find_repository(files: Files, folder: str) -> Repository:
         if is_over:
             shown = shown_path(start, files)
             raise WorkspaceError(
-                f"No git repository in the session's folders holds {shown}.", hint="Use it in one."
+                f"{shown} is not in a git repository within the session's folders.",
+                hint="Use the tool in a repository.",
             )
         folder = parent
 
@@ -88,8 +89,8 @@ async def _git_dir(files: Files, top: str, *, is_file: bool) -> str:
         parts = {name: [files.locate(os.path.join(place, name)) for place in own] for name in _PARTS}
     except OutsideRoots as error:
         raise WorkspaceError(
-            f"The repository of {shown_path(top, files)} keeps its data outside the session's folders; git is not run "
-            "on what it points to.",
+            f"The repository of {shown_path(top, files)} keeps its data outside the session's folders, so git is "
+            "not run there.",
             hint="Ask the user to add that folder to the session.",
         ) from error
     for path in (*parts["config"], *parts["config.worktree"]):
@@ -116,7 +117,7 @@ async def run_git(
     if not is_whole or any(UNKNOWN in line or not line.isprintable() for line in lines):
         raise WorkspaceError(
             f"The repository {repository.top} has filters that cannot all be disabled.",
-            hint="Look at the sections `filter` of its configuration.",
+            hint="Look at the `filter` sections of its configuration.",
         )
     names = {line.removeprefix(_FILTER).rpartition(".")[0] for line in lines if line.startswith(_FILTER)}
     command = _command(repository, arguments, _without_filters(names))
@@ -141,7 +142,7 @@ def _without_filters(names: Iterable[str]) -> Mapping[str, str]:
 
 
 def _command(repository: Repository, arguments: Sequence[str], further: Mapping[str, str]) -> Command:
-    """Return the command: the system's git, never one from the workspace, with only our variables."""
+    """Return the command with the system's git, never one from the workspace, and only our variables."""
     settings = (*_SETTINGS, ("core.worktree", repository.top), *further.items())
     variables = {
         **_VARIABLES,

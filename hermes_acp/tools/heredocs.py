@@ -2,7 +2,7 @@
 
 
 def with_heredoc(line: str, text: str) -> str:
-    """Return a command line that feeds `text` to `line`, as to a shell or an interpreter.
+    """Return a command line that feeds `text` to the standard input of `line`.
 
     If `line` has several commands, any of them may read the text.
     """

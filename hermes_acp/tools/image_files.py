@@ -8,7 +8,7 @@ from hermes_acp.core.messages import ImagePart
 from hermes_acp.tools.image_sizes import is_whole, too_large
 
 MAX_IMAGE_BYTES: Final = 3_750_000
-"""Five million characters in base64, the most that any vendor accepts."""
+"""This corresponds to five million characters in base64, the most that any vendor accepts."""
 
 
 def image_type(content: bytes) -> str:
@@ -29,12 +29,12 @@ def to_image(content: bytes, mime_type: str, shown: str) -> ImagePart:
     refuse_large_image(len(content), shown)
     if why := too_large(content):
         raise WorkspaceError(
-            f"{shown} is a picture of {why} can be shown.", hint="Make a smaller copy of it first."
+            f"{shown} is an image of {why} can be shown.", hint="Make a smaller copy of it first."
         )
     if not is_whole(content):
         raise WorkspaceError(
-            f"{shown} starts like a picture, but it is cut off or damaged and cannot be shown.",
-            hint="Inspect its bytes with a command, or have it created again.",
+            f"{shown} starts like an image, but it is truncated or damaged and cannot be shown.",
+            hint="Inspect its bytes with a command, or create it again.",
         )
     return ImagePart(mime_type, base64.b64encode(content).decode("ascii"))
 
@@ -43,15 +43,15 @@ def refuse_large_image(size_bytes: int, shown: str) -> None:
     """Raise WorkspaceError for an image of more bytes than any model accepts."""
     if size_bytes > MAX_IMAGE_BYTES:
         raise WorkspaceError(
-            f"{shown} is a picture of {size_bytes:,} bytes; at most {MAX_IMAGE_BYTES:,} can be shown.",
+            f"{shown} is an image of {size_bytes:,} bytes; at most {MAX_IMAGE_BYTES:,} can be shown.",
             hint="Make a smaller copy of it first.",
         )
 
 
 def image_from_base64(data_base64: str) -> ImagePart | None:
-    """Return the image encoded in base64, or None for content no model accepts.
+    """Return the image in a base64 string, or None for content that no model accepts.
 
-    Once in the history, such content would make every later turn fail too.
+    Once in the history, such content would make every later turn fail as well.
     """
     try:
         content = base64.b64decode(data_base64, validate=True)

@@ -29,7 +29,7 @@ def size_of(content: bytes) -> tuple[int, int]:
 
 
 def is_whole(content: bytes) -> bool:
-    """Return whether an image states its size and, if it is a PNG, is complete; vendors refuse others.
+    """Return whether an image states its size and, if it is a PNG, is complete; vendors reject others.
 
     Once in the history, an incomplete image would make every later turn fail too.
     """

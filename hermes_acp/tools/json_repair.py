@@ -1,7 +1,7 @@
 """Repair arguments that are almost valid JSON.
 
-A repair may change the notation but never the content: no string end is guessed, every string of the text is in
-the result unchanged, everything else is there character by character, and the object's end was seen.
+A repair may change the notation but never the content: the end of a string is never guessed, every string of the text
+is in the result unchanged, everything else is preserved character by character, and the object must be complete.
 """
 
 import json
@@ -24,7 +24,7 @@ _BARE_QUOTE = re.compile(r'(?<!\\)"')
 
 
 def repair_json(text: str) -> dict[str, object] | None:
-    """Return the only object a malformed text can mean, or None if it is ambiguous."""
+    """Return the only object that a malformed text can mean, or None if it is ambiguous."""
     if len(text) > MAX_CHARS:
         return None
     if text.lstrip().startswith('"'):
@@ -143,7 +143,7 @@ def _mend(core: str) -> dict[str, object] | None:
 
 
 def _string_values(plain: object) -> Iterator[str]:
-    """Yield every string value: only names may be unquoted."""
+    """Yield every string value, because only names may be unquoted."""
     if isinstance(plain, str):
         yield plain
     elif isinstance(plain, dict):
@@ -155,7 +155,7 @@ def _string_values(plain: object) -> Iterator[str]:
 
 
 def _content(text: str) -> str:
-    """Return a string without its structural characters; Python constants are read as JSON's."""
+    """Return a text without its structural characters and with Python constants replaced by JSON's."""
     return _STRUCTURE.sub("", text).lower().replace("none", "null")
 
 
@@ -175,7 +175,7 @@ def _strings(text: str) -> Iterator[str]:
 
 
 def _can_be_written(plain: dict[str, object]) -> bool:
-    """Return whether all strings can be encoded: a lone surrogate cannot be recorded."""
+    """Return whether all strings can be encoded, because a lone surrogate cannot be recorded."""
     try:
         msgspec.json.encode(plain)
     except (UnicodeEncodeError, RecursionError):

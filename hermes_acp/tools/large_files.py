@@ -1,7 +1,7 @@
 """Show lines of a large file without holding the whole file in memory.
 
-The file is read in pieces. Lines are numbered, and the digest is computed, while the pieces pass through a worker
-thread. The result equals what `line_views.show_lines` returns for the whole text.
+The file is read in pieces. Lines are numbered and the digest is computed in a worker thread as the pieces arrive. The
+result equals what `line_views.show_lines` returns for the whole text.
 """
 
 import codecs
@@ -25,7 +25,7 @@ LARGE_BYTES: Final = 256 * 1024
 """Below this size, reading a file whole takes less time and little memory."""
 PIECE_BYTES: Final = 1024 * 1024
 REMOTE_PIECE_BYTES: Final = 4 * 1024 * 1024
-"""Each piece of a remote file costs a round trip."""
+"""The piece size for remote files, where each piece costs a round trip."""
 _NON_ASCII: Final = re.compile(rb"[\x80-\xff]")
 
 
@@ -56,7 +56,7 @@ class _Pass:
         self._size_bytes = 0
 
     def feed(self, content: bytes, *, is_last: bool) -> bool:
-        """Append the next chunk of text; return whether more is needed. Raises UnicodeDecodeError."""
+        """Process the next chunk of bytes; return whether more is needed. Raises UnicodeDecodeError."""
         for at in range(0, len(content), PIECE_BYTES) if content else (0,):
             piece = content[at : at + PIECE_BYTES] if len(content) > PIECE_BYTES else content
             if not self._is_counted and self.encoding == "utf-8" and self.collector.skip(piece):
@@ -92,7 +92,7 @@ class _CodePagePass(_Pass):
         encoded = self._encoder.encode(text, final=is_last)
         self._undecoded = expected[len(encoded) :]
         if not expected.startswith(encoded) or (is_last and self._undecoded):
-            raise UnicodeError(f"{self.encoding} does not keep the bytes")
+            raise UnicodeError(f"{self.encoding} does not preserve the bytes")
         return text
 
 
@@ -120,7 +120,7 @@ async def read_part(files: Files, path: str, shown: str, first: int, limit: int)
 
 
 async def _guess(first_high: int, files: Files, path: str, size_bytes: int, wanted: tuple[int, int]) -> _Pass:
-    """Return the pass of the first likely code page that keeps all bytes."""
+    """Return the pass with the first likely code page that preserves all bytes."""
     sample = await files.read_range(path, max(0, first_high - SAMPLE_LEAD_BYTES), SAMPLE_BYTES)
     candidates = candidate_encodings(sample.content if sample else b"")
     while encoding := await run_sync(next, candidates, ""):
@@ -141,7 +141,7 @@ async def _run(work: _Pass, files: Files, path: str, size_bytes: int) -> None:
 
 
 async def _pieces(files: Files, path: str, size_bytes: int) -> AsyncIterator[tuple[bytes, bool]]:
-    """Yield the first `size_bytes` of a file in pieces, each with whether it is the last; a shorter file ends early."""
+    """Yield the first `size_bytes` of a file in pieces, each with a flag for the last; a shorter file ends early."""
     start = 0
     while True:
         most = REMOTE_PIECE_BYTES if files.is_remote else PIECE_BYTES

@@ -11,11 +11,11 @@ from hermes_acp.tools.text_files import TextFile
 MAX_LINE_CHARS: Final = 2000
 MAX_OUTPUT_CHARS: Final = 200_000
 LINE_NUMBER_MARGIN: Final = 16
-"""The most characters a line number takes."""
+"""The maximum number of characters that a line number takes."""
 MAX_HELD_CHARS: Final = 2 * MAX_LINE_CHARS
-"""The most that is held of a long line; a cut near MAX_LINE_CHARS needs the word around it."""
+"""The maximum length held of a long line; truncating near MAX_LINE_CHARS needs the whole word there."""
 MAX_LINES: Final = MAX_OUTPUT_CHARS
-"""More lines than can be shown."""
+"""A number of lines greater than can be shown."""
 
 
 class LineView(Struct):
@@ -79,9 +79,9 @@ class LineCollector:
     def __init__(self, first: int, limit: int) -> None:
         self.view = LineView(first, [])
         self.whole_lines: list[str] = []
-        """The lines that are shown, up to the first one that is too long to be held."""
+        """The lines to show, up to the first one that is too long to be held."""
         self.is_full = False
-        """Whether no more lines are collected; they are still counted."""
+        """Whether further lines are only counted, not collected."""
         self._first = first
         self._limit = limit
         self._breaks = 0
@@ -107,7 +107,7 @@ class LineCollector:
         self._ends_open = not text.endswith("\n")
 
     def skip(self, content: bytes) -> bool:
-        """Skip a piece of UTF-8 that ends before the first line shown; return whether it does."""
+        """Skip a piece of UTF-8 if it ends before the first line to show; return whether it was skipped."""
         breaks = content.count(b"\n")
         if self._breaks + breaks >= self._first - 1:
             return False
@@ -149,7 +149,7 @@ class LineCollector:
 
 
 def position_after(text: str, breaks: int) -> int:
-    """Return the position after a number of line breaks, which the text must have."""
+    """Return the position after the given number of line breaks, which the text must contain."""
     low, high = 0, len(text)
     if not breaks:
         return 0

@@ -1,6 +1,6 @@
 """The tools that list and read external resources, such as those of MCP servers.
 
-They are not in the plugin folder: a turn has them only if there is a server to read from.
+They are not in the plugin folder, because a turn has them only if there is a server to read from.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ def resource_tools(libraries: Mapping[str, ResourceLibrary]) -> dict[str, Tool]:
 
 
 class ListResourcesArguments(BaseModel):
-    """One server, or all of them."""
+    """The server whose resources to list, or all servers."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -36,7 +36,7 @@ class ListResourcesArguments(BaseModel):
 
 
 class ReadResourceArguments(BaseModel):
-    """A server and the address of a resource there."""
+    """A server and the URI of one of its resources."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -92,7 +92,7 @@ class ReadResource:
         return schema_of(self.name, about, ReadResourceArguments)
 
     async def propose(self, arguments: ReadResourceArguments, workspace: Workspace) -> Proposal:
-        """Propose a call; only the server itself promises that it does nothing but read."""
+        """Propose a call, which only reads according to the server itself."""
         del workspace
         library = _find(self._libraries, arguments.server)
 
@@ -110,4 +110,6 @@ def _find(libraries: Mapping[str, ResourceLibrary], name: str) -> ResourceLibrar
     for library in libraries.values():
         if library.name == name:
             return library
-    raise BadRequest(f"There is no server {name[:80]!r}.", hint=f"There are: {', '.join(sorted(libraries))}.")
+    raise BadRequest(
+        f"There is no server {name[:80]!r}.", hint=f"The servers are: {', '.join(sorted(libraries))}."
+    )

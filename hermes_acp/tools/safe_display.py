@@ -5,7 +5,7 @@ from hermes_acp.core.visible_text import escape_invisible
 
 
 def shown_path(path: str, workspace: Files) -> str:
-    """Return a resolved path for display: relative inside the working directory, with nothing hidden."""
+    """Return a resolved path for display, relative if in the working directory, with invisible characters escaped."""
     inside = workspace.cwd.rstrip("/") + "/"
     if path == workspace.cwd:
         return "."

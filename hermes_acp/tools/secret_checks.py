@@ -15,7 +15,7 @@ MAX_LOOKED_INTO: Final = 200
 
 
 class FileInspection(Struct, frozen=True):
-    """The secret in a file, in a few words or empty, and its size, 0 if it cannot be read."""
+    """A short description of the secret in a file (or empty), and the file's size (0 if it cannot be read)."""
 
     secret: str
     size_bytes: int
@@ -24,7 +24,7 @@ class FileInspection(Struct, frozen=True):
 async def secret_in_file(workspace: Files, path: str, named: str = "") -> str:
     """Describe the secret in a file in a few words, or return an empty string if none is found.
 
-    `path` is the file with links followed, `named` the path as requested.
+    `path` is the file with links resolved; `named` is the path as requested.
     """
     return (await inspect_file(workspace, path, named)).secret
 
@@ -45,9 +45,9 @@ async def inspect_file(workspace: Files, path: str, named: str = "") -> FileInsp
 async def without_secret_files(
     workspace: Files, paths: Collection[str], named: str, progress: Progress
 ) -> frozenset[str]:
-    """Return the files whose lines may be shown, plus the file a call `named` itself, which was already checked.
+    """Return the files whose lines may be shown, including the file that the call `named`, which was already checked.
 
-    Files on another machine, and those beyond the first `MAX_LOOKED_INTO`, are not inspected; keys of a known shape are
+    Files on another machine, and those beyond the first `MAX_LOOKED_INTO`, are not inspected; keys in known formats are
     masked in them too.
     """
     if workspace.is_remote:

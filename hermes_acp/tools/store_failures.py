@@ -1,4 +1,4 @@
-"""Convert errors of the agent's own stores into answers for the model."""
+"""Convert errors of the agent's own stores into error results for the model."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from hermes_acp.core.errors import BadRequest, StorageError
 
 @contextmanager
 def store_errors_as_refusals() -> Generator[None]:
-    """Turn storage errors into refusals of the call. Raises BadRequest."""
+    """Convert storage errors inside the block to BadRequest."""
     try:
         yield
     except StorageError as error:

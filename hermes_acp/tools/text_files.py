@@ -1,4 +1,4 @@
-"""Decode text files with their encoding and line endings, and encode them back the same way."""
+"""Decode text files, preserving their encoding and line endings, and encode them the same way."""
 
 import difflib
 import os
@@ -46,7 +46,7 @@ class TextFile(Struct, frozen=True):
         return "\r\n" if 2 * self.text.count("\r\n") > self.text.count("\n") else "\n"
 
     def encode(self, text: str, path: str) -> bytes:
-        """Encode a string like this file. Raises WorkspaceError for characters its encoding lacks."""
+        """Encode a string like this file. Raises WorkspaceError for characters that its encoding lacks."""
         try:
             return self.mark + text.encode(self.encoding)
         except UnicodeEncodeError as error:
@@ -80,12 +80,12 @@ def _decode_code_page(content: bytes, path: str) -> TextFile:
 
 
 def byte_order_mark(content: bytes) -> tuple[bytes, str]:
-    """Return the byte-order mark at the start of a content, if any, and the encoding it declares, or UTF-8."""
+    """Return the byte-order mark at the start of the content, if any, and the encoding that it declares, or UTF-8."""
     return next(((mark, encoding) for mark, encoding in _MARKS if content.startswith(mark)), (b"", "utf-8"))
 
 
 def has_binary_controls(content: bytes) -> bool:
-    """Return whether a content that is not UTF-8 starts like a binary file rather than text in a code page."""
+    """Return whether content that is not UTF-8 starts like a binary file rather than text in a code page."""
     probe = content[:PROBED_BYTES]
     return any(byte < 0x20 and byte not in _TEXT_CONTROLS for byte in probe) or probe.startswith(_KINDS[1][0])
 
@@ -104,7 +104,7 @@ def kind_of_binary(content: bytes) -> str:
 
 
 async def read_content(workspace: Files, path: str, *, to_change: bool = False) -> bytes:
-    """Return the bytes of a file that must exist. Raises WorkspaceError saying what is there instead."""
+    """Return the bytes of a file that must exist. Raises WorkspaceError that says what exists instead."""
     content = await read_if_present(workspace, path, to_change=to_change)
     if content is None:
         raise WorkspaceError(f"There is no file {path}.", hint=await _name_alikes(workspace, path))
@@ -112,7 +112,7 @@ async def read_content(workspace: Files, path: str, *, to_change: bool = False) 
 
 
 async def read_if_present(workspace: Files, path: str, *, to_change: bool = False) -> bytes | None:
-    """Return a file's bytes, or None if it is missing; if `to_change`, the result is certain.
+    """Return a file's bytes, or None if it is missing; with `to_change`, unsaved changes are taken into account.
 
     Raises WorkspaceError; for a folder, the error names the tool that lists it.
     """

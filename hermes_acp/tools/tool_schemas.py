@@ -12,7 +12,7 @@ _DROPPED = frozenset({"title", "additionalProperties", "$defs"})
 
 
 def schema_of(name: str, description: str, model: "type[BaseModel]") -> ToolSchema:
-    """Describe a tool, with references inlined and without titles, docstrings and null alternatives."""
+    """Return a tool's schema, with references inlined and without titles, docstrings and null alternatives."""
     full = model.model_json_schema()
     definitions = cast("Mapping[str, object]", full.get("$defs", {}))
     return ToolSchema(name, description, cast("dict[str, object]", _compact(full, definitions)))

@@ -1,7 +1,7 @@
 """The tools of one session.
 
-A model's mistakes are answered with messages it can act on; only unambiguous faults are fixed here: the spelling
-of a name, and malformed JSON (`repair`).
+A model's mistakes are answered with messages that it can act on. Only unambiguous faults are fixed here: the spelling
+of a name, and malformed JSON (`json_repair`).
 """
 
 import re
@@ -55,11 +55,11 @@ class Toolbox:
         described: Mapping[str, ToolSchema] | None = None,
         deferred: Set[str] = frozenset(),
     ) -> None:
-        """Hold the tools by name, followed by others; the first tool with a given name wins.
+        """Initialise with tools; the first tool with a given name wins.
 
-        The schemas of `deferred` tools are in no request, but they can be called through `call_tool`. A tool whose
-        required tool is missing is left out, as are those that need it. Tools describe themselves here unless they are
-        already `described`; this is most of the cost of a toolbox.
+        The schemas of `deferred` tools are not in requests, but these tools can be called through `call_tool`. A tool
+        whose required tool is missing is left out, as are those that need it. The schemas of tools that are not in
+        `described` are created here, which is most of the cost of a toolbox.
         """
         own = dict(sorted(tools.items()))
         own |= {name: tool for name, tool in sorted((further or {}).items()) if name not in own}
@@ -97,7 +97,7 @@ class Toolbox:
         return tuple(schema.name for schema in self.schemas)
 
     def only(self, names: Iterable[str]) -> "Toolbox":
-        """Return a toolbox with only these tools."""
+        """Return a toolbox with only the named tools."""
         kept = {name: self._tools[name] for name in names}
         return Toolbox(kept, described=self._described, deferred=self._deferred)
 
@@ -161,10 +161,10 @@ class Toolbox:
 
     def _nearest(self, name: str) -> str:
         if not self._tools:
-            return "No tool can be used now."
+            return "No tools can be used now."
         if near := get_close_matches(name, self._tools, n=1):
             return f"Did you mean {near[0]!r}?"
-        there = f"There are: {', '.join(self.offered)}."
+        there = f"The tools are: {', '.join(self.offered)}."
         return f"{there} Others can be found with tool_search." if self._deferred else there
 
     def kind_of(self, call: ToolCall) -> ToolKind:
@@ -193,7 +193,7 @@ def _read(call: ToolCall) -> dict[str, object]:
                 f"The arguments of {call.name} are not valid JSON: they are cut off.",
                 hint="Send the whole call again; in smaller parts if it is long.",
             ) from error
-        why = "half a character is escaped in them" if has_lone_surrogate(call.arguments) else error
+        why = "they contain an escape for half a character" if has_lone_surrogate(call.arguments) else error
         raise BadRequest(
             f"The arguments of {call.name} are not valid JSON ({why}).", hint="Send the call again."
         ) from error
@@ -217,7 +217,7 @@ def _check(tool: Tool, plain: dict[str, object]) -> Any:
 
 
 def _check_unread(tool: Tool, plain: dict[str, object]) -> None:
-    """Check the arguments of a tool whose schema the model may not have read. Raises BadRequest, which shows it."""
+    """Check the arguments of a tool whose schema the model may not have read. Raises BadRequest with the schema."""
     schema = tool.schema()
     mistakes = list(islice(argument_mistakes(schema.parameters, plain), MAX_MISTAKES))
     if mistakes:

@@ -5,7 +5,6 @@ cannot read it differently. Source: RFC 6890 and IANA's special-purpose registri
 (6to4), RFC 5214 (ISATAP).
 """
 
-import re
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from socket import inet_aton
@@ -15,12 +14,13 @@ from urllib.parse import quote, urljoin, urlsplit
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
+from hermes_acp.lazy_pattern import LazyPattern
 
 MAX_URL_CHARACTERS: Final = 4000
-_NAME: Final = re.compile(
+_NAME: Final = LazyPattern(
     r"(?=.{1,253}\Z)[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_](?:[a-z0-9_-]{0,62}))*\Z"
 )
-_NUMBER: Final = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)\Z")
+_NUMBER: Final = LazyPattern(r"(?:0x[0-9a-f]*|[0-9]+)\Z")
 _PLAIN: Final = "/:@!$&'()*+,;=~%-._"
 _NAT64: Final = IPv6Network("64:ff9b::/96")
 _SIX_TO_FOUR: Final = IPv6Network("2002::/16")
@@ -132,12 +132,12 @@ def _read_host(written: str) -> str:
             host = idna.encode(host, uts46=True).decode()
         except idna.IDNAError:
             raise BadRequest(f"{host[:80]!r} is not a host name.", hint="Check its spelling.") from None
-    if _NUMBER.match(host.rpartition(".")[2]):
+    if _NUMBER.compiled.match(host.rpartition(".")[2]):
         try:
             return str(IPv4Address(inet_aton(host)))  # as browsers and resolvers read 0x7f.1 or 2130706433
         except OSError:
             raise BadRequest(f"{host[:80]!r} is not an IPv4 address.", hint="Check it.") from None
-    if not _NAME.match(host):
+    if not _NAME.compiled.match(host):
         raise BadRequest(f"{host[:80]!r} is not a host name.", hint="Use a URL like https://host/path.")
     return host
 

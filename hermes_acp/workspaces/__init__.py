@@ -1,1 +1,1 @@
-"""Workspaces: the folders a session may access and the machine its commands run on."""
+"""Workspaces: the folders that a session may access, and the machine that its commands run on."""

@@ -1,7 +1,7 @@
 """Choose a session's backend, which determines where its commands run and where its files are.
 
-A session is opened on this machine before any settings are read, which costs nothing, and moves to its
-backend before its first turn. If that backend cannot be used, the session runs nowhere else.
+A session is opened on this machine before any settings are read, which is cheap, and moves to its backend before its
+first turn. If that backend cannot be used, the session does not fall back to another one.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,9 +31,9 @@ LOCAL = "local"
 
 
 class OpenedWorkspace(Struct, frozen=True):
-    """How one workspace was opened: its backend, folders and editor.
+    """An opened workspace with its backend, folders and editor.
 
-    If there are `drafts`, writes become drafts. Commands on this machine see `variables`, by default the process's.
+    With `drafts`, writes become drafts. Commands on this machine see `variables`, by default those of the process.
     """
 
     backend: str
@@ -53,7 +53,7 @@ class BackendSelector:
         settings: "Callable[[], Settings | None]",
         confinement: ConfinementInputs,
     ) -> None:
-        """Open nothing; `settings` returns the settings once they are loaded."""
+        """Initialise without opening anything; `settings` returns the settings once they are loaded."""
         self._confinement = confinement
         self._environment = environment
         self._settings = settings
@@ -119,7 +119,7 @@ class BackendSelector:
         return workspace
 
     def _variables(self, opened: OpenedWorkspace) -> Mapping[str, str]:
-        """Return the process's variables and, for remote backends, the keys stored with the settings."""
+        """Return the process's variables and, for remote backends, the keys stored in the settings."""
         if opened.backend == LOCAL:
             return opened.variables or self._environment.variables
         from hermes_acp.config.settings import load_variables
@@ -171,13 +171,13 @@ class BackendSelector:
 
 
 def _remote_name(backend: str) -> str:
-    """Return a backend if its files are remote, or an empty string otherwise."""
+    """Return the backend's name if its files are remote, or an empty string."""
     plugin_folder: PluginFolder[Any] = PluginFolder("hermes_acp.workspaces.backends", "BACKEND")
     return "" if backend == LOCAL or plugin_folder.open(backend).keeps_files_here else backend
 
 
 def _configured_backends(settings: "Settings") -> tuple[str, ...]:
-    """Return the backends a session can use: the selected one first, this machine, and those that were set up."""
+    """Return the backends that a session can use: the selected one first, then this machine, then the others."""
     named = {
         "docker": settings.docker.image,
         "singularity": settings.singularity.image,

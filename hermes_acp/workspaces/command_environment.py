@@ -1,6 +1,6 @@
 """The environment variables that commands see.
 
-Policy relies on these to let commands run without a question.
+The policy relies on them when it lets commands run without asking.
 """
 
 import os
@@ -22,10 +22,10 @@ HIJACK_VARIABLES: Final = frozenset(
     }
 )  # fmt: skip
 IN_EDITOR: Final = "editor"
-"""The mark of a command in an editor's terminal, where its processes are the editor's."""
+"""The mark of a command in an editor's terminal, where the editor owns its processes."""
 FUNCTION_PREFIX: Final = "BASH_FUNC_"
 GIT_SETTING: Final = ("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
-"""Variables that git needs all of, or none: those with keys are replaced, not left out."""
+"""Variables that git needs either all of or none of, so those with keys are replaced, not left out."""
 NON_INTERACTIVE: Final = MappingProxyType(
     {
         "PAGER": "cat",
@@ -39,7 +39,7 @@ NON_INTERACTIVE: Final = MappingProxyType(
 
 
 def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables commands may see: no secrets, nothing that loads code, no pagers or prompts."""
+    """Return the variables that commands may see: no secrets, nothing that loads code, no pagers or prompts."""
     kept = {
         name: value
         for name, value in without_key_settings(environment).items()
@@ -57,9 +57,9 @@ def temporary_folder(environment: Mapping[str, str]) -> str:
 
 
 def terminal_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return overrides for an editor's variables, which are probably ours too; secret ones are set to empty.
+    """Return overrides for an editor's variables, which are probably the same as ours; secret ones are emptied.
 
-    The command gets a mark too: `training/person_check.py` recognises by it that no person started it.
+    The command gets a mark too, by which `training/person_check.py` recognises that no person started it.
     """
     kept = command_environment(environment)
     empty = {name: "" for name in environment if name not in kept and not name.startswith(FUNCTION_PREFIX)}

@@ -1,4 +1,4 @@
-"""Store the start and the end of a command's output in bounded memory."""
+"""Keep the start and the end of a command's output in bounded memory."""
 
 import codecs
 from collections.abc import Callable
@@ -13,7 +13,7 @@ MAX_WORD_CHARS = 4096
 class BoundedOutput:
     """The first and last `kept` bytes of a stream; memory use does not grow with the stream.
 
-    Once something has to be left out, `keep` returns a file for the whole stream, if there is one.
+    Once something has to be left out, `keep` is called for a file that stores the whole stream, or None.
     """
 
     def __init__(self, kept: int = KEPT_BYTES, keep: Callable[[], OutputFile | None] | None = None) -> None:
@@ -26,7 +26,7 @@ class BoundedOutput:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def feed(self, chunk: bytes) -> str:
-        """Decode the next bytes of output; a split character is returned with its second half."""
+        """Decode the next bytes of output; a split character is returned once its second half arrives."""
         self.take(chunk)
         return self._decoder.decode(chunk)
 
@@ -44,7 +44,7 @@ class BoundedOutput:
             del self._tail[: -self._kept]
 
     def _start_keeping(self) -> None:
-        """Write out everything so far, which is still in memory because nothing was left out before."""
+        """Write everything so far to the file; all of it is still in memory, because nothing was left out before."""
         keep, self._keep = self._keep, None
         self._file = keep() if keep else None
         if self._file is not None:
@@ -52,13 +52,13 @@ class BoundedOutput:
             self._file.write(self._tail)
 
     def finish(self) -> str:
-        """Return what the decoder still holds of an incomplete character; nothing may follow."""
+        """Return the decoder's remainder of an incomplete character; no more output may follow."""
         if self._file is not None:
             self._file.close()
         return self._decoder.decode(b"", final=True)
 
     def text(self, file: OutputFile | None = None) -> str:
-        """Return what was kept; a line in the gap says how many bytes were left out and where the full output is.
+        """Return the kept text; a line in the gap says how many bytes were left out and where the full output is.
 
         The full output is in `file` if another file took the stream. The gap is between lines, or at least
         words, because half a secret could not be recognised.
@@ -74,10 +74,9 @@ class BoundedOutput:
 
 
 class WordJoiner:
-    """Joins text read in pieces so that no word is cut in two: a cut word is repeated with its rest.
+    """Joins text that is read in pieces without splitting words: a split word is repeated in full.
 
-    Half a secret could not be recognised. A caller that waits for a prompt still sees the cut word at
-    once.
+    Half a secret could not be recognised. A caller that waits for a prompt still sees the split word at once.
     """
 
     def __init__(self) -> None:

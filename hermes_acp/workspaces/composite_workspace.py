@@ -1,4 +1,4 @@
-"""A workspace composed of independent files and commands."""
+"""A workspace composed of two independent parts: files and commands."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from hermes_acp.core.ports.workspace_ports import Commands, Files, LiveProcess
 
 
 class CompositeWorkspace:
-    """One session's workspace, which delegates to its two parts."""
+    """One session's workspace, which delegates to these two parts."""
 
     def __init__(self, files: Files, commands: Commands) -> None:
         self.cwd = files.cwd
@@ -29,5 +29,5 @@ class CompositeWorkspace:
 
     @property
     def live(self) -> Mapping[str, LiveProcess]:
-        """Return the launched processes that are not forgotten yet, by their short names."""
+        """Return the launched processes that have not been forgotten yet, by their short names."""
         return self._commands.live

@@ -1,4 +1,4 @@
-"""Commands configured by users: hooks, and checks before a merge."""
+"""Run commands that users configure: hooks, and checks before a merge."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +45,7 @@ def surroundings_of(
 
 
 def open_commands(given: CommandSurroundings, cwd: str, roots: Sequence[str]) -> LocalCommands:
-    """Return the object that runs such commands in a folder. Blocks."""
+    """Return an object that runs such commands in a folder. Blocks."""
     bound = given.confinement()
     variables = command_environment(given.variables)
     within = tuple(map(os.path.realpath, roots))

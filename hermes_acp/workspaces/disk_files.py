@@ -66,7 +66,7 @@ def read_snapshot(path: str, roots: Sequence[str]) -> FileSnapshot:
 
 
 def peek_at(path: str, roots: Sequence[str]) -> FileSnapshot | None:
-    """Return a small file that is already in memory, without waiting for the disk, or None for any other file.
+    """Return a small file from the page cache without waiting for the disk, or None for any other file.
 
     Problems with a file are reported by `read_snapshot`, not here.
     """
@@ -78,7 +78,7 @@ def peek_at(path: str, roots: Sequence[str]) -> FileSnapshot | None:
         file = os.open(_name(path), _READ_FLAGS, dir_fd=folder)
         try:
             about = os.fstat(file)
-            # A file of size 0 may be a kernel file that does have content.
+            # A file of size 0 may be a kernel file that has content nevertheless.
             if stat.S_ISREG(about.st_mode) and 0 < about.st_size < PEEK_BYTES:
                 content = bytearray(about.st_size + 1)
                 if os.preadv(file, [content], 0, _NOWAIT_FLAG) == about.st_size:
@@ -210,7 +210,9 @@ def _copy_metadata(draft: int, about: os.stat_result, attributes: Mapping[str, b
         if (now.st_uid, now.st_gid) != (about.st_uid, about.st_gid):
             os.fchown(draft, about.st_uid, about.st_gid)
         os.fchmod(draft, stat.S_IMODE(about.st_mode))
-        for name in present.keys() - attributes.keys():  # attributes that new files inherit from the folder
+        for name in (
+            present.keys() - attributes.keys()
+        ):  # attributes that the new file inherited from its folder
             os.removexattr(draft, name)
         for name, value in attributes.items():
             if present.get(name) != value:
@@ -265,7 +267,7 @@ def _refuse_shared_file(about: os.stat_result, path: str) -> None:
 
 @contextmanager
 def _os_errors_as(doing: str, path: str) -> Generator[None, None, None]:
-    """Turn an OSError into a message about `path`; FileNotFoundError passes through for the caller to handle."""
+    """Convert an OSError to a WorkspaceError about `path`; FileNotFoundError is left to the caller."""
     try:
         yield
     except FileNotFoundError:
@@ -274,7 +276,7 @@ def _os_errors_as(doing: str, path: str) -> Generator[None, None, None]:
         hints = {
             errno.ENOSPC: "The disk is full: free some space first.",
             errno.EACCES: "The user running this agent does not have permission.",
-            errno.ELOOP: "A part of the path is a symbolic link now; resolve the path again.",
+            errno.ELOOP: "A part of the path is now a symbolic link; resolve the path again.",
             errno.ENOTDIR: "A part of the path is a file or a symbolic link, not a folder.",
             errno.ENAMETOOLONG: "Use shorter names.",
             errno.EROFS: "The file system is read-only.",

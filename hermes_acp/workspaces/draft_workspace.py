@@ -1,4 +1,4 @@
-"""A workspace that stores file changes as drafts and shows them to the user before writing anything.
+"""A workspace that collects file changes as drafts, to be shown to the user before anything is written.
 
 Open documents and drafts take precedence over the disk. Commands and searches see only saved content.
 """
@@ -55,7 +55,7 @@ class Drafts:
         return self._drafts.get(path)
 
     def put(self, path: str, before: bytes | None, after: bytes | None) -> None:
-        """Store a change; `before` counts only for the first change, and an unchanged file is not a draft."""
+        """Store a change. Only the first change sets `before`; a file that ends up unchanged is no longer a draft."""
         first = self._drafts.pop(path, None)
         before = first.before if first else before
         if before != after:
@@ -82,7 +82,7 @@ class DraftWorkspace:
         self._underlying = underlying
         self._drafts = drafts
         self._looked_at: dict[str, bytes | None] = {}
-        """The content of each file when last read for editing, on which a draft is based."""
+        """The content of each file when it was last read for editing, on which a draft is based."""
 
     def locate(self, path: str) -> str:
         """Resolve a path. Raises OutsideRoots."""

@@ -1,7 +1,7 @@
-"""A workspace that is open in an editor: the editor's files and terminals first, then the machine's own.
+"""A workspace that is open in an editor. It uses the editor's files and terminals first, then the machine's own.
 
-Unsaved changes win, so reads go to the editor; what the editor cannot hold (binary, huge, not UTF-8) comes
-from the disk. If the editor refuses a write, the write fails; it never bypasses the editor.
+Unsaved changes take precedence, so reads go to the editor; files that the editor cannot open (binary, huge, not UTF-8)
+are read from the disk. If the editor refuses a write, the write fails; it never bypasses the editor.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,9 +39,9 @@ class EditorWorkspace:
         *,
         handles_commands: bool = True,
     ) -> None:
-        """Use `local` through an editor; in its terminals, `variables` override the editor's own.
+        """Initialise with the workspace on disk, `local`. In the editor's terminals, `variables` override its own.
 
-        It `handles_commands` only if its terminals are on the machine where commands should run.
+        `handles_commands` is set only if the editor's terminals are on the machine where commands should run.
         """
         self._takes_commands = handles_commands
         self._variables = variables
@@ -51,7 +51,7 @@ class EditorWorkspace:
         self._editor = editor
         self._local = local
         self._unsaved: dict[str, None] = {}
-        """The files whose text in the editor was not that on disk when they were last read whole."""
+        """The files whose text in the editor differed from the disk when they were last read whole."""
 
     def locate(self, path: str) -> str:
         """Resolve a path on the machine that the editor shares with the agent. Raises OutsideRoots."""
@@ -70,7 +70,7 @@ class EditorWorkspace:
             return await self._local.read(path)
 
     async def _read(self, path: str) -> bytes | None:
-        """Check the disk first, so that the editor is never asked for huge or binary files."""
+        """Read through the editor, after checking the disk so that the editor is not asked for huge or binary files."""
         on_disk = await self._local.read(path)
         if not self._editor.reads_files or (on_disk is not None and not _is_text(on_disk)):
             return on_disk
@@ -91,7 +91,7 @@ class EditorWorkspace:
         return text.encode("utf-8", "replace")
 
     async def write(self, path: str, content: bytes) -> None:
-        """Write through the editor, then verify; if it reports success without writing, write to the disk."""
+        """Write through the editor and verify; if it reports success without writing, write to the disk."""
         if not self._editor.writes_files or not _is_text(content):
             await self._local.write(path, content)
             return
@@ -105,7 +105,7 @@ class EditorWorkspace:
         return await self._local.read_range(path, start, size_bytes)
 
     async def differs_from_disk(self, path: str, first: int, lines: Sequence[str]) -> bool:
-        """Ask the editor for these lines only; changes elsewhere are found when the file is read for an edit."""
+        """Compare only these lines with the editor; changes elsewhere are found when the file is read for an edit."""
         if not self._editor.reads_files or not lines:
             return False
         if path in self._unsaved:

@@ -1,6 +1,6 @@
 """Globs in ignore file syntax, with braces.
 
-`*.py` matches anywhere, `src/**/*.ts` from the base folder, `{a,b}` either alternative.
+`*.py` matches anywhere, `src/**/*.ts` from the base folder on, and `{a,b}` either alternative.
 """
 
 import re
@@ -33,7 +33,7 @@ class Glob:
 
     def covering(self, paths: Iterable[str], skipped: int) -> list[str]:
         """Return the paths that match without their first `skipped` characters, which name the base folder."""
-        # Looking for a fixed part of the name first is ten times as fast as matching every path.
+        # Searching for a fixed part of the name first is ten times as fast as matching every path.
         literal = self._literal
         return [path for path in paths if literal in path and self.covers(path[skipped:])]
 
@@ -43,20 +43,20 @@ class Glob:
 
 
 def _longest_literal(pattern: str) -> str:
-    """Return the longest part of a glob that every matching path contains; empty if the glob is not a simple one."""
+    """Return the longest literal part of a glob, which every match contains; empty if the glob is not simple."""
     if _NOT_SIMPLE.search(pattern):
         return ""
     return max(_WILD.split(pattern), key=len)
 
 
 def expand_braces(pattern: str) -> list[str]:
-    """Return the globs that a glob with braces expands to. Raises BadRequest for more than a hundred."""
+    """Return the globs to which a glob with braces expands. Raises BadRequest for more than a hundred."""
     patterns = [pattern]
     while any(INNERMOST_BRACES.search(each) for each in patterns):
         patterns = [part for each in patterns for part in _split_first(each)]
         if len(patterns) > MAX_ALTERNATIVES:
             raise BadRequest(
-                f"The glob {pattern[:80]!r} expands to too many names.", hint="Use a simpler one."
+                f"The glob {pattern[:80]!r} expands to too many alternatives.", hint="Use a simpler one."
             )
     return patterns
 

@@ -35,9 +35,9 @@ ERRORS_APART = 'exec "$0" -c "$2" 2>&"$1"'
 
 
 class PipedResult(Struct, frozen=True):
-    """How a command with its own input ended: output, errors, and the exit code, or None if it was killed.
+    """The result of a command with its own input: output, errors, and the exit code, or None if it was killed.
 
-    `remarks` report what its sandbox did.
+    `remarks` are reports from its sandbox.
     """
 
     output: str
@@ -59,7 +59,7 @@ class LocalCommands:
         outputs: OutputFolder,
         sandbox: Sandbox,
     ) -> None:
-        """Start nothing until first use."""
+        """Initialise without starting anything."""
         self._roots = tuple(roots)
         self._locate = locate
         self._environment = environment
@@ -69,7 +69,7 @@ class LocalCommands:
         self._sandbox = sandbox
         self._lasting: list[SandboxedCommand] = []
         self._at_work: set[str] = set()
-        """The marks of confined commands that may change files and may still have processes running."""
+        """The marks of confined commands that may change files and whose processes may still be running."""
         self._processes = BackgroundProcesses()
         self._count = 0
 
@@ -85,8 +85,8 @@ class LocalCommands:
     async def run(self, command: Command, progress: Progress) -> CommandResult:
         """Run a command in the user's shell; on timeout or cancellation, all its processes are dead on return.
 
-        If a command ends on its own, its background processes keep running until `close`. An exit by a
-        signal counts as 128 plus the signal's number, as in shells.
+        If a command ends on its own, its background processes keep running until `close`. The exit code after a signal
+        is 128 plus the signal's number, as in shells.
         """
         self._registry.begin()
         mode = CommandMode(opens_git=names_git(command.line))
@@ -115,8 +115,9 @@ class LocalCommands:
         )
 
     async def run_piped(self, command: Command, given: bytes) -> PipedResult:
-        """Run a command with `given` as its standard input, and its errors separate from its output. Both are
-        bounded as by `BoundedOutput`. It ends as with `run`. Raises WorkspaceError if it cannot start.
+        """Run a command with `given` as its standard input, keeping its errors separate from its output.
+
+        Both are bounded by `BoundedOutput`. The command ends as with `run`. Raises WorkspaceError if it cannot start.
         """
         self._registry.begin()
         output, errors = BoundedOutput(), BoundedOutput()
@@ -134,7 +135,7 @@ class LocalCommands:
     async def _see_through(
         self, confined: SandboxedCommand, take: Callable[[bytes], None], given: int = DEVNULL
     ) -> tuple[ProcessExit, str]:
-        """Run a command to its end, then quarantine what it created without permission and report that."""
+        """Run a command until it ends, then quarantine anything that it created without permission and report that."""
         is_lasting = False
         told: list[str] = []
 
@@ -221,7 +222,7 @@ class LocalCommands:
     async def search_sandboxed(
         self, argv: Sequence[str], folder: str, timeout_s: float
     ) -> SearchOutput | None:
-        """Run a search that running commands cannot lead out of the folders; return None if none are running."""
+        """Run a search that running commands cannot redirect out of the folders; return None if none are running."""
         if not self._at_work:
             return None
         shell = ShellCommand(tuple(argv), folder, self._environment(), self._registry.fresh_mark(), timeout_s)
@@ -245,11 +246,13 @@ class LocalCommands:
         return SearchOutput(bytes(content), is_whole, endings[0].exit_code if endings else None)
 
     def _clear(self, confined: SandboxedCommand, *, is_lasting: bool) -> None:
-        """Clean up after a command, or at `close` if part of it is still running in its sandbox."""
+        """Clean up after a command now, or at `close` if part of it is still running in its sandbox."""
         if is_lasting:
             self._lasting.append(confined)
         else:
-            if self._sandbox.found.way == "bubblewrap":  # elsewhere a process may have closed its output
+            if (
+                self._sandbox.found.way == "bubblewrap"
+            ):  # outside a sandbox, a process may have closed its output
                 self._at_work.discard(confined.shell.mark)
             self._sandbox.release(confined)
 

@@ -1,7 +1,6 @@
 """Files on this machine, confined to the session's folders.
 
-A path is resolved once, by `locate`. Later operations follow no link, so they act on the path that was
-checked.
+A path is resolved once, by `locate`. Later operations do not follow links, so they act on the checked path.
 """
 
 import glob
@@ -54,7 +53,7 @@ class LocalFiles:
         self._sandboxed = sandboxed
         self._threads = CapacityLimiter(4)
         self._known: dict[str, disk_files.FileSnapshot] = {}
-        """The identity of each file when last read for editing, by path; only that same file is written."""
+        """The identity of each file when it was last read for editing, by path; only that same file is written."""
 
     def locate(self, path: str) -> str:
         """Resolve a path relative to `cwd`, following links. Raises OutsideRoots."""
@@ -82,7 +81,7 @@ class LocalFiles:
         return known.content
 
     async def _read_snapshot(self, path: str) -> disk_files.FileSnapshot:
-        """Read a file that is already in memory without a thread, which would take longer to wake up."""
+        """Read a file in the page cache without using a thread, which would take longer to wake up."""
         readable = self._readable()
         known = disk_files.peek_at(path, readable)
         return known or await run_sync(disk_files.read_snapshot, path, readable, limiter=self._threads)
@@ -127,10 +126,10 @@ class LocalFiles:
         return await ripgrep.search(place, self._environment(), self.roots, sandboxed=self._sandboxed)
 
     def _searched(self, path: str, excluded: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
-        """Return where to search and what to skip; the path is None if all of it is private."""
+        """Return the path to search and the paths to skip; the former is None if all of it is private."""
         path = self.locate(path)
         if not os.path.exists(path):
-            raise WorkspaceError(f"There is no {path} to search.", hint="Check the path.")
+            raise WorkspaceError(f"{path} does not exist, so it cannot be searched.", hint="Check the path.")
         if not os.path.isdir(path) and not os.path.isfile(path):  # opening a pipe would wait for a writer
             raise WorkspaceError(
                 f"{path} is neither a regular file nor a folder.", hint="Search a file or a folder."

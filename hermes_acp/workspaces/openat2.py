@@ -1,4 +1,4 @@
-"""Open a folder below another with openat2(2), with which the kernel itself ensures that nothing leads out.
+"""Open a folder below another one with openat2(2), so that the kernel itself ensures that nothing leads out.
 
 Source: openat2(2), Linux 5.6; its number is the same on every architecture except Alpha.
 """
@@ -25,7 +25,7 @@ class _How(ctypes.Structure):
 
 
 def open_beneath(folder: int, path: str) -> int | None:
-    """Open a folder by its path relative to an open one, following no link; return None if the kernel cannot.
+    """Open a folder by its path relative to an open one without following links; return None if the kernel cannot.
 
     Raises OSError as open does: ELOOP if the path contains a link, EXDEV if it would lead out.
     """

@@ -13,7 +13,7 @@ MAX_FILES: Final = 32
 
 
 class OutputFile:
-    """One output as it arrived, up to a size limit; a full disk stops the storing, not the command."""
+    """One output as it arrived, up to a size limit; a full disk only stops the recording, not the command."""
 
     def __init__(self, path: str, file: int, largest_bytes: int) -> None:
         self.path = path
@@ -23,7 +23,7 @@ class OutputFile:
         self._room = largest_bytes
 
     def write(self, piece: bytes | bytearray) -> None:
-        """Append as much of a piece as there is room for."""
+        """Append as much of the piece as there is room for."""
         room = self._room - self.size_bytes
         rest = memoryview(piece)[:room]
         self.is_whole = self.is_whole and len(piece) <= room and self._file >= 0
@@ -51,7 +51,7 @@ class OutputFolder:
     """
 
     def __init__(self, temporary: str, on_made: Callable[[str], None] | None = None) -> None:
-        """Create nothing until first use; `temporary` is the parent for temporary folders."""
+        """Initialise without creating anything; `temporary` is the parent of temporary folders."""
         self.path = ""
         self._temporary = temporary
         self._on_made = on_made
@@ -63,7 +63,7 @@ class OutputFolder:
         return (self.path,) if self.path else ()
 
     def fresh(self, name: str) -> OutputFile | None:
-        """Start a file for one output; return None if the disk refuses or everything was removed."""
+        """Start a file for one output; return None on disk errors or if everything was removed."""
         if self._is_gone:
             return None
         path = os.path.join(self._made(), f"{name}.txt") if self._made() else ""
@@ -80,7 +80,7 @@ class OutputFolder:
         return OutputFile(path, file, MAX_BYTES)
 
     def folder(self, name: str) -> str:
-        """Return a private folder with this name next to the outputs. Raises OSError."""
+        """Return a private folder with the given name next to the outputs. Raises OSError."""
         path = os.path.join(self._made(), name)
         os.makedirs(path, mode=stat.S_IRWXU, exist_ok=True)
         return path

@@ -1,4 +1,4 @@
-"""Keep every path, links included, inside the session's folders."""
+"""Keep every path inside the session's folders, even through links."""
 
 import os
 from collections.abc import Generator, Sequence
@@ -16,8 +16,8 @@ _FOLDER_FLAGS: int = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_
 def locate(path: str, cwd: str, roots: Sequence[str]) -> str:
     """Resolve a path as written: relative to `cwd`, following links; its last components may be missing.
 
-    `~` is an ordinary character. Raises OutsideRoots if the result is in none of `roots`, and
-    WorkspaceError if the text is not a valid path.
+    `~` is an ordinary character. Raises OutsideRoots if the result is not in any of `roots`, and WorkspaceError if the
+    text is not a valid path.
     """
     written = plain_path(path)
     if not written or "\0" in written or len(os.fsencode(written)) > MAX_PATH_CHARS:
@@ -55,7 +55,7 @@ def _resolve(path: str, written: str) -> str:
         resolved = os.path.realpath(path)
     except OSError as error:  # a link that was replaced before it was read
         raise WorkspaceError(
-            f"{path} was replaced by something else while it was resolved.", hint="Try again."
+            f"{path} was replaced by something else while it was being resolved.", hint="Try again."
         ) from error
     whole = PurePosixPath(resolved)
     if any(os.path.islink(part) for part in (whole, *whole.parents)):
@@ -72,10 +72,10 @@ def is_within(path: str, root: str) -> bool:
 
 @contextmanager
 def open_parent(path: str, roots: Sequence[str], *, create: bool = False) -> Generator[int, None, None]:
-    """Yield a descriptor of the folder that contains a resolved path, reached without following any link.
+    """Yield a descriptor of the folder that contains a resolved path, reached without following links.
 
-    With `create`, missing folders along the path are created. Raises OSError: ELOOP or ENOTDIR if a link
-    was swapped in, FileNotFoundError for a missing folder. The descriptor closes with the context.
+    With `create`, missing folders along the path are created. The descriptor is closed with the context. Raises
+    OSError: ELOOP or ENOTDIR if a link was swapped in, FileNotFoundError for a missing folder.
     """
     root = max((root for root in roots if is_within(path, root)), key=len, default=None)
     if root is None or is_within(path, "/proc"):
@@ -95,7 +95,7 @@ def open_parent(path: str, roots: Sequence[str], *, create: bool = False) -> Gen
 
 
 def _go_down(folder: int, names: Sequence[str], *, create: bool) -> int:
-    """Open a folder below the given one, which is closed; use single steps if the kernel cannot do it at once."""
+    """Open a folder below the given one, which is closed; go step by step if the kernel cannot do it at once."""
     try:
         inner = open_beneath(folder, "/".join(names))
     except FileNotFoundError:
@@ -113,7 +113,7 @@ def _go_down(folder: int, names: Sequence[str], *, create: bool) -> int:
 
 
 def walk_down(folder: int, names: Sequence[str], *, create: bool) -> int:
-    """Open a folder below the given one, which is closed; take one step per name and follow no link."""
+    """Open a folder below the given one, which is closed, step by step and without following links."""
     for name in names:
         folder = _step_into(folder, name, create=create)
     return folder

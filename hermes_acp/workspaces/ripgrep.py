@@ -1,4 +1,4 @@
-"""Find files, and lines in files, with ripgrep.
+"""Find files and lines in files with ripgrep.
 
 Source: `rg --json` prints one message per line: begin, match, end, summary.
 """
@@ -39,7 +39,7 @@ MAX_TEXT_CHARS = 2000
 MAX_PATTERN: Final = 32_000
 TIMEOUT_S: Final = 20.0
 MAX_DATED: Final = 10_000
-"""The most files whose times are compared: looking at each takes longer than finding it."""
+"""The maximum number of files whose times are compared, because reading a time takes longer than finding the file."""
 _OPTIONS: Final = ("--no-config", "--hidden", "--no-require-git", "--no-messages")
 _WANTED: Final = "wanted"
 _LONG_MATCH: Final = re.compile(rb'\{"type":"match","data":\{"path":(\{[^{}]*\}),"lines":')
@@ -89,11 +89,11 @@ async def search(
     timeout_s: float = TIMEOUT_S,
     sandboxed: SandboxedSearch = search_directly,
 ) -> Sequence[SearchMatch]:
-    """Return at most `query.limit` matching lines with their context, or files, by path and line.
+    """Return at most `query.limit` matching lines with their context, or files, sorted by path and line.
 
-    Ripgrep is killed once it has found that many, on timeout, and on cancellation. For a match in a line
-    of more than MAX_MESSAGE_BYTES, only the position is returned. Raises WorkspaceError for a bad pattern,
-    if ripgrep is missing, or if time runs out before the results can be reported truthfully.
+    Ripgrep is killed once it has found that many, on timeout and on cancellation. For a match in a line
+    of more than MAX_MESSAGE_BYTES, only the position is returned. Raises WorkspaceError for an invalid pattern, if
+    ripgrep is missing, or if it times out and the results could not say so.
     """
     refuse_long_pattern(query)
     folder = query.path if os.path.isdir(query.path) else os.path.dirname(query.path)
@@ -116,7 +116,9 @@ async def search(
             else:
                 end = await process.end()
         if time.cancelled_caught:
-            end = SearchEnd(broken_off=f"its {timeout_s:.0f} s were used up{process.position(folder)}")
+            end = SearchEnd(
+                broken_off=f"its time limit of {timeout_s:.0f} s was reached{process.position(folder)}"
+            )
     return with_end(query, matches, end)
 
 
@@ -165,7 +167,7 @@ def refuse_long_pattern(query: SearchQuery) -> None:
 
 
 def _stopped(query: SearchQuery, matches: Sequence[SearchMatch], why: str) -> SearchMatch:
-    """Report that not everything was searched. Raises WorkspaceError if no line can carry that report."""
+    """Add a note that not everything was searched. Raises WorkspaceError if no line can contain that note."""
     told = f"the search was stopped early, because {why}; there may be more that was not searched"
     if query.shape == "lines" and matches:
         return SearchMatch(query.path, 0, f"[{told}]")
@@ -186,10 +188,9 @@ async def find(
     sandboxed: SandboxedSearch = search_directly,
     max_dated: int = MAX_DATED,
 ) -> FoundFiles:
-    """Return at most `query.limit` files whose names match: the newest or, if there are many, those nearest to the
-    top folder.
+    """Return at most `query.limit` files whose names match: the newest or, if there are many, the least deep.
 
-    Raises WorkspaceError if ripgrep is missing, or if time runs out.
+    Raises WorkspaceError if ripgrep is missing or times out.
     """
     options, wanted = find_options(query)
     argv = [program or find_ripgrep(environment, roots), *options, "--", query.path]
@@ -206,7 +207,7 @@ async def find(
             take(b"\0".join(lines))
         end = found.end(complaint, timeout_s)
     else:
-        end = SearchEnd(broken_off=f"its {timeout_s:.0f} s were used up")
+        end = SearchEnd(broken_off=f"its time limit of {timeout_s:.0f} s was reached")
         async with run_ripgrep(argv, query.path, environment) as process:
             with move_on_after(timeout_s):
                 async for block in process.blocks(b"\0"):
@@ -261,7 +262,7 @@ def _newest(paths: Sequence[str], limit: int) -> list[str]:
 
 
 def _least_deep(paths: Sequence[str], limit: int) -> list[str]:
-    """Return the paths with the fewest folders, and of those the first by name."""
+    """Return the paths with the fewest folders, in alphabetical order among equals."""
     depths = [path.count("/") for path in paths]
     last = heapq.nsmallest(limit, depths)[-1]
     above = sorted(
@@ -292,8 +293,7 @@ def _manner(query: SearchQuery) -> list[str]:
 def _narrowed(glob: str | None, kind: str) -> tuple[list[str], Glob | None]:
     """Return the options that narrow a search, and the filter to apply afterwards.
 
-    A positive glob passed to ripgrep would include ignored files again; a type, which is a glob of names,
-    does not.
+    A positive glob passed to ripgrep would include ignored files again; a type, which is a glob for names, does not.
     """
     options = [f"--type={kind}"] if kind else []
     if not glob:

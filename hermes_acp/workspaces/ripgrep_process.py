@@ -1,4 +1,4 @@
-"""A ripgrep process: what it prints, how it ended, and how far it came.
+"""A ripgrep process: its output, its end, and its progress.
 
 Its memory is limited, because it holds whole lines and all their matches.
 """
@@ -29,9 +29,9 @@ _UNREADABLE_CODE: Final = 2
 
 
 class SearchEnd(Struct, frozen=True):
-    """How ripgrep ended on its own: its error message, and why not all was searched (empty if all was).
+    """How ripgrep ended on its own: its error message, and why not everything was searched (or empty).
 
-    `has_unreadable`: it said nothing, but could not read some files.
+    `has_unreadable` says that it could not read some files, without an error message.
     """
 
     complaint: str = ""
@@ -47,7 +47,7 @@ class RipgrepProcess:
         self._output = output
 
     async def messages(self, end: bytes) -> AsyncIterator[bytes]:
-        """Yield each message; for an overlong one, yield its start and end joined without the middle."""
+        """Yield each message; of an overlong one, yield only its start and end, joined."""
         held = bytearray()
         head = b""
         while True:
@@ -80,7 +80,7 @@ class RipgrepProcess:
                 yield whole
 
     async def end(self) -> SearchEnd:
-        """Return how it ended, once all messages were read."""
+        """Return how ripgrep ended, once all messages have been read."""
         complaint = await self._complaint()
         return read_end(await self._process.wait(), complaint)
 
@@ -93,7 +93,7 @@ class RipgrepProcess:
             return ""
 
     def position(self, folder: str) -> str:
-        """Return which files below a folder it is reading and how far it came in them, if the system can tell."""
+        """Return a note on which files below a folder are being read and how far, if the system reports that."""
         found: list[str] = []
         process = Path("/proc", str(self._process.pid))
         with suppress(OSError):
@@ -107,7 +107,7 @@ class RipgrepProcess:
         return f" while reading {', '.join(sorted(found)[:MAX_NAMED_FILES])}" if found else ""
 
     async def kill(self) -> None:
-        """Kill and await. `Process.kill` would poll first, and so take the exit code from the task that awaits it."""
+        """Kill and await the process. `Process.kill` would poll first and take the exit code from its awaiting task."""
         if self._process.returncode is None:
             with suppress(ProcessLookupError):
                 os.kill(self._process.pid, signal.SIGKILL)
@@ -134,7 +134,7 @@ async def run_ripgrep(
     """Run ripgrep for the duration of the block, after which it has ended."""
     process = await open_process(argv, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, cwd=folder, env=environment)
     if process.stdout is None:
-        raise InternalError("A process started with pipes has none.")
+        raise InternalError("The process was started without pipes.")
     _limit_memory(process.pid)
     async with process:
         running = RipgrepProcess(process, process.stdout)

@@ -1,4 +1,4 @@
-"""Set up command confinement from the settings and from what the policy and web packages provide."""
+"""Set up the confinement of commands from the settings and the functions of the policy and web packages."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class ConfinementInputs(Struct, frozen=True):
-    """What sandboxes need from other packages; each function is called when the first command has to be confined.
+    """The inputs to sandboxes from other packages; each function is called when the first command has to be confined.
 
-    `guarded` returns the names that nothing in a sandbox may change or see, `is_public` whether an address
-    is outside all private networks, `denied_paths` the paths that rules deny to tools.
+    `guarded` returns the names that no command in a sandbox may change or see, `is_public` whether an address is
+    outside all private networks, and `denied_paths` the paths that rules deny to tools.
     """
 
     guarded: "Callable[[], GuardedNames]"
@@ -28,7 +28,7 @@ class ConfinementInputs(Struct, frozen=True):
 
 
 COMMAND_TOOLS: Final = ("terminal", "execute_code")
-"""The tools that run commands; commands cannot see what a rule denies to any of these tools."""
+"""The tools that run commands. Commands cannot see paths that a rule denies to any of these tools."""
 
 
 def sandbox_setup(settings: "Callable[[], Settings | None]", inputs: ConfinementInputs) -> "SandboxSetup":
@@ -45,14 +45,14 @@ def sandbox_setup(settings: "Callable[[], Settings | None]", inputs: Confinement
 
 
 def container_restrictions(inputs: ConfinementInputs, place: str) -> "MountRestrictions":
-    """Return what a container denies to unapproved commands, for a session in a folder."""
+    """Return the restrictions on unapproved commands in containers, for a session in a folder."""
     from hermes_acp.workspaces.containers.mounted_commands import MountRestrictions
 
     return MountRestrictions(inputs.guarded(), lambda: inputs.denied_paths(place, COMMAND_TOOLS))
 
 
 def remote_denied_paths(inputs: ConfinementInputs, place: str) -> Callable[[str], tuple[DeniedPath, ...]]:
-    """Return a lookup of the paths that rules deny to commands in a remote folder, for a session of a local place."""
+    """Return a function that looks up the paths that rules deny to a session's commands in a remote folder."""
 
     def denied_paths(folder: str) -> tuple[DeniedPath, ...]:
         return inputs.denied_paths(place, COMMAND_TOOLS, folder)
@@ -83,7 +83,7 @@ def sandbox_bounds(settings: "Settings | None", guarded: "GuardedNames") -> "San
 
 
 def sandbox_remark(settings: "Settings", variables: Mapping[str, str]) -> str:
-    """Say which commands are not confined as they should be; return an empty string if all is well.
+    """Return a remark on which commands are not confined as they should be, or an empty string.
 
     Blocks for a few milliseconds if a sandbox is wanted.
     """
@@ -108,7 +108,7 @@ def sandbox_here(settings: "Settings | None", variables: Mapping[str, str], *roo
 
 
 def sandbox_notice(found: "DetectedSandbox") -> str:
-    """Return what to tell the user about the sandbox, or an empty string if all is well."""
+    """Return a notice for the user about the sandbox, or an empty string if all is well."""
     from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import HOW_TO_FIX
 
     return "" if found.way == "bubblewrap" else f"{found.remark} {HOW_TO_FIX[found.way]}"

@@ -1,4 +1,4 @@
-"""Searches that run in a sandbox, because running commands could redirect them."""
+"""Run searches in a sandbox, because running commands could redirect them."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
@@ -11,7 +11,7 @@ MAX_OUTPUT_BYTES: Final = 1 << 26
 
 
 class SearchOutput(Struct, frozen=True):
-    """The output of ripgrep, including error messages; unless it `is_whole`, the end is missing.
+    """The output of ripgrep, including error messages; unless `is_whole` is set, the end is missing.
 
     `exit_code` is None if ripgrep was killed.
     """
@@ -25,18 +25,18 @@ class SearchOutput(Struct, frozen=True):
         if len(self.content) > MAX_OUTPUT_BYTES:
             return SearchEnd(broken_off=f"it found more than {MAX_OUTPUT_BYTES >> 20} MB")
         if not self.is_whole:
-            return SearchEnd(broken_off=f"its {timeout_s:.0f} s were used up")
+            return SearchEnd(broken_off=f"its time limit of {timeout_s:.0f} s was reached")
         if self.exit_code is None:
             return SearchEnd(broken_off="ripgrep was killed")
         return read_end(self.exit_code, complaint)
 
 
 SandboxedSearch = Callable[[Sequence[str], str, float], Awaitable[SearchOutput | None]]
-"""Runs ripgrep sandboxed in a folder with a timeout in seconds, or returns None if no sandbox is needed."""
+"""A function that runs ripgrep sandboxed in a folder with a timeout in seconds, or returns None if unneeded."""
 
 
 async def search_directly(argv: Sequence[str], folder: str, timeout_s: float) -> SearchOutput | None:
-    """Return None, because nothing could redirect the search."""
+    """Return None, because there is nothing that could redirect the search."""
     del argv, folder, timeout_s
     return None
 

@@ -1,4 +1,4 @@
-"""The folders of a session, checked and resolved on this machine."""
+"""Check and resolve the folders of a session on this machine."""
 
 import os
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The injection scanner: scan a context file before the model reads it, and cut out attacks.
+"""The injection scanner, which scans a context file before the model reads it and cuts out attacks.
 
 It is a filter, not a security boundary: every effect still needs permission. Every pass is linear.
 Source: OWASP LLM01:2025 (prompt injection); Trojan Source (CVE-2021-42574).
@@ -41,7 +41,7 @@ class Passage(Struct, frozen=True):
 
 
 def examine(text: str, source: Source, deadline: Deadline) -> ScanReport:
-    """Check a text by rules and classifier, and cut out attacks. Raises ScanTimeoutError past the deadline."""
+    """Check a text with rules and classifier and cut out attacks. Raises ScanTimeoutError after the deadline."""
     return TextScan(text, source, deadline).report()
 
 
@@ -84,7 +84,7 @@ class TextScan:
     def _find(
         self, rule_id: str, line: int, excerpt: str, severity: Severity | None = None, detail: str = ""
     ) -> None:
-        """Keep one finding per line and rule, the most severe."""
+        """Record a finding, keeping only the most severe one per line and rule."""
         rule = self.rules[rule_id]
         why = f"{rule.why.removesuffix('.')} {detail}." if detail else rule.why
         found = Finding(rule_id, severity or rule.severity, line, excerpt, why, rule.category)
@@ -155,7 +155,7 @@ class TextScan:
             self._note(Hit("styled-letters", 0, 0, "block"), spelt[0].start(), spelt[-1].end())
 
     def _check_encoded(self, variant: "Variant") -> None:
-        """Block an encoded order; warn about encoded prose, which honest files have no reason to contain."""
+        """Block encoded orders; warn about encoded prose, which benign files have no reason to contain."""
         verdict = classify_decoded(variant.text, 1, is_encoded=variant.how != "escapes")
         detail = f"({variant.how})"
         if verdict == "block":
@@ -177,7 +177,7 @@ class TextScan:
 
 
 def _reveal(text: str) -> "tuple[str, tuple[HiddenCharacterFinding, ...]]":
-    """Remove hidden characters; plain ASCII text has none."""
+    """Remove hidden characters, which plain ASCII text does not contain."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text, ()
     from injection_scanner.obfuscation.hidden_characters import reveal

@@ -9,7 +9,7 @@ from injection_scanner.scan_failures import NOT_SCANNED, Deadline
 
 Severity = Literal["info", "warn", "block"]
 Source = Literal["text", "output"]
-"""The audience of a text: a reader or, for command output, nobody in particular."""
+"""The audience of a text: a reader or, for command output, no one in particular."""
 
 Verdict = Literal["allow", "warn", "block"]
 
@@ -39,14 +39,14 @@ class ScanReport(Struct, frozen=True):
 
     @property
     def failure(self) -> str:
-        """Why the text was not scanned, or an empty string if it was."""
+        """The reason why the text was not scanned, or an empty string if it was."""
         return next((finding.why for finding in self.findings if finding.rule == NOT_SCANNED), "")
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """The attack categories of the warnings and blocks."""
+        """The attack categories of all warnings and blocks."""
         return tuple(sorted({finding.category for finding in self.findings if finding.severity != "info"}))
 
 
 ScanEngine = Callable[[str, Source, Deadline], ScanReport]
-"""Scans a text for its kind of reader, and gives up once its time is up."""
+"""A function that scans a text for its kind of reader, and gives up at the deadline."""

@@ -35,30 +35,30 @@ from injection_scanner.text.word_marks import RULE
 MAX_DEPTH = 2
 MIN_UNSPACED_CHARS = 16
 MIN_LETTERS_PER_WORD = 2.25
-"""The minimum average length of a word with its trailing blank in real text."""
+"""The minimum average length, in real text, of a word with its trailing blank."""
 
 RARE = 16
-"""One blank per this many letters is too few for words."""
+"""The average number of letters per blank above which there are too few blanks for words."""
 
 UNSPACED = re.compile(r"[A-Za-z\s.,:;!?'-]+")
 
 MAX_BLOCK_CHARS, WHOLE = 3000, 6000
 MIN_SQUEEZED_CHARS = 12
 MIN_REPEATED = 3
-"""This many different passages that come close to an attack count as one."""
+"""The number of different near-attack passages that together count as an attack."""
 
 NOTHING: WeighedPassage = (0, 0)
 DOUBTFUL, CERTAIN = "speaks-like-an-order", "speaks-like-an-attack"
 A_FEW = 1000
 NUMBERING = re.compile(r"\b\d{1,2}(?: ?/ ?\d{1,2}|[.):])")
 MAX_HIDDEN_REGIONS = 8
-"""Up to this many hidden regions may form one split order."""
+"""The maximum number of hidden regions that may form one split order."""
 
 ADJUSTED = 1.0
-"""How much lower the threshold is for hidden markup that names a deed, in log odds."""
+"""The reduction of the threshold for hidden markup that names a deed, in log odds."""
 
 ENCODED = 0.3
-"""How much lower the threshold is for prose that was encoded, in log odds."""
+"""The reduction of the threshold for prose that was encoded, in log odds."""
 
 FOREIGN_LETTER = re.compile(r"[^\x00-\x7f\W\d_]|[\u0300-\u0fff]")
 SMALL_WORDS = (
@@ -69,7 +69,7 @@ ENGLISH = frozenset(SMALL_WORDS.split())
 
 @cache
 def load_classifier() -> Classifier:
-    """Read the weights once, and set up the marks of words."""
+    """Return the classifier; on the first call, read the weights and set up the marks of words."""
     from injection_scanner.rules.language_tables import pair_bits_of
     from injection_scanner.rules.lexicon import marks_of
 
@@ -78,7 +78,7 @@ def load_classifier() -> Classifier:
 
 @cache
 def load_words() -> frozenset[str]:
-    """Return the words the classifier knows."""
+    """Return the words that the classifier knows."""
     from injection_scanner.obfuscation.deobfuscation import COMMON
 
     weights = load_classifier().weights
@@ -90,7 +90,7 @@ def load_words() -> frozenset[str]:
 
 
 def makes_sense(disguise: Obfuscation) -> bool:
-    """Return whether deobfuscated text is worth classifying: random letters match every kind of obfuscation."""
+    """Return whether deobfuscated text is worth classifying, because random letters match every kind of obfuscation."""
     from injection_scanner.rules.lexicon import is_word
 
     return disguise.makes_words(
@@ -99,7 +99,7 @@ def makes_sense(disguise: Obfuscation) -> bool:
 
 
 class TextDetector:
-    """Run all word-based checks on one folded text; `original` is the unfolded text."""
+    """Runs all word-based checks on one folded text; `original` is the unfolded text."""
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class TextDetector:
             self._deadline.check()
 
     def _check_run(self, weighed: list[WeighedPassage]) -> Iterator[Hit]:
-        """Classify consecutive passages as one: each may score low, but together they may score high."""
+        """Classify consecutive passages as one, because passages that each score low may score high together."""
         run = self.classifier.best_run(weighed)
         if run.score < self.bars.long_warn_at:
             return
@@ -186,7 +186,7 @@ class TextDetector:
             yield from self._check_together(regions)
 
     def _check_together(self, regions: list[tuple[int, int]]) -> Iterator[Hit]:
-        """Classify the joined text of hidden regions, since an order may be split among several."""
+        """Classify the joined text of hidden regions, because an order may be split among several."""
         whole = NUMBERING.sub(" ", " ".join(self.text[start:end] for start, end in regions))
         if len(whole) <= A_FEW and classify_decoded(whole, self.depth + 1, is_certain=False) == "block":
             yield from (Hit("hidden-order", start, end, "block") for start, end in regions)
@@ -243,7 +243,7 @@ class TextDetector:
     def _check_obfuscated(
         self, passage: str, tokens: list[str], marks: list[str], start: int
     ) -> Iterator[Hit]:
-        """Classify a passage after undoing the obfuscations its words show."""
+        """Classify a passage after undoing the obfuscations that its words indicate."""
         if not looks_obfuscated(passage, tokens, marks):
             return
         from injection_scanner.obfuscation.deobfuscation import deobfuscate
@@ -262,9 +262,10 @@ class TextDetector:
     def _explained(
         self, reading: PassageScore, start: int, end: int, loudness: Severity, others: list[Hit]
     ) -> Hit:
-        """Name the words that weigh most, and weigh the context.
+        """Return the hit with the words that weigh most, its severity adjusted for the context.
 
-        If rules matched the passage and each was lowered because it warns or quotes, this hit is lowered too.
+        If rules matched the passage and the severity of each was lowered because it warns or quotes, this hit's is
+        lowered too.
         """
         rule_id = CERTAIN if loudness == "block" else DOUBTFUL
         rules = load_scan_rules().rules
@@ -338,7 +339,7 @@ def milder_severity(one: Severity, two: Severity) -> Severity:
 
 
 def blocks_of(text: str) -> Iterator[str]:
-    """Split a text into blocks at blank lines, none longer than `MAX_BLOCK_CHARS`; joined, they are the text."""
+    """Split a text into blocks at blank lines, none longer than `MAX_BLOCK_CHARS`; joined, they give the text again."""
     start = 0
     while start < len(text):
         end = text.find("\n\n", start, start + MAX_BLOCK_CHARS)
@@ -352,7 +353,7 @@ def classify_decoded(
 ) -> Severity | None:
     """Classify a text that was hidden by an encoding or obfuscation.
 
-    If it certainly was, the threshold is lower, since honest text is not hidden and prose is hardly ever encoded.
+    If it certainly was, the threshold is lower, because benign text is not hidden and prose is hardly ever encoded.
     """
     if len(plain) < 8:
         return None

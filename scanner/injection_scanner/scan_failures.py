@@ -1,22 +1,22 @@
-"""Name failed scans, and limit scan time with a deadline checked cooperatively between passages."""
+"""The representation of failed scans, and a deadline that is checked cooperatively between passages."""
 
 import time
 from collections.abc import Callable
 from typing import Final
 
 NOT_SCANNED: Final = "not-scanned"
-"""The rule and category of the only finding of a text on which the scanner failed."""
+"""The rule and category of the only finding in a text on which the scanner failed."""
 
 BASE_TIMEOUT_S: Final = 10.0
 S_PER_MB: Final = 8.0
 
 
 class ScanTimeoutError(Exception):
-    """A scan took longer than its deadline allows."""
+    """The scan took longer than its deadline allows."""
 
 
 class Deadline:
-    """A time after which `check` raises ScanTimeoutError. Safe to share between threads."""
+    """A point in time after which `check` raises ScanTimeoutError. Can be shared between threads."""
 
     def __init__(self, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now

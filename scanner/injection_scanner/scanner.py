@@ -1,11 +1,11 @@
-"""Scan a text; the engine is loaded for the first text."""
+"""Scan a text; the engine is loaded on the first call."""
 
 from injection_scanner.findings import Finding, ScanEngine, ScanReport, Source
 from injection_scanner.scan_failures import NOT_SCANNED, ScanTimeoutError, deadline_for
 
 
 def scan(text: str, source: Source = "text", engine: ScanEngine | None = None) -> ScanReport:
-    """Check a whole text and clean it, in time linear in its length; never raise.
+    """Check and clean a whole text, in time linear in its length. Never raises.
 
     `engine` defaults to the built-in one. If it fails or takes too long, the cleaned text is empty and the
     only finding is `NOT_SCANNED`.

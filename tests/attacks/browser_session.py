@@ -10,6 +10,7 @@ from typing import Final
 
 from hermes_acp.core.ports.web_ports import BrowserAction, BrowserSnapshot
 from hermes_acp.web.browser.browser_pool import BrowserPool
+from hermes_acp.web.browser.browser_timeouts import BrowserTimeouts
 from tests.chromium import chromium
 from tests.contract.web_server import WebServer, web_server
 
@@ -53,9 +54,11 @@ class Session:
 
 
 @asynccontextmanager
-async def browsing(*private: str) -> AsyncGenerator[tuple[WebServer, Session]]:
+async def browsing(
+    *private: str, timeouts: BrowserTimeouts | None = None
+) -> AsyncGenerator[tuple[WebServer, Session]]:
     """Run a browser in which some hosts are private and permanently allowed."""
-    browsers = BrowserPool(PROGRAM, frozenset(private), dict(os.environ))
+    browsers = BrowserPool(PROGRAM, frozenset(private), dict(os.environ), timeouts)
     async with web_server() as server:
         session = Session(browsers)
         try:

@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from hermes_acp.core.ports.web_ports import BrowserAction, BrowserSnapshot
+from hermes_acp.web.browser.browser_timeouts import BrowserTimeouts
 from tests.attacks.browser_session import IS_THERE, Session, browsing
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -182,7 +183,7 @@ async def test_a_page_that_asks_for_a_file_gets_none() -> None:
 
 
 async def test_a_download_from_another_host_needs_approval_first() -> None:
-    async with browsing("127.0.0.1") as (server, session):
+    async with browsing("127.0.0.1", timeouts=BrowserTimeouts(offer_ms=2_000)) as (server, session):
         server.serve("/file", "bytes", "content-disposition: attachment; filename=x")
         server.serve("/", f"<a href='{server.url('/file')}'>get</a>")
         view = await session.go(server.url("/", "localhost"))

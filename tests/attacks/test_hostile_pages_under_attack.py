@@ -13,12 +13,14 @@ from anyio.abc import SocketAttribute
 
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.ports.web_ports import BrowserAction
+from hermes_acp.web.browser.browser_timeouts import BrowserTimeouts
 from tests.attacks.browser_session import IS_THERE, Session, browsing
 from tests.contract.web_server import PAUSE, WebServer
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 UNENDING = b"HTTP/1.1 200 OK\r\ncontent-type: "
 PLAIN = "<p>plain words</p>"
+HASTY = BrowserTimeouts(load_ms=1_000, action_ms=1_000, settle_ms=500, shutdown_grace_s=1)
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +60,7 @@ async def test_a_page_that_resists_being_left_is_left() -> None:
     ids=lambda page: page[:40],
 )
 async def test_a_page_that_exhausts_its_memory_blocks_nothing(page: str) -> None:
-    async with browsing() as (server, session):
+    async with browsing(timeouts=HASTY) as (server, session):
         server.serve("/", page)
         with anyio.fail_after(300):
             with suppress(WorkspaceError):  # On a slow machine, the browser times out, which is fine too.
@@ -68,7 +70,7 @@ async def test_a_page_that_exhausts_its_memory_blocks_nothing(page: str) -> None
 
 
 async def test_an_endless_page_shows_what_has_arrived() -> None:
-    async with browsing() as (server, session):
+    async with browsing(timeouts=HASTY) as (server, session):
         server.answers["/"] = UNENDING + b"text/html\r\n\r\n<p>first words</p>" + b" " * 4096 + PAUSE
         server.answers["/events"] = UNENDING + b"text/event-stream\r\n\r\ndata: x\n\n" + PAUSE
         view = await session.go(server.url("/", "localhost"))

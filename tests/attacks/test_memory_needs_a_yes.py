@@ -148,7 +148,7 @@ async def test_a_note_from_a_reflection_waits_for_the_users_approval(scene: Scen
         (waiting,) = PendingNotes(scene.home).all()
         scene.provider.plays(step("Yes?"))
         await editor.prompt(session, "Go on")
-        assert "1 note waits for your approval" in ShownSession(editor, session).thoughts
+        assert "1 note is waiting for your approval" in ShownSession(editor, session).thoughts
         await editor.prompt(session, "/memory")
         assert POISON in ShownSession(editor, session).text, "it is shown completely"
         await editor.prompt(session, f"/memory approve {waiting.id}")
@@ -166,7 +166,7 @@ async def test_a_pending_note_survives_the_process_is_in_no_prompt_and_can_be_re
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         await editor.prompt(session, "Hello")
-        assert "1 note waits for your approval" in ShownSession(editor, session).thoughts
+        assert "1 note is waiting for your approval" in ShownSession(editor, session).thoughts
         await editor.prompt(session, "/memory approve none")
         assert "No pending note has the ID 'none'." in ShownSession(editor, session).text
         await editor.prompt(session, "/memory reject all")

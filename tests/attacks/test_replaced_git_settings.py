@@ -80,7 +80,7 @@ async def test_no_process_of_a_command_that_names_git_outlives_it(box: Sandboxed
     assert end.exit_code == 0
     assert not end.left_running
     assert "done" in end.output
-    assert "Ended the background processes of this command" in end.output
+    assert "The background processes of this command were ended" in end.output
     again = await box.run("git --version; (exit 3)")
     assert again.exit_code == 3
     assert "background processes" not in again.output

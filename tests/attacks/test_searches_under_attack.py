@@ -11,7 +11,7 @@ from hermes_acp.core.ports.workspace_ports import Command, FileQuery, SearchQuer
 from tests.attacks.sandboxes import WAYS, Sandboxed, sandboxed
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-SEARCHES = 60
+SEARCHES = 20
 EXCHANGE = """
 import ctypes
 exchange = ctypes.CDLL(None).renameat2

@@ -160,7 +160,7 @@ def test_a_checkup_reports_lost_and_unfinished_checkpoints(workshop: Workshop) -
     workshop.store.begin("cp_9", "turn", workshop.occasion(), 2000.0, [])
     assert findings() == [
         ("note", f"1 of 3 checkpoints have lost their content ({first})."),
-        ("note", "1 checkpoints belong to turns that did not end."),
+        ("note", "1 checkpoints belong to unfinished turns."),
     ]
 
 

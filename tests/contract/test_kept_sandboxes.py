@@ -147,7 +147,7 @@ async def test_a_missing_sandbox_is_reported_and_replaced(rented: Rented) -> Non
     await first.close()
     rented.end_all()
     again = rented.host()
-    with pytest.raises(WorkspaceError, match="is gone, with the files in it"):
+    with pytest.raises(WorkspaceError, match="no longer exists, so its files are lost"):
         await again.call("true")
     assert rented.kept.all() == []
     assert (await again.call("exit 9")).code == 9

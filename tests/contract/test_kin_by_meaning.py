@@ -70,7 +70,7 @@ async def test_without_a_working_model_letters_are_compared(tmp_path: Path) -> N
                 )
             shown = await printed(scene, "skills")
             assert "tidy-table and tidy-tables are very similar (" in shown
-            assert ("The search by meaning is not available" in shown) == (place is not None)
+            assert ("Semantic search is not available" in shown) == (place is not None)
             found = await printed(scene, "skills search --by-meaning tables")
             assert "tidy-table (" in found
             assert (SEMANTIC_UNAVAILABLE in found) == (place is None)

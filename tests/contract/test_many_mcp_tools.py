@@ -248,5 +248,5 @@ async def test_removed_tools_are_reported_once(scene: Scene) -> None:
         await editor.prompt(session, "three")
     last = scene.provider.requests[-1]
     assert not {"tool_search", "call_tool"} & set(names_in(last))
-    assert notes_in(last).count("[Tools of MCP servers. None is left") == 1
+    assert notes_in(last).count("[Tools of MCP servers. None are left") == 1
     assert "There is no tool" in outcome_of(last, "call_tool")

@@ -26,7 +26,7 @@ from tests.conversations.scripted_provider import call, step
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 THEMES = (("release", "publish", "pypi"), ("docker", "container", "disk"))
 FITS_WELL = "This skill may fit: cut-release."
-UNAIDED = "The search by meaning is not available"
+UNAIDED = "Semantic search is not available"
 SKILL = "---\nname: cut-release\ndescription: Publish a version to PyPI.\n---\nTag, build, upload.\n"
 
 

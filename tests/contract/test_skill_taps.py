@@ -139,7 +139,7 @@ def test_an_update_shows_the_versions_and_what_changed_in_each_file(
     assert "    +Run `curl https://x.example/i.sh`." in lines
     assert "    +\\x070" in lines
     assert "    +76" not in lines
-    assert next(line for line in lines if "lines; read them in quarantine" in line)
+    assert next(line for line in lines if "lines; read them in the quarantine folder" in line)
     assert f"    +{'x' * 499} … +101 characters" in lines
     assert lines[lines.index("  + b.bin") + 1] == "    (not text, or too long to compare)"
     assert "Updating a skill needs your approval" in said.err
@@ -251,7 +251,7 @@ def test_a_tap_is_added_only_with_a_signature_and_the_users_agreement(
     assert market.publish("Run the checks.") == 0
     market.be("reader")
     assert run_command(["skills", "taps", "add", market.url]) != 0
-    assert "nobody can be asked here" in capsys.readouterr().err
+    assert "there is no terminal to ask in" in capsys.readouterr().err
     assert run_command(["skills", "taps", "add", "--", "-u;x"]) != 0
     assert not TapStore(home).taps()
 

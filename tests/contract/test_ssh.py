@@ -109,7 +109,7 @@ async def test_a_broken_connection_is_reported_and_the_next_command_gets_a_new_o
         async with anyio.create_task_group() as tasks:
 
             async def break_off() -> None:
-                with pytest.raises(WorkspaceError, match="broke"):
+                with pytest.raises(WorkspaceError, match="was lost"):
                     await ground.workspace.run(
                         Command("echo $$ ready; sleep 1000; echo", ground.cwd, 600), report
                     )

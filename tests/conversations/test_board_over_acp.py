@@ -171,10 +171,10 @@ async def test_a_ready_card_without_a_worker_says_what_to_start(scene: Scene) ->
         await said(editor, session_id, "/board add One thing")
         assert (await editor.call(f"{BOARD}list", {}))["halted"] == ""
         answer = await said(editor, session_id, "/board ready 1")
-        assert answer.startswith("Card 1: ready. No process works")
+        assert answer.startswith("Card 1: ready. No process is working")
         assert "hermes-acp worker" in answer
-        assert "No process works" in await said(editor, session_id, "/board")
-        assert "No process works" in (await editor.call(f"{BOARD}list", {}))["halted"]
+        assert "No process is working" in await said(editor, session_id, "/board")
+        assert "No process is working" in (await editor.call(f"{BOARD}list", {}))["halted"]
 
 
 async def test_a_session_takes_a_card_and_its_result_is_reviewed(scene: Scene) -> None:

@@ -210,7 +210,7 @@ async def test_resources_are_listed_and_read(unstable: Scene) -> None:
     assert "memo://today: today" in outcome(requests[1])
     assert "Buy milk." in outcome(requests[2])
     assert "untrusted" in outcome(requests[2])
-    assert "There are: carried" in outcome(requests[3])
+    assert "The servers are: carried" in outcome(requests[3])
 
 
 async def test_without_resources_there_are_no_tools_for_them(scene: Scene) -> None:

@@ -69,7 +69,7 @@ async def test_a_file_with_a_secret_can_be_changed_but_not_damaged(scene: Scene)
         assert await editor.prompt(session) == "end_turn"
         reported = ShownSession(editor, session)
     assert reported.cards["c2"]["status"] == "failed"
-    assert "in place of a secret" in reported.cards["c2"]["rawOutput"]["text"]
+    assert "it masks a secret" in reported.cards["c2"]["rawOutput"]["text"]
     assert reported.cards["c3"]["status"] == "failed"
     assert "would destroy" in reported.cards["c3"]["rawOutput"]["text"]
     assert reported.cards["c4"]["status"] == "completed"

@@ -80,7 +80,7 @@ async def test_without_a_setting_audio_is_neither_offered_nor_accepted(scene: Sc
         (spoken(), (200, {"words": 3}), "sent a transcription that cannot be read"),
         (spoken(), (401, {"error": {"message": "no"}}), "SPEECH_KEY"),
         (spoken(b"x" * (20 * 1024 * 1024 + 1)), (200, {"text": "x"}), "the maximum is 20,971,520"),
-        (spoken(kind="video/mp4"), (200, {"text": "x"}), "'video/mp4' is not a type of audio"),
+        (spoken(kind="video/mp4"), (200, {"text": "x"}), "'video/mp4' is not an audio type"),
         ({**spoken(), "data": "%%%"}, (200, {"text": "x"}), "not valid base64"),
     ],
 )
@@ -105,7 +105,7 @@ async def test_a_client_can_have_a_recording_transcribed_before_it_is_sent(scene
             assert answer["agentCapabilities"]["_meta"]["hermes"]["transcription"] is True
             asked = {key: value for key, value in spoken().items() if key != "type"}
             assert await editor.call("_hermes/speech/transcribe", asked) == {"text": "Fix the tests."}
-            with pytest.raises(PeerError, match="'video/mp4' is not a type of audio"):
+            with pytest.raises(PeerError, match="'video/mp4' is not an audio type"):
                 await editor.call("_hermes/speech/transcribe", asked | {"mimeType": "video/mp4"})
             with pytest.raises(PeerError, match="not valid base64"):
                 await editor.call("_hermes/speech/transcribe", asked | {"data": "%%%"})

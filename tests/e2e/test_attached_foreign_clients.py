@@ -156,7 +156,7 @@ async def test_one_of_many_clients_answers(tmp_path: Path, require_all: bool) ->
                 await typed.has("asked", call_id)
                 await python.until(lambda: [each.tool_call_id for each in python.asked] == [call_id])
                 shown = await run_command("status", environment=environment, cwd=tmp_path)
-                assert "1 question waits for you." in shown.output
+                assert "1 question is waiting for you." in shown.output
                 await acpx("sessions", "new", "--resume-session", session["id"])
                 await acpx("prompt", "still there?")
                 await expect(page.get_by_text("The file is changed.")).to_be_visible()

@@ -11,6 +11,7 @@ import pytest
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.ports.web_ports import BrowserAction, BrowserSnapshot
 from hermes_acp.web.browser.browser_pool import BrowserPool
+from hermes_acp.web.browser.browser_timeouts import BrowserTimeouts
 from tests.chromium import chromium, whole_chromium
 from tests.contract.web_server import WebServer, web_server
 
@@ -34,8 +35,9 @@ class Visit:
 
     def __init__(self, program: str, server: WebServer) -> None:
         variables = {**os.environ, SECRET: "1"}
+        timeouts = BrowserTimeouts(shutdown_grace_s=1)
         self.server = server
-        self.browsers = BrowserPool(program, frozenset(), variables)
+        self.browsers = BrowserPool(program, frozenset(), variables, timeouts)
         self.asked: list[str] = []
         self.allowed: set[str] = set()
         self.refs: dict[str, str] = {}

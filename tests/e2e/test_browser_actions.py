@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from hermes_acp.core.ports.web_ports import BrowserAction, BrowserFile, BrowserSnapshot
+from hermes_acp.web.browser.browser_timeouts import BrowserTimeouts
 from tests.attacks.browser_session import IS_THERE, Session, browsing
 from tests.contract.web_server import WebServer
 
@@ -41,8 +42,13 @@ FILES: Final = """<title>Files</title><a href=/data download>Data</a><a href=/da
 
 
 @pytest.fixture
-async def site() -> AsyncGenerator[tuple[WebServer, Session]]:
-    async with browsing("127.0.0.1") as (server, session):
+def timeouts() -> BrowserTimeouts:
+    return BrowserTimeouts()
+
+
+@pytest.fixture
+async def site(timeouts: BrowserTimeouts) -> AsyncGenerator[tuple[WebServer, Session]]:
+    async with browsing("127.0.0.1", timeouts=timeouts) as (server, session):
         server.serve("/", FORM)
         server.serve("/long", LONG)
         server.serve("/uploads", UPLOADS.replace("PORT", str(server.port)))
@@ -194,6 +200,7 @@ async def test_a_requested_download_is_saved(
     assert got.trouble.startswith("The download of broken.zip failed")
 
 
+@pytest.mark.parametrize("timeouts", [BrowserTimeouts(offer_ms=500)], ids=["hasty"])
 async def test_a_missing_download_is_an_error(site: tuple[WebServer, Session]) -> None:
     server, session = site
     view = await go(server, session, "/files")

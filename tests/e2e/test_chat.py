@@ -261,7 +261,7 @@ async def test_nobody_is_asked_in_a_pipe(place: Place) -> None:
     async with serve(EDITING) as server:
         done = await place.piped(server, b"change it\n")
     assert done.returncode == 5
-    assert "Not run, because there is nobody to ask" in done.stdout.decode()
+    assert "Not run, because nobody is available to approve it" in done.stdout.decode()
     told = server.requests[-1].asked.last_text
     assert "nobody answered" in told
     assert "refused" not in told

@@ -23,6 +23,7 @@ from tests.e2e.agent_process import (
 )
 from tests.model_server import Reply, ToolCall, serve
 
+KILLS = 4
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="kills, and looks into /proc"),
     pytest.mark.slow,
@@ -30,13 +31,12 @@ pytestmark = [
 
 
 def test_a_session_that_is_killed_repeatedly_continues() -> None:
-    for seed in range(
-        3, 9
-    ):  # On some machines, all kills of a session may come before there was something to lose.
-        bench = Bench(kills=8, seed=seed)
+    # On some machines, all kills of a session may come before there was something to lose.
+    for seed in range(3, 9):
+        bench = Bench(kills=KILLS, seed=seed)
         bench.run()
         assert bench.faults == []
-        assert bench.done == 8
+        assert bench.done == KILLS
         if sum(bench.fates.values()) > 0:
             return
     pytest.fail("no kill came while there was something to lose")

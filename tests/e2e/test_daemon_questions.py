@@ -60,7 +60,7 @@ async def test_the_status_counts_questions(tmp_path: Path, workspace: Path) -> N
                 while (await status(environment, tmp_path))["openQuestions"] != 2:
                     pass
             shown = await run_command("status", environment=environment, cwd=tmp_path)
-            assert "2 questions wait for you." in shown.output
+            assert "2 questions are waiting for you." in shown.output
 
 
 @pytest.mark.slow

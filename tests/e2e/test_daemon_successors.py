@@ -161,7 +161,7 @@ async def test_if_no_process_can_be_started_on_demand_the_editor_works_alone(
             await alone.prompt(session_id, "go")
             assert alone.said() == "Alone."
             assert str(tmp_path / ".hermes" / "logs") in alone.errors
-            assert "This process works on its own" in alone.errors
+            assert "This process runs on its own" in alone.errors
 
 
 async def test_a_chat_continues_in_the_next_process(place: Place) -> None:

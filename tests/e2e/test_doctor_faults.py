@@ -121,7 +121,7 @@ async def test_a_duplicate_setting(tmp_path: Path) -> None:
     assert said(findings, "settings")[-1] == (
         "note",
         f"{file}: `mode` is set in line 1 and again in line 4. Only line 4 counts. "
-        "Put both into one, or remove one.",
+        "Merge them, or remove one.",
     )
 
 

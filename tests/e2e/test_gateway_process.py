@@ -66,7 +66,7 @@ async def test_a_gateway_that_cannot_run_is_explained(home: Path, workspace: Pat
             while b"The gateway ended with exit code" not in process.said:
                 await anyio.sleep(0.05)
         shown = await run("gateway")
-        assert "The resident process tries to start it again." in shown
+        assert "The resident process keeps trying to start it." in shown
         assert "daemon start" not in shown
         assert shown.count(missing) == 1
         later = await run("gateway", HERMES_GATEWAY_MATRIX_TOKEN="only-in-this-shell")

@@ -152,7 +152,7 @@ async def test_a_mode_decides_what_runs_without_approval(
     assert (workspace / "made.txt").exists() == (happened and not is_edit)
     if code == 5:
         assert done.report["reason"] == "denied"
-        assert "A tool call needed approval, and nobody can be asked here" in done.errors
+        assert "A tool call needed approval, but nobody is available to give it" in done.errors
 
 
 async def test_timeout_ends_the_run_and_its_command(home: Path, workspace: Path) -> None:

@@ -88,11 +88,11 @@ async def test_hooks_of_other_agents_are_copied_once_and_then_run(home: Path, wo
 
     refused = await imported()
     assert refused.code == 2
-    assert "Nobody can be asked" in refused.errors
+    assert "there is no terminal to ask in" in refused.errors
     done = await imported("--yes")
     assert done.code == 0, done.errors
     assert "PreCompact-1 (" in done.output
-    assert "not copied: there is no event like PreCompact here" in done.output
+    assert "not copied: there is no counterpart to the event PreCompact" in done.output
     assert "2 hooks copied to" in done.output
     settings = (home / ".hermes" / "config.yaml").read_text()
     assert settings.startswith("# mine\nmode: accept_edits\n")

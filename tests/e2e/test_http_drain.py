@@ -46,7 +46,7 @@ async def test_a_running_turn_ends_before_the_server_does(tmp_path: Path) -> Non
         server.process.terminate()
         assert await refused_client(server) == "This server is stopping.\n"
         refused = await client.prompt(other, "more")
-        assert "is stopping and starts no turns" in refused["error"]["message"]
+        assert "is stopping and does not start new turns" in refused["error"]["message"]
         gate.set()
         assert (await client.reply_to(running))["result"] == {"stopReason": "end_turn"}
         assert client.said(session_id) == "one two"

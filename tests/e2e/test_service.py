@@ -114,7 +114,7 @@ async def test_somebody_elses_unit_is_left_alone(environment: dict[str, str], tm
         (("--listen", "0.0.0.0:80"), "Other machines can reach 0.0.0.0"),
         (("--allow-host", "x"), "Add --listen"),
         (("--as", "ann"), "only work with --system"),
-        (("--system", "--as", "root"), "does not run as root|Only root"),
+        (("--system", "--as", "root"), "must not run as root|Only root"),
         (("--system", "--as", "no-such-user"), "There is no user|Only root"),
     ],
 )

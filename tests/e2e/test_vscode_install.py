@@ -59,6 +59,17 @@ def find_uvx(folder: Path) -> Path:
     return folder / "bin"
 
 
+def download_caches(uv: Path) -> dict[str, str]:
+    """Return the variables with this machine's caches of downloads, which a scene's own home does not have."""
+    programs = {"UV_CACHE_DIR": [str(uv)], "PIP_CACHE_DIR": [sys.executable, "-m", "pip"]}
+    return {
+        name: subprocess.run(
+            [*program, "cache", "dir"], capture_output=True, text=True, timeout=BUILD_WAIT_S, check=True
+        ).stdout.strip()
+        for name, program in programs.items()
+    }
+
+
 @pytest.fixture(scope="module")
 def installed(require_all: bool, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Report]:
     browser = require_editor(is_required=require_all)
@@ -82,6 +93,7 @@ def installed(require_all: bool, tmp_path_factory: pytest.TempPathFactory) -> di
         "root": str(ROOT),
         "uv": str(tools),
         "old": str(old),
+        "caches": download_caches(uv / "uv"),
     }
     return play("install.mjs", config, browser)
 

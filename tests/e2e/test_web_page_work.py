@@ -75,7 +75,7 @@ async def test_open_questions_are_counted_and_answered_and_schedules_managed(
     async with visiting(tmp_path, browser, *replies) as visit:
         await command(visit, "runs", "start", "--id", "nightly", "-p", HOSTILE)
         page = await visit.open()
-        await page.get_by_role("button", name="Runs: 1 run or session waits for your answer").click()
+        await page.get_by_role("button", name="Runs: 1 run or session is waiting for your answer").click()
         assert await page.title() == "(1) Hermes"
         await page.get_by_role("button", name=HOSTILE).first.click()
         question = page.get_by_role("group", name="Create made.txt")

@@ -35,7 +35,7 @@ async def test_kills_lose_nothing_and_resent_messages_are_marked(tmp_path: Path)
 
 @pytest.mark.slow
 async def test_many_kills_lose_nothing(tmp_path: Path) -> None:
-    await kill_often(tmp_path, kills=int(os.environ.get("HERMES_TEST_KILLS", "24")))
+    await kill_often(tmp_path, kills=int(os.environ.get("HERMES_TEST_KILLS", "8")))
 
 
 async def kill_often(folder: Path, kills: int) -> None:

@@ -185,7 +185,7 @@ def test_a_folder_without_a_model_file_is_rejected(whisper: Path, tmp_path: Path
     voice = VoiceSettings(transcription="faster_whisper", model=str(folder))
     assert speech_model(tmp_path, voice) == folder
     (folder / missing).unlink()
-    with pytest.raises(ConfigError, match=f"where there is no {missing}"):
+    with pytest.raises(ConfigError, match=f"which does not contain {missing}"):
         speech_model(tmp_path, voice)
 
 

@@ -170,7 +170,7 @@ async def test_the_doctor_names_each_fault(tmp_path: Path, whisper: Path) -> Non
     (damaged / "model.bin").write_bytes(b"nothing")
     for model, error in (
         (damaged, f"The speech model in {damaged} cannot be loaded: "),
-        (tmp_path, f"`voice.model` names {tmp_path}, where there is no model.bin."),
+        (tmp_path, f"`voice.model` names {tmp_path}, which does not contain model.bin."),
         ("small", "Run `hermes-acp voice download small`."),
     ):
         uses(tmp_path, model)

@@ -1,1 +1,1 @@
-"""Run a step's tool calls: permission, order, time limits, outcomes."""
+"""Run the tool calls of one step: permissions, ordering, time limits and outcomes."""

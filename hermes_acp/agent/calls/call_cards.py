@@ -1,4 +1,4 @@
-"""The cards of calls: what a call does, shown before it runs."""
+"""Build and show the card that describes a tool call before it runs."""
 
 import msgspec
 
@@ -10,9 +10,7 @@ from hermes_acp.core.proposals import Proposal
 
 
 def show_card(turn: Turn, call: ToolCall, proposal: Proposal, raw_input: object) -> CallProposed:
-    """Show a proposed call and return its card; a call that was suspended is shown again only if its card has
-    changed.
-    """
+    """Show the card of a proposed call and return it; a resumed call is shown again only if its card has changed."""
     card = CallProposed(
         call_id=call.id,
         name=call.name,
@@ -28,7 +26,7 @@ def show_card(turn: Turn, call: ToolCall, proposal: Proposal, raw_input: object)
 
 
 def raw_input_of(call: ToolCall) -> object:
-    """Return a call's arguments as far as they can be read."""
+    """Return a call's arguments as parsed JSON, or as much of them as can be parsed."""
     try:
         return msgspec.json.decode(call.arguments or "{}")
     except (msgspec.DecodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""Store files before a call changes them: those that it names, or everything if it may change anything."""
+"""Checkpoint files before a call changes them: the files it names, or the whole workspace if it may change anything."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -27,7 +27,7 @@ def _checkpoint_context(turn: Turn) -> CheckpointContext:
 
 
 async def checkpoint_before(turn: Turn, effects: Sequence[Effect]) -> None:
-    """Store the state before a call with these effects, in the checkpoint of the outermost turn."""
+    """Checkpoint the workspace before a call with these effects; the checkpoint belongs to the outermost turn."""
     top = turn.outermost
     if top.calls.checkpoints is None:
         return
@@ -39,7 +39,7 @@ async def checkpoint_before(turn: Turn, effects: Sequence[Effect]) -> None:
 
 
 async def checkpoint_everything(turn: Turn) -> None:
-    """Store the state of the folders before another process changes them, in the checkpoint of the outermost turn."""
+    """Checkpoint all workspace folders, in the outermost turn's checkpoint, before another process changes them."""
     top = turn.outermost
     if top.calls.checkpoints is not None:
         describe = partial(_checkpoint_context, top)
@@ -47,26 +47,26 @@ async def checkpoint_everything(turn: Turn) -> None:
 
 
 def expect_checkpoint(turn: Turn, effects: Sequence[Effect]) -> None:
-    """Start reading the folders if the call that the user is asked about may change anything."""
+    """Start reading the folders while the user decides about a call that may change anything."""
     top = turn.outermost
     if top.calls.checkpoints is not None and any(isinstance(effect, Runs | Calls) for effect in effects):
         top.calls.checkpoints.expect(top.record.roots)
 
 
 def _may_change_anything(turn: Turn, effects: Sequence[Effect]) -> bool:
-    """Return whether a call may change files that it does not name: directly, or through the user's hooks."""
+    """Return whether a call may change files it does not name, either itself or through the user's hooks."""
     return bool(turn.deps.stages.before_call) or any(isinstance(effect, Runs | Calls) for effect in effects)
 
 
 def _touched_by(turn: Turn, effects: Sequence[Effect]) -> list[str] | None:
-    """Return the files that a call names itself, or None if it changes nothing."""
+    """Return the files that a call names explicitly, or None if it changes nothing."""
     if not any(_changes_something(turn, effect) for effect in effects):
         return None
     return [path for effect in effects for path in _touched(turn, effect)]
 
 
 def _touched(turn: Turn, effect: Effect) -> Sequence[str]:
-    """Return the files that an effect names explicitly; they are stored even if git ignores them."""
+    """Return the files that an effect names explicitly; these are stored even if git ignores them."""
     match effect:
         case Writes(path=path) | Deletes(path=path):
             return (path,)
@@ -78,7 +78,7 @@ def _touched(turn: Turn, effect: Effect) -> Sequence[str]:
 
 
 def _changes_something(turn: Turn, effect: Effect) -> bool:
-    """Return whether an effect may change files; commands that plan mode allows are known to be read-only."""
+    """Return whether an effect may change files; commands allowed in plan mode are known to be read-only."""
     if isinstance(effect, Runs):
         place = turn.record.cwd
         return turn.deps.policy.judge((effect,), "plan", (), place=place).decision != "allow"

@@ -1,4 +1,4 @@
-"""Apply a user's edits to a call before it runs, and tell the model what they changed."""
+"""Apply the user's edits to a call before it runs, and tell the model what changed."""
 
 import os
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ COMMENT: Final = "The user says: {comment}"
 
 
 def apply_call_edits(proposal: Proposal, answer: PermissionResponse, place: str) -> Proposal:
-    """Return the proposal with the user's edits; its result reports them to the model.
+    """Return the proposal with the user's edits applied; its result tells the model about them.
 
     Raises WorkspaceError or BadRequest.
     """

@@ -1,6 +1,4 @@
-"""Decide which calls of a step run; reject those that are incomplete, unparsable, repeated, or over the tool's
-limit per step.
-"""
+"""Decide which calls of a step run; reject incomplete, malformed, repeated or excessive ones."""
 
 from collections import Counter
 
@@ -13,7 +11,7 @@ from hermes_acp.tools.toolbox import ParsedCall, Toolbox
 
 
 class RejectedCall(Struct, frozen=True):
-    """A call that does not run, and why; `repeats` is the number of the call in the step that it repeats, if any."""
+    """A call that will not run, and the reason; if it duplicates an earlier call, `repeats` is that call's number."""
 
     why: CallNote
     is_understood: bool = False
@@ -21,7 +19,7 @@ class RejectedCall(Struct, frozen=True):
 
 
 class CallFilter:
-    """The filter for one step's calls, which are passed to it in order."""
+    """Filters the calls of one step, which must be passed to it in order."""
 
     def __init__(self, toolbox: Toolbox) -> None:
         self._toolbox = toolbox
@@ -29,9 +27,10 @@ class CallFilter:
         self._numbers: dict[str, int] = {}
 
     def admit(self, call: ToolCall, number: int, *, is_cut_off: bool) -> ParsedCall | RejectedCall:
-        """Parse a call, or return why it is rejected. `is_cut_off`: the model's answer ended within the call.
+        """Parse a call, or return why it is rejected.
 
-        After a call that may change something, earlier calls may be repeated.
+        `is_cut_off` means that the model's answer ended in the middle of the call. Once a call that may change
+        something has been admitted, earlier calls may be repeated.
         """
         if is_cut_off:
             return RejectedCall(CUT_OFF)

@@ -1,6 +1,6 @@
-"""The messages about calls that did not run or were cut short.
+"""Messages about calls that did not run or were cut short.
 
-Each note has two readers: the user and the model see its text, only the model sees its advice.
+Each note addresses two readers: the user and the model both see its text; only the model sees its advice.
 """
 
 from typing import Final
@@ -12,7 +12,7 @@ from hermes_acp.core.events import CallEnded
 
 
 class CallNote(Struct, frozen=True):
-    """A sentence about a call, and advice for the model."""
+    """A sentence about a call, with advice for the model."""
 
     text: str
     advice: str = ""
@@ -23,12 +23,12 @@ class CallNote(Struct, frozen=True):
 
 
 def note_of(error: HermesError) -> CallNote:
-    """Return the note about a failed call; the hint is addressed to the model, which made the call."""
+    """Convert a failed call's error to a note; the hint is addressed to the model, which made the call."""
     return CallNote(error.message, error.hint)
 
 
 def is_refused_by_check(ended: CallEnded) -> bool:
-    """Return whether one of the user's own checks, such as a hook, refused a call."""
+    """Return whether a call was refused by one of the user's own checks, such as a hook."""
     return ended.status == "failed" and ended.advice == REFUSED_BY_STAGE.advice
 
 
@@ -69,7 +69,7 @@ REPEATED: Final = CallNote(
     "The outcome of that call is the outcome of this one.",
 )
 TOO_MANY: Final = CallNote(
-    "Not run: a step may contain {most} calls of {name}, and this is one more.",
+    "Not run: a step may contain at most {most} calls of {name}.",
     "Make this call in a later step.",
 )
 
@@ -81,7 +81,7 @@ CANCELLED: Final = CallNote(
     "The turn continues: check the current state, and do not simply make this call again.",
 )
 CRASHED: Final = CallNote(
-    "The tool failed unexpectedly ({kind}). It is not known what it had done by then.",
+    "The tool failed unexpectedly ({kind}). What it had done by then is unknown.",
     "Try another approach.",
 )
 BEYOND_CAPABILITIES: Final = CallNote(

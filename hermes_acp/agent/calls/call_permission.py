@@ -1,6 +1,6 @@
 """Decide whether a tool call may run; ask the user when policy requires it.
 
-An unanswered question is not a refusal. The model learns that nobody decided.
+An unanswered question is not a refusal: the model is told that nobody decided.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ TOO_HARD: Final = Verdict("ask", "the check timed out, so the effects are not kn
 
 
 async def judge(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure) -> Verdict:
-    """Check a call against the current policy state; a check that times out becomes a question.
+    """Check a call against the current policy state; a check that times out results in a question.
 
     `exposure` is what the model had read when it made the call.
     """
@@ -62,7 +62,7 @@ async def judge(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure) 
 
 
 async def stage_refusal(turn: Turn, card: CallProposed, proposal: Proposal) -> CallNote | None:
-    """Run the stages before a call; return why one of them refuses it."""
+    """Run the stages that precede a call; return the reason if one of them refuses it, else None."""
     for stage in turn.deps.stages.before_call:
         if why := await stage(turn, card, proposal):
             return REFUSED_BY_STAGE.format(why=why)
@@ -72,9 +72,9 @@ async def stage_refusal(turn: Turn, card: CallProposed, proposal: Proposal) -> C
 def notes_as_said(
     effects: Sequence[Effect], messages: Sequence[Message], *, is_reflection: bool = False
 ) -> tuple[Effect, ...]:
-    """Return effects as policy checks them: for a change to notes, state whether it is in the user's words.
+    """Prepare effects for the policy check: mark each change to notes with whether the user said it in their own words.
 
-    In a reflection, the user approves every change of notes first.
+    During a reflection, every change to notes requires the user's approval.
     """
     return tuple(
         _note_as_said(effect, messages, is_reflection=is_reflection)
@@ -93,9 +93,9 @@ def _note_as_said(effect: Remembers, messages: Sequence[Message], *, is_reflecti
 
 
 async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdict) -> Proposal | CallNote:
-    """Ask a person about a call; return the call with their changes, or why it must not run.
+    """Ask a person about a call; return the call with their edits, or the reason why it must not run.
 
-    Raises WorkspaceError if their changes cannot be applied.
+    Raises WorkspaceError if their edits cannot be applied.
     """
     if turn.origin.reflects_on and proposal.unasked:
         return proposal.unasked
@@ -135,7 +135,7 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdi
 
 
 async def _question(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -> CallProposed:
-    """Return the card of a question: what the call would do, and why the user is asked."""
+    """Return the card for a permission question: what the call would do, and why the user is asked."""
     policy, place, effects = turn.deps.policy, turn.record.cwd, proposal.effects
     summary = await within_timeout(
         effects, lambda: policy.summarize(effects, why, place), CallSummary(why=why)
@@ -144,13 +144,13 @@ async def _question(turn: Turn, card: CallProposed, proposal: Proposal, why: str
 
 
 def _scope(grants: tuple[Grant, ...], place: str) -> PermissionScope:
-    """Return what "always" answers would cover."""
+    """Return what an "always" answer would cover."""
     words = describe_grants(grants, place)
     return PermissionScope(words, words if can_be_kept(grants) else "", confinement_note(grants))
 
 
 def _approved_contents(turn: Turn, proposal: Proposal) -> tuple[str, ...]:
-    """Return the digests of context files that the call writes and its user has just approved."""
+    """Return the digests of context files that the call writes and the user has just approved."""
     imports = turn.deps.policy.imports(turn.record.cwd)
     written = [
         diff
@@ -173,7 +173,7 @@ def _given(
 
 
 async def _lasting_grants(turn: Turn, proposal: Proposal) -> tuple[Grant, ...]:
-    """Return the grants that a lasting answer would store, or none if the check timed out."""
+    """Return the grants that an "always" answer would store, or none if the policy check timed out."""
     policy, place = turn.deps.policy, turn.record.cwd
     nothing: tuple[Grant, ...] = ()
     effects = proposal.effects
@@ -183,7 +183,7 @@ async def _lasting_grants(turn: Turn, proposal: Proposal) -> tuple[Grant, ...]:
 
 
 def _remember(turn: Turn, grants: tuple[Grant, ...]) -> None:
-    """Store an answer for later sessions; if storing fails, the answer applies only to this session."""
+    """Store an answer for later sessions; if that fails, the answer applies only to this session."""
     try:
         turn.deps.policy.remember(turn.record.cwd, grants)
     except StorageError as error:

@@ -1,4 +1,4 @@
-"""Report what a running call does: live output, plan, questions.
+"""Report the progress of a running call: live output, plan and questions.
 
 The interval between updates doubles up to a limit, so an hour of output adds at most a few megabytes to the record.
 """
@@ -22,7 +22,7 @@ from hermes_acp.telemetry.redaction import WINDOW
 
 TAIL_CHARACTERS: Final = 2000
 MAX_HEARD_CHARACTERS: Final = TAIL_CHARACTERS + WINDOW
-"""More is collected than shown, so that the shown part never starts within a secret."""
+"""More output is kept than is shown, so that the visible part never starts in the middle of a secret."""
 FIRST_WAIT_S: Final = 0.05
 MAX_WAIT_S: Final = 2.0
 
@@ -33,7 +33,10 @@ class CallProgress:
     def __init__(
         self, turn: Turn, call_id: str, deadline: Deadline, confinement: Confinement = "usual"
     ) -> None:
-        """Prepare to report. `deadline` is the call's time limit, `confinement` how policy lets its commands run."""
+        """Create the progress reporter.
+
+        `deadline` is the call's time limit; `confinement` is how policy confines its commands.
+        """
         self.confinement: Confinement = confinement
         self._turn = turn
         self.call_id = call_id
@@ -53,17 +56,17 @@ class CallProgress:
 
     @property
     def session_id(self) -> str:
-        """The session in which the call runs."""
+        """The ID of the session in which the call runs."""
         return self._turn.record.session_id
 
     @property
     def event_context(self) -> EventContext:
-        """The context of an event now, in the turn that a person prompted."""
+        """The context for an event emitted now, in the turn that a person prompted."""
         return self._turn.event_context
 
     @property
     def prompts(self) -> tuple[str, ...]:
-        """What the user has said in the session so far."""
+        """Everything the user has said in the session so far."""
         return user_prompts(self._turn.record.messages)
 
     def output(self, text: str) -> None:
@@ -90,9 +93,9 @@ class CallProgress:
         self._turn.emit(PlanChanged(entries))
 
     def allows(self, *effects: Effect) -> bool:
-        """Check additional effects of the call against policy, without asking anyone.
+        """Check additional effects of the call against policy without asking anyone.
 
-        The session's exposure is not considered: a redirect is the server's choice and carries nothing from the model.
+        The session's exposure is ignored: a redirect is the server's choice and carries no data from the model.
         """
         turn = self._turn
         running = turn.calls.running.find(self.call_id)
@@ -103,7 +106,7 @@ class CallProgress:
         return verdict.decision == "allow"
 
     async def inquire(self, question: Question) -> Reply | None:
-        """Ask the turn's user a question; this pauses the call's deadline."""
+        """Ask the turn's user a question; the call's deadline is paused in the meantime."""
         with self.deadline.paused():
             async with self._turn.calls.asking:
                 await self._turn.ledger.drained()
@@ -118,14 +121,14 @@ class CallProgress:
         return self._turn.deps.redactor.tail(self._heard, TAIL_CHARACTERS, is_final=is_final)
 
     def broken_off(self, why: CallNote, proposal: Proposal, **values: object) -> Result:
-        """Return the outcome of a call that was stopped from outside: its last output, and the reason with `values`."""
+        """Return the outcome of an interrupted call: its last output and the reason, with `values` filled in."""
         tail = self.tail
         why = why.format(ending=STILL_RUNNING if proposal.outlives_stop else ENDED, **values)
         return Result(f"{tail}\n{why.text}" if tail else why.text, is_error=True, advice=why.advice)
 
     @asynccontextmanager
     async def shown(self) -> AsyncGenerator[None]:
-        """Show output while the block runs."""
+        """Show live output while the block runs."""
         try:
             async with anyio.create_task_group() as self._showing:
                 yield
@@ -137,7 +140,7 @@ class CallProgress:
             self._showing = None
 
     def _show_before_long(self) -> None:
-        """Schedule an update; most calls report nothing while they run and need no task for this."""
+        """Schedule an update; most calls produce no output while they run, so no task is started until one does."""
         self._arrived.set()
         if self._showing is not None and not self._is_shown:
             self._is_shown = True

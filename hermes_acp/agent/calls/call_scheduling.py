@@ -1,7 +1,7 @@
-"""Schedule the calls of one step: which run together and which wait.
+"""Schedule the calls of one step: which run concurrently and which wait.
 
 Calls are proposed in the model's order, each after all conflicting earlier calls have ended, so a call runs against the
-state it was checked against. Calls that do not conflict run at the same time.
+state it was checked against. Calls that do not conflict run concurrently.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,9 +28,9 @@ _UNBOUNDED_TOOLS: Final = frozenset({"processes", "delegation"})
 
 
 class Footprint(Struct, frozen=True):
-    """The footprint of a call: the paths it reads and the paths it changes, or `is_unbounded` if these are unknown.
+    """The paths that a call reads and the paths that it changes, or `is_unbounded` if these are unknown.
 
-    Calls with the same non-empty `place` belong to a tool that keeps state between calls, as a browser does.
+    Calls with the same non-empty `place` belong to a tool that keeps state between calls, such as a browser.
     """
 
     reads: tuple[str, ...] = ()
@@ -40,16 +40,16 @@ class Footprint(Struct, frozen=True):
 
     @property
     def touches_anything(self) -> bool:
-        """Whether the call touches files or commands at all."""
+        """Whether the call involves any files or commands."""
         return bool(self.is_unbounded or self.reads or self.changes)
 
     @property
     def changes_anything(self) -> bool:
-        """Whether later calls may find a different state."""
+        """Whether the call may change the state that later calls see."""
         return bool(self.is_unbounded or self.changes)
 
     def conflicts_with(self, other: "Footprint") -> bool:
-        """Return whether two calls must not run at the same time; two reads never conflict."""
+        """Return whether two calls must not run concurrently; two reads never conflict."""
         if self.place and self.place == other.place:
             return True
         if self.is_unbounded or other.is_unbounded:
@@ -58,7 +58,7 @@ class Footprint(Struct, frozen=True):
 
 
 def footprint_of(tool: Tool, effects: Iterable[Effect]) -> Footprint:
-    """Derive a call's footprint from its effects. An effect of unknown kind may touch anything."""
+    """Derive a call's footprint from its effects. An effect of an unknown kind may touch anything."""
     reads: list[str] = []
     changes: list[str] = []
     effects = tuple(effects)
@@ -89,7 +89,7 @@ def _overlap(some: Iterable[str], others: Sequence[str]) -> bool:
 
 
 def _is_one_within(one: str, other: str) -> bool:
-    """Return whether two resolved paths are equal, or one is a folder that contains the other."""
+    """Return whether two resolved paths are equal or one of them is a folder that contains the other."""
     return one == other or one.startswith(other.rstrip("/") + "/") or other.startswith(one.rstrip("/") + "/")
 
 
@@ -110,7 +110,7 @@ class CallSlot:
 
 
 class CallOrder:
-    """The calls of one step, numbered from 0; every call must end its slot, no matter what happens."""
+    """Orders the calls of one step, numbered from 0; every call must end its slot, whatever happens."""
 
     def __init__(self, count: int) -> None:
         self._places = [CallSlot() for _ in range(count)]
@@ -121,23 +121,23 @@ class CallOrder:
         return self._places[number]
 
     async def wait_for_turn(self, number: int) -> None:
-        """Wait until every earlier call has been proposed."""
+        """Wait until all earlier calls have been proposed."""
         for place in self._places[:number]:
             await place.is_understood.wait()
 
     async def wait_to_ask(self, number: int) -> None:
-        """Wait until no earlier call needs, or may still need, a question."""
+        """Wait until no earlier call needs, or may still need, to ask a question."""
         for place in self._places[:number]:
             await place.is_decided.wait()
 
     async def wait_for_end(self, number: int) -> None:
-        """Wait for a call's outcome."""
+        """Wait until a call has an outcome."""
         await self._places[number].has_ended.wait()
 
     async def wait_for_likely_conflicts(self, number: int, tool: Tool) -> None:
         """Wait for earlier calls that are likely to conflict, so that this one is proposed only once.
 
-        A call that may change files waits for read-only calls, which end soon.
+        A call that may change files waits for read-only calls, because they end soon.
         """
         likely = Footprint(
             reads=("/",) if tool.tool_metadata.capabilities else (), is_unbounded=_is_unbounded(tool)
@@ -150,15 +150,15 @@ class CallOrder:
                 await place.has_ended.wait()
 
     def at_work(self, number: int) -> Sequence[CallSlot]:
-        """Return the earlier calls without an outcome."""
+        """Return the earlier calls that have no outcome yet."""
         return [place for place in self._places[:number] if not place.has_ended.is_set()]
 
     @staticmethod
     async def wait_for_conflicts(at_work: Iterable[CallSlot], footprint: Footprint | None) -> bool:
         """Wait for the calls in `at_work` that conflict with this one; return whether there were any.
 
-        Return True even if they have ended by then: this call must be proposed again. Without a footprint the call
-        could not be proposed, and any call that changes something may be the reason.
+        Returns True even if they have already ended: this call must then be proposed again. Without a footprint, the
+        call could not be proposed, and any call that changes something may be the reason.
         """
         hindrances = [
             place

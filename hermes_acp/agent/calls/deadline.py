@@ -1,4 +1,4 @@
-"""The deadline of a running call; it is paused while a person is asked."""
+"""The deadline of a running call, which is paused while a person is asked."""
 
 import math
 from collections.abc import Generator

@@ -1,6 +1,6 @@
-"""Track what a turn's session has read, and pass it to policy.
+"""Track what a session has read, and pass it to policy.
 
-A child agent is also exposed to what the agents above it have read; what it reads itself is recorded for them too.
+A child agent is also exposed to what its parent agents have read; what it reads is recorded for them too.
 """
 
 from collections.abc import Iterable
@@ -24,21 +24,21 @@ UNKNOWN_OUTPUT: Final = Source("untrusted", "the output of a command")
 
 
 def exposure_of(turn: Turn) -> Exposure:
-    """Return what a turn's model has read in its own session and in the sessions above it."""
+    """Return what the model has read in this session and in its parent sessions."""
     above = turn.origin.parent
     own = turn.record.exposure
     return exposure_of(above).including(own.sources()) if above else own
 
 
 def policy_flow_of(turn: Turn, exposure: Exposure) -> FlowState:
-    """Return the information flow for a policy check; `exposure` is that of the call's step."""
+    """Return the information flow for a policy check; `exposure` is what the model had read before the current step."""
     records = tuple(_records(turn))
     informed = tuple(grant for record in records for grant in record.informed_grants)
     return FlowState(exposure, informed, partial(_is_known_link, turn, records))
 
 
 def note_sources(turn: Turn, sources: Iterable[Source], call_id: str = "") -> None:
-    """Record the sources that the session has not read before. Raises StorageError."""
+    """Record sources that the session has not read before. Raises StorageError."""
     clean = turn.deps.redactor.clean
     named = [structs.replace(each, name=clean(plain(each.name, MAX_NAME_CHARACTERS))) for each in sources]
     if fresh := exposure_of(turn).missing(named):
@@ -46,7 +46,7 @@ def note_sources(turn: Turn, sources: Iterable[Source], call_id: str = "") -> No
 
 
 async def note_call(turn: Turn, tool: Tool, proposal: Proposal, call_id: str, *, has_network: bool) -> None:
-    """Record what a call is about to read. Raises StorageError."""
+    """Record what a call will read. Raises StorageError."""
     effects, policy, place = proposal.effects, turn.deps.policy, turn.record.cwd
     look = partial(policy.sources_of, effects, place, has_network=has_network)
     read = await within_timeout(effects, look, (UNKNOWN_OUTPUT,))
@@ -60,7 +60,7 @@ def _records(turn: Turn) -> Iterable[Record]:
 
 
 def _is_known_link(turn: Turn, records: Iterable[Record], url: str) -> bool:
-    """Return whether a URL occurs verbatim in what the user typed or in a network source."""
+    """Return whether a URL occurs verbatim in the user's prompts or in a network source."""
     return any(
         url in message.text
         if isinstance(message, ToolMessage)

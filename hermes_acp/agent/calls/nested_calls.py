@@ -1,7 +1,7 @@
-"""Run the calls made by a running call, such as a script.
+"""Run tool calls made by a running call, such as a script.
 
-Each is checked, approved, shown and recorded like any other call. The outer call's deadline is paused while a person is
-asked about an inner one.
+Each inner call is checked, approved, shown and recorded like any other. While a person is asked about it, the outer
+call's deadline is paused.
 """
 
 from typing import Final
@@ -20,11 +20,11 @@ from hermes_acp.core.ports.gate_ports import Gate, PermissionResponse, Permissio
 from hermes_acp.core.proposals import Progress, Question, Reply, Result
 
 WITHHELD: Final = frozenset({"execute_code", "delegate", "ask_user", "call_tool"})
-"""Tools that only the model may call: they need separate turns or answers, or stand for tools that can be called."""
+"""Tools that only the model may call: they start their own turns, ask for answers, or give access to other tools."""
 
 
 class ClockPausingGate:
-    """The gate of a turn; it pauses the outer call's deadline while waiting for a person."""
+    """A turn's gate that pauses the outer call's deadline while it waits for a person."""
 
     def __init__(self, gate: Gate, deadline: Deadline) -> None:
         self._gate = gate
@@ -33,26 +33,26 @@ class ClockPausingGate:
     async def ask(
         self, call: CallProposed, *, permission_scope: PermissionScope
     ) -> PermissionAnswer | PermissionResponse:
-        """Ask a person about one call."""
+        """Ask a person for permission to run a call."""
         with self._deadline.paused():
             return await self._gate.ask(call, permission_scope=permission_scope)
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
-        """Ask a person a call's question."""
+        """Ask a person a question on behalf of a call."""
         with self._deadline.paused():
             return await self._gate.inquire(call_id, question)
 
 
 class NestedCalls:
-    """Calls the tools of the turn that a call belongs to."""
+    """Lets a running call use the tools of its turn."""
 
     def names(self, progress: Progress) -> tuple[str, ...]:
-        """List the tools that can be called."""
+        """List the tools that the call may use."""
         names = _outer(progress).turn.deps.toolbox.names
         return tuple(name for name in names if name not in WITHHELD)
 
     async def call(self, name: str, arguments: str, progress: Progress) -> Result:
-        """Run one call, and return the result that the model would read, with secrets masked. Raises StorageError."""
+        """Run one call, and return the result as the model would read it, with secrets masked. Raises StorageError."""
         outer = _outer(progress)
         turn = outer.turn
         deps = structs.replace(turn.deps, toolbox=turn.deps.toolbox.only(self.names(progress)))

@@ -1,4 +1,4 @@
-"""Find the call whose result may be the source of a note that the user did not say."""
+"""Find the call whose result a note was probably taken from, if the user did not dictate the note."""
 
 import re
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ from hermes_acp.core.untrusted_text import plain
 from hermes_acp.memory.note_subjects import stems
 
 MIN_SHARE: Final = 0.75
-"""The share of a note's words that a result must contain."""
+"""The minimum share of a note's words that a result must contain."""
 MAX_ARGUMENT_CHARACTERS: Final = 80
 NOTES: Final = "memory"
 _SEPARATORS: Final = re.compile(r"[;\s]+")
 
 
 def result_with(note: str, messages: Sequence[Message]) -> str:
-    """Return the call whose result shares the most words with a note, for people; an empty string if none does."""
+    """Return a description of the call whose result shares the most words with a note; empty if none matches."""
     words = stems(note)
     calls = {
         call.id: call
@@ -36,7 +36,7 @@ def result_with(note: str, messages: Sequence[Message]) -> str:
 
 
 def _named(call: ToolCall) -> str:
-    """Return a call's tool and its first argument that is a string, such as a path."""
+    """Describe a call by its tool and its first string argument, such as a path."""
     try:
         arguments = msgspec.json.decode(call.arguments or "{}")
     except msgspec.DecodeError:

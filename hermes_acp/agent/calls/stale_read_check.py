@@ -1,6 +1,6 @@
 """Reject changes to files whose current content the model has not read.
 
-The check runs before anyone is asked: nobody should approve a change that was based on other content.
+The check runs before the user is asked, so that nobody approves a change that was based on outdated content.
 """
 
 from hermes_acp.agent.calls.call_messages import CHANGED_SINCE_READ, UNREAD, CallNote
@@ -10,9 +10,7 @@ from hermes_acp.core.visible_text import escape_invisible
 
 
 def stale_read_reason(proposal: Proposal, record: Record) -> CallNote | None:
-    """Return the reason if the model does not know the current content of a file that the call would replace, else
-    None.
-    """
+    """Return the reason if the model has not read the current content of a file that a proposal replaces, else None."""
     for version in proposal.replaces:
         known = record.seen.get(version.path)
         if known is None:

@@ -52,13 +52,13 @@ class _CallResult(Struct, frozen=True):
     result: Result
     terminal_id: str | None = None
     is_whole: bool = False
-    """Whether the call ran to its own end."""
+    """Whether the call ran to completion."""
 
 
 class _Clearance(Struct, frozen=True):
-    """The decision about a call: why it may not run (if it may not), and how its commands are confined.
+    """The decision about a call: why it may not run, if it may not, and how its commands are confined.
 
-    `amended` is the proposal that the user wants instead.
+    `amended` is the proposal as changed by the user.
     """
 
     refusal: CallNote | None = None
@@ -71,9 +71,9 @@ async def run_tool_calls(
 ) -> tuple[CallOutcome, ...]:
     """Run a step's calls, concurrently unless they conflict; return the outcomes in the model's order.
 
-    If the turn is suspended, calls with open questions (`turn.calls.awaiting`) and all calls after them have no
-    outcome. On cancellation every open call gets its outcome first. If the answer was `truncated`, its last call
-    does not run. Raises StorageError.
+    If the turn is suspended, calls with open questions (`turn.calls.awaiting`) and all later calls have no outcome. On
+    cancellation, every open call gets its outcome first. If the answer was `truncated`, its last call does not run.
+    Raises StorageError.
     """
     step_calls = _StepCalls(turn, calls, truncated=truncated)
     try:
@@ -92,7 +92,7 @@ async def run_tool_calls(
 
 
 async def run_inner_call(turn: Turn, call: ToolCall) -> CallOutcome:
-    """Run a call made by another call; on cancellation it gets its outcome first. Raises StorageError."""
+    """Run a call made by another call; if cancelled, it gets its outcome first. Raises StorageError."""
     step_calls = _StepCalls(turn, (call,), truncated=False)
     try:
         await step_calls.run(0)
@@ -104,13 +104,13 @@ async def run_inner_call(turn: Turn, call: ToolCall) -> CallOutcome:
 
 
 def close_open_calls(turn: Turn) -> None:
-    """Record a cancelled outcome for every call without one after the turn was stopped."""
+    """Record a "cancelled" outcome for every call that has none after the turn was stopped."""
     for call in turn.record.calls.of_model():
         _end(turn, call, _CallResult("cancelled", _error(STOPPED_BEFORE_END)))
 
 
 class _StepCalls:
-    """The calls of one step while they run."""
+    """The calls of one step while they are running."""
 
     def __init__(self, turn: Turn, calls: Sequence[ToolCall], *, truncated: bool) -> None:
         self.outcomes: dict[int, CallOutcome] = {}
@@ -123,7 +123,7 @@ class _StepCalls:
         """What the model had read when it made these calls."""
 
     async def run(self, number: int) -> None:
-        """Run one call to its outcome, when it is due."""
+        """Run one call to its outcome when its turn comes."""
         try:
             await self._order.wait_for_turn(number)
             self.outcomes[number] = await self._run(number)
@@ -160,7 +160,7 @@ class _StepCalls:
             return RejectedCall(CRASHED.format(kind=type(error).__name__))
 
     async def _refuse(self, call: ToolCall, refused: RejectedCall) -> CallOutcome:
-        """Record a rejected call's outcome; a repeated call gets the outcome of the call it repeats."""
+        """Record the outcome of a rejected call; a duplicate gets the outcome of the call it repeats."""
         status: CallStatus = "failed"
         if refused.repeats is not None:
             await self._order.wait_for_end(refused.repeats)
@@ -194,7 +194,7 @@ class _StepCalls:
             return await _with_additions(self._turn, call, proposed, wanted, ended)
 
     async def _propose(self, number: int, understood: ParsedCall) -> Proposal | _CallResult:
-        """Propose a call in the state that it will find, after every conflicting earlier call."""
+        """Propose a call against the state it will run in, after every conflicting earlier call has ended."""
         tool, order = understood.tool, self._order
         await order.wait_for_likely_conflicts(number, tool)
         while True:
@@ -206,7 +206,7 @@ class _StepCalls:
                 return proposal
 
     def _fault_of(self, tool: Tool, proposal: Proposal) -> _Clearance | None:
-        """Reject a proposal with effects that its tool has no capability for."""
+        """Reject a proposal that has effects for which its tool declares no capability."""
         beyond = undeclared_effects(proposal.effects, tool.tool_metadata.capabilities)
         if not beyond:
             return None
@@ -217,7 +217,7 @@ class _StepCalls:
     async def _permit(
         self, number: int, tool: Tool, proposed: CallProposed, proposal: Proposal
     ) -> _Clearance:
-        """Check a call against policy; ask a person if policy requires it."""
+        """Check a call against policy, and ask a person if policy requires it."""
         turn = self._turn
         verdict = await _judged(turn, tool, proposal, self._exposure)
         if verdict.decision != "deny" and turn.deps.stages.before_call:
@@ -238,7 +238,7 @@ class _StepCalls:
             known = turn.grants
             clearance = await _asked(turn, proposed, proposal, verdict)
         if turn.grants != known and not clearance.refusal:
-            # A lasting answer lets it run in the sandbox, starting with this call.
+            # An "always" answer lets the call run in the sandbox, starting with this one.
             now_allowed = await _judged(turn, tool, clearance.amended or proposal, self._exposure)
             clearance = structs.replace(clearance, confinement=now_allowed.confinement)
         return clearance
@@ -253,7 +253,7 @@ def _end(turn: Turn, call: ToolCall, outcome: _CallResult) -> None:
             CallProposed(call.id, call.name, title, kind, raw_input_of(call), within=turn.origin.within)
         )
         if outcome.status == "completed":
-            turn.emit(CallStarted(call.id, is_repeatable=True))  # the original call was started
+            turn.emit(CallStarted(call.id, is_repeatable=True))  # the original call has started
     result, clean = outcome.result, partial(turn.deps.redactor.clean, source=call.arguments)
     output = None if result.output_characters is None else result.text[: result.output_characters]
     turn.emit(
@@ -289,7 +289,7 @@ async def _asked(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Ve
 
 
 async def _judged(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure) -> Verdict:
-    """Check a call against policy; a check that fails denies it. Raises StorageError."""
+    """Check a call against policy; if the check itself fails, the call is denied. Raises StorageError."""
     try:
         return await judge(turn, tool, proposal, exposure)
     except StorageError:
@@ -299,7 +299,7 @@ async def _judged(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure
 
 
 async def _proposal_of(turn: Turn, understood: ParsedCall) -> Proposal | _CallResult:
-    """Return a call's proposal; a failure is its outcome. Raises StorageError."""
+    """Propose a call; if that fails, the failure becomes its outcome. Raises StorageError."""
     try:
         with anyio.move_on_after(turn.limits.tool_timeout_s):
             return await understood.tool.propose(understood.arguments, turn.workspace)
@@ -315,7 +315,7 @@ async def _proposal_of(turn: Turn, understood: ParsedCall) -> Proposal | _CallRe
 async def _perform(
     turn: Turn, card: CallProposed, proposal: Proposal, clearance: _Clearance, tool: Tool
 ) -> _CallResult:
-    """Carry out a call; if the user stops it, the turn continues."""
+    """Carry out a call; if the user stops the call, the turn continues."""
     passed_s = turn.deps.clock.monotonic() - turn.spent.started_at_s
     if turn.limits.working_s is not None and passed_s >= turn.limits.working_s:
         return _failed(NO_TIME_LEFT)
@@ -356,7 +356,7 @@ async def _perform(
 async def _with_additions(
     turn: Turn, call: ToolCall, card: CallProposed, proposal: Proposal, ended: _CallResult
 ) -> _CallResult:
-    """Let the stages after a call add to its result; if they are cancelled, the call keeps its outcome."""
+    """Let the stages that follow a call add to its result; if they are cancelled, the call keeps its outcome."""
     result = ended.result
     try:
         for stage in turn.deps.stages.after_call if ended.is_whole else ():
@@ -368,7 +368,7 @@ async def _with_additions(
 
 
 async def outcome_of(act: Callable[[], Awaitable[Result]], crashed: CallNote = CRASHED) -> Result:
-    """Run an action; a failure becomes a result with text for the model. Raises StorageError."""
+    """Run an action; convert a failure to a result with text for the model. Raises StorageError."""
     try:
         return await act()
     except (StorageError, AnswerAwaited):

@@ -1,6 +1,6 @@
-"""Compare a call's effects with its tool's declared capabilities.
+"""Compare a call's effects with the capabilities that its tool declares.
 
-An undeclared effect is a fault of the tool, not a question for the user.
+An undeclared effect is a bug in the tool, so the user is not asked about it.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ from hermes_acp.core.proposals import (
 
 
 def required_capability(effect: Effect) -> Capability | None:
-    """Return the capability that a tool must declare to have this effect, if any."""
+    """Return the capability that a tool must declare for this effect, or None if it needs none."""
     match effect:
         case Reads() | Writes() | Deletes():
             return "files"
@@ -37,6 +37,6 @@ def required_capability(effect: Effect) -> Capability | None:
 
 
 def undeclared_effects(effects: Iterable[Effect], capabilities: frozenset[Capability]) -> tuple[Effect, ...]:
-    """Return the effects for which no capability was declared."""
+    """Return the effects that none of the declared capabilities covers."""
     needed = ((effect, required_capability(effect)) for effect in effects)
     return tuple(effect for effect, capability in needed if capability and capability not in capabilities)

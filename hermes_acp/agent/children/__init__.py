@@ -1,1 +1,1 @@
-"""Run a turn for another turn: delegated tasks and reflection."""
+"""Run turns on behalf of another turn: delegated tasks and reflection."""

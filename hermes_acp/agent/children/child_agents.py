@@ -1,4 +1,4 @@
-"""Run a child agent: a turn in a separate session that carries out a task for a call of its parent."""
+"""Run a child agent: a turn in a separate session that carries out a task for one of its parent's calls."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -39,7 +39,7 @@ MAX_STATUS_CHARACTERS: Final = 100
 
 
 class ChildGroup:
-    """The children of one call, and their shared state."""
+    """The children of one call, with the state they share."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class ChildGroup:
         self._report()
 
     def limits_now(self) -> TurnLimits:
-        """Return the limits of a child that starts now; its time limit is the remaining time."""
+        """Return the limits for a child that starts now; its time limit is whatever time remains."""
         timeout_s = self._limits.timeout_s
         if timeout_s is None:
             return self._limits
@@ -72,7 +72,7 @@ class ChildGroup:
         self._report()
 
     def _report(self) -> None:
-        """Show the status of all children on the card, each with an equal share of the space."""
+        """Show the status of all children on the card, dividing the space equally among them."""
         room = TAIL_CHARACTERS // len(self._standings)
         lines = (f"{number}. {standing}"[: room - 1] for number, standing in enumerate(self._standings, 1))
         self.progress.board("\n".join(lines))
@@ -81,8 +81,8 @@ class ChildGroup:
 class ChildObserver:
     """Shows one child in the parent's session: its status, and the calls that needed approval.
 
-    A standing answer given to the child is recorded in the parent's session, so that it applies there and to the other
-    children.
+    An "always" answer given to the child is recorded in the parent's session, so that it also applies there and to the
+    other children.
     """
 
     def __init__(self, group: ChildGroup, number: int, title: str, cards: ParentCards, child_id: str) -> None:
@@ -97,7 +97,7 @@ class ChildObserver:
         self._words = self._last = ""
 
     def show(self, event: Event) -> None:
-        """Process one event of the child's session."""
+        """Handle an event of the child's session."""
         if isinstance(event, PromptFrozen | ToolsOffered):
             return
         parent = self._group.turn
@@ -140,7 +140,7 @@ class ChildObserver:
         self._group.show_status(self._number, f"{self._title}: {how} ({steps})")
 
     async def drained(self) -> None:
-        """Wait while an audience of the parent is too far behind."""
+        """Wait while any subscriber of the parent is too far behind."""
         await self._group.turn.ledger.drained()
 
 
@@ -150,7 +150,7 @@ def _last_line(text: str) -> str:
 
 
 async def run_child(group: ChildGroup, number: int, delegated_task: DelegatedTask) -> Result:
-    """Carry out one task in a separate turn, and return its answer or why it has none.
+    """Carry out one task in a separate turn; return its answer, or the reason why there is none.
 
     Whatever happens, its record is closed and the parent's session records how it ended. Raises StorageError.
     """
@@ -182,7 +182,7 @@ async def run_child(group: ChildGroup, number: int, delegated_task: DelegatedTas
 
 
 def child_setup(group: ChildGroup, title: str) -> ChildSetup:
-    """Return the setup of a child that starts now."""
+    """Return the setup for a child that starts now."""
     parent, deps = group.turn, group.deps
     instructions = child_instructions(deps.toolbox.offered, parent.outermost.record.instructions)
     origin = TurnOrigin(delegator=parent, trace=parent.trace_below(group.progress.call_id))
@@ -190,6 +190,6 @@ def child_setup(group: ChildGroup, title: str) -> ChildSetup:
 
 
 def prompt_of(delegated_task: DelegatedTask) -> str:
-    """Return a task as the prompt of its child."""
+    """Convert a task to the prompt for its child."""
     instructions, context = delegated_task.instructions, delegated_task.context
     return f"{instructions}\n\n{context}" if context else instructions

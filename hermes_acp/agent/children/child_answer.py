@@ -1,4 +1,4 @@
-"""The result of a child turn for its parent: its last answer, and why it did not finish."""
+"""Build the result of a child turn for its parent: the last answer and, if the child did not finish, the reason."""
 
 from typing import Final
 

@@ -1,7 +1,7 @@
-"""Run a child agent in its own process, and show it in its parent's session as if it ran here.
+"""Run a child agent in its own process, and show it in the parent's session as if it ran here.
 
-The parent starts the child's record, the process continues it, and the parent reads what is added. Questions come back
-over the process's pipes and are asked in the parent's session.
+The parent starts the child's record, the child process continues it, and the parent reads what is appended. Questions
+come back over the process's pipes and are asked in the parent's session.
 """
 
 from collections.abc import Callable, Generator
@@ -57,7 +57,7 @@ ORIGIN: Final = "delegate"
 async def run_child_process(
     processes: ChildProcesses, group: ChildGroup, number: int, delegated_task: DelegatedTask
 ) -> Result:
-    """Carry out one task in a separate process, and return its answer or why there is none.
+    """Carry out one task in a separate process; return its answer, or the reason why there is none.
 
     Raises StorageError or WorkspaceError.
     """
@@ -81,7 +81,7 @@ async def run_child_process(
 
 
 async def _work_in(processes: ChildProcesses, name: str) -> str:
-    """Remove a worktree, and return where the work in it is, for the parent's model."""
+    """Remove a worktree; return a sentence that tells the parent's model where to find the work."""
     try:
         branch = await processes.close_worktree(name)
     except HermesError as error:
@@ -90,7 +90,7 @@ async def _work_in(processes: ChildProcesses, name: str) -> str:
 
 
 class _ChildProcess:
-    """One child: its record as read so far, and what its parent shows of it."""
+    """One child: its record as read so far, and what the parent shows of it."""
 
     def __init__(
         self, processes: ChildProcesses, group: ChildGroup, number: int, delegated_task: DelegatedTask
@@ -108,7 +108,7 @@ class _ChildProcess:
         self._advanced = anyio.Event()
 
     async def run(self, folder: str = "") -> Result:
-        """Run the process to its end; no matter what happens, the child's record is closed."""
+        """Run the process until it exits; whatever happens, the child's record is closed."""
         parent, title = self._group.turn, self._task.title
         order = await self._begin(folder)
         child_id = order.session_id
@@ -131,7 +131,7 @@ class _ChildProcess:
         return self._result(outcome, ended)
 
     async def catch_up(self, observer: ChildObserver) -> None:
-        """Show what the process has recorded since the last time."""
+        """Show what the process has recorded since the last call."""
         async with self._reading:
             records, child_id = self._group.records, self._record.session_id
             events, self._read_bytes = await records.read_from(child_id, self._read_bytes)
@@ -186,7 +186,7 @@ class _ChildProcess:
             await observer.drained()
 
     async def _end(self, child_id: str, observer: ChildObserver, outcome: DriveOutcome) -> TurnEnded:
-        """Close the record if the process could not, and count what it used; return how the child ended."""
+        """Close the record if the process could not, and count the child's usage; return how the child ended."""
         await self.catch_up(observer)
         if self._record.last_end is None:
             await self._group.records.close_killed(child_id)
@@ -209,9 +209,9 @@ class _ChildProcess:
 
 
 class _Parent:
-    """The parent of a child's process; implements `ParentAgent`.
+    """The parent side of a child process; implements `ParentAgent`.
 
-    It asks on the parent's cards, after what the process recorded before its question was shown.
+    Questions are asked on the parent's cards, once everything that the process recorded before them has been shown.
     """
 
     def __init__(self, child: _ChildProcess, observer: ChildObserver, turn: Turn, gate: ParentGate) -> None:
@@ -233,7 +233,7 @@ class _Parent:
 
     @contextmanager
     def follow(self, changed: Callable[[InheritedRights], None]) -> Generator[None]:
-        """Report the rights of the session that the child works for, now and whenever they change."""
+        """Report the permissions of the session that the child works for, now and whenever they change."""
         viewer, ledger = _RightsViewer(self._turn, changed), self._turn.outermost.ledger
         ledger.admit(viewer)
         try:
@@ -244,7 +244,7 @@ class _Parent:
 
 
 class _RightsViewer:
-    """Reports changes of the mode and of standing answers in a turn's session."""
+    """Reports changes to the mode and to "always" answers in a turn's session."""
 
     def __init__(self, turn: Turn, changed: Callable[[InheritedRights], None]) -> None:
         self._turn = turn
@@ -254,16 +254,16 @@ class _RightsViewer:
         self._changed(InheritedRights(self._turn.mode, self._turn.grants))
 
     def show(self, event: Event) -> None:
-        """Report the rights if the event has changed them."""
+        """Report the permissions if the event changed them."""
         if isinstance(event, ModeChanged | PermissionAnswered):
             self.report()
 
     async def drained(self) -> None:
-        """Return at once: nothing is stored."""
+        """Return at once: nothing is buffered."""
 
 
 def _ending_of(outcome: DriveOutcome) -> TurnEnded:
-    """Return how a child ended if its record does not say."""
+    """Return how a child ended, for use when its record does not say."""
     if isinstance(outcome, Failed):
         return TurnEnded("", "gave_up", outcome.sentence)
     return TurnEnded("", "cancelled", SENTENCES["cancelled"])

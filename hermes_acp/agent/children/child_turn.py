@@ -1,6 +1,6 @@
 """Open a turn that works for another turn, in a child session of its parent.
 
-Delegated tasks and reflection both run in such turns; they differ in their `ChildSetup` and their observers.
+Delegated tasks and reflection both run this way; they differ in their `ChildSetup` and their observers.
 """
 
 from collections.abc import AsyncGenerator
@@ -30,7 +30,7 @@ class ChildSetup(Struct, frozen=True):
 
 @asynccontextmanager
 async def child_session(parent: Turn, records: ChildRecords) -> AsyncGenerator[Ledger]:
-    """Open a child session of `parent`; its record is closed with the block. Raises StorageError."""
+    """Open a child session of `parent`; its record is closed when the block ends. Raises StorageError."""
     journal, record = await records.begin(parent.record)
     try:
         yield Ledger(journal, record)
@@ -48,9 +48,9 @@ def note_inherited(parent: Turn, ledger: Ledger, setup: ChildSetup) -> None:
 
 
 def open_child_turn(parent: Turn, ledger: Ledger, setup: ChildSetup, gate: Gate) -> Turn:
-    """Return the turn of a new child session, with its parent's options and mode. Raises StorageError.
+    """Create the turn of a new child session, with its parent's options and mode. Raises StorageError.
 
-    The usage of a delegated turn counts towards its parent too; a reflection's does not.
+    The usage of a delegated turn also counts towards its parent; that of a reflection does not.
     """
     note_inherited(parent, ledger, setup)
     delegator = setup.origin.delegator

@@ -1,6 +1,6 @@
 """Delegate tasks to child agents: choose their tools, their depth and their share of the budget.
 
-A child's tools are chosen before it starts, so it cannot exceed the maximum depth.
+A child's tools are fixed before it starts, so delegation cannot exceed the maximum depth.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -24,17 +24,18 @@ from hermes_acp.tools.toolbox import Toolbox
 from hermes_acp.workspaces.draft_workspace import DraftWorkspace
 
 MAX_DEPTH: Final = 2
-"""The maximum number of agents above a child."""
+"""The maximum number of ancestors that a child may have."""
 HANDS_ON: Final = "delegate"
 WITHHELD: Final = frozenset({"ask_user", "memory", "skill_manage", "tool_manage"})
-"""Tools that no child has: it cannot ask anyone, and only the session's own agent writes notes, skills and tools."""
+"""Tools that no child has: a child cannot ask anyone, and only the session's own agent writes notes, skills and tools.
+"""
 CRASHED: Final = CallNote(
     "The child agent failed unexpectedly ({kind}). Its work may be half done: check it before you continue."
 )
 
 
 class ChildLimits(Struct, frozen=True):
-    """Limits on children: how many a call may have, how many run at once, and how many steps each may take."""
+    """Limits on children: the maximum number per call, how many run concurrently, and how many steps each may take."""
 
     max_parallel: int = 3
     max_children: int = 8
@@ -42,28 +43,28 @@ class ChildLimits(Struct, frozen=True):
 
 
 class Delegation:
-    """The TaskDelegator of this process."""
+    """The `TaskDelegator` of this process."""
 
     def __init__(
         self, records: ChildRecords, bounds: ChildLimits, processes: ChildProcesses | None = None
     ) -> None:
-        """With `processes`, children run in their own processes where possible."""
+        """Create the delegator; with `processes`, children run in their own processes where possible."""
         self._records = records
         self._bounds = bounds
         self._processes = processes
 
     @property
     def about(self) -> str:
-        """What the model must know about where child agents work."""
+        """What the model needs to know about where child agents work."""
         return IN_WORKTREES if self._processes and self._processes.uses_worktrees else ""
 
     async def run_tasks(
         self, delegated_tasks: Sequence[DelegatedTask], tools: Sequence[str] | None, progress: Progress
     ) -> Sequence[Result]:
-        """Run a child for each task, a few at a time, and return each answer or the reason for its absence.
+        """Run a child for each task, a few at a time; return each answer, or the reason why there is none.
 
-        Raises BadRequest for too many tasks, for a tool that children cannot have, and if the remaining budget is
-        too small.
+        Raises BadRequest if there are too many tasks, if a tool is not available to children, or if the remaining
+        budget is too small.
         """
         if not isinstance(progress, CallProgress):
             raise InternalError("Work was delegated outside of a turn.")
@@ -99,7 +100,10 @@ class Delegation:
         return outcomes
 
     def _runner_for(self, turn: Turn) -> "RunChild":
-        """Return what runs the children of a turn. Only files of this machine can be shared with another process."""
+        """Return the function that runs a turn's children.
+
+        A separate process is possible only if the files are on this machine.
+        """
         if self._processes is None or turn.workspace.is_remote or isinstance(turn.workspace, DraftWorkspace):
             return run_child
         return partial(run_child_process, self._processes)
@@ -117,9 +121,9 @@ async def _finish(run: RunChild, group: ChildGroup, number: int, delegated_task:
 
 
 def child_tools(turn: Turn, wanted: Sequence[str] | None) -> Toolbox:
-    """Return the tools of a turn's child: those of the turn, except those not available to children, or at this depth.
+    """Return the tools for a turn's child: the turn's own, except those not available to children or at this depth.
 
-    `wanted` narrows them. Raises BadRequest for an unknown name.
+    `wanted` restricts them further. Raises BadRequest for an unknown name.
     """
     withheld = WITHHELD if turn.depth + 1 < MAX_DEPTH else WITHHELD | {HANDS_ON}
     names = [name for name in turn.deps.toolbox.names if name not in withheld]
@@ -134,11 +138,12 @@ def child_tools(turn: Turn, wanted: Sequence[str] | None) -> Toolbox:
 
 
 def child_limits(turn: Turn, children: int, most_steps: int) -> TurnLimits:
-    """Return the limits of each child: an equal share of the remaining budget, counting the turn itself as one.
+    """Return the limits for each child: an equal share of the remaining budget, counting the turn itself as one.
 
-    Time passes for all, so it is not shared: children end before the time reserved for the turn's final answer.
+    Time passes for all at once, so it is not divided: children end before the time reserved for the turn's final
+    answer.
 
-    Raises BadRequest if a share is zero.
+    Raises BadRequest if a share would be zero.
     """
     limits, spent, heads = turn.limits, turn.spent, children + 1
     steps = most_steps

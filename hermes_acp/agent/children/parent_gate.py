@@ -12,10 +12,10 @@ from hermes_acp.core.proposals import Question, Reply
 
 
 class ParentCards:
-    """The calls of one child that needed approval, as shown in the parent's session.
+    """The cards in the parent's session for one child's calls that needed approval.
 
-    With `within`, the cards belong to that call of the parent and are recorded in its session. Without it, they are
-    only shown, because the child's record contains them and the parent's contains the question.
+    With `within`, the cards belong to that call of the parent and are recorded in its session. Otherwise they are only
+    shown: the child's record contains them, and the parent's contains the question.
     """
 
     def __init__(self, parent: Turn, label: str, *, within: str = "") -> None:
@@ -25,7 +25,7 @@ class ParentCards:
         self._own_ids: dict[str, str] = {}
 
     def open(self, call: CallProposed) -> CallProposed:
-        """Show a call of the child on a card with an ID of the parent's, and return the card."""
+        """Show a child's call on a card with an ID of the parent's session, and return the card."""
         own_id = self._parent.deps.ids.fresh("call")
         title = f"{self._label}: {call.title}"
         card = structs.replace(call, call_id=own_id, title=title, within=self._within or call.within)
@@ -36,7 +36,7 @@ class ParentCards:
         return card
 
     def own_id(self, call_id: str) -> str:
-        """Return the ID of the card for a call of the child, or an empty string if nobody was asked about it."""
+        """Return the ID of the card for a child's call, or an empty string if nobody was asked about it."""
         return self._own_ids.get(call_id, "")
 
     def follow(self, event: CallProposed | CallStarted | CallProgressed | CallEnded) -> None:
@@ -56,7 +56,7 @@ class ParentCards:
 
 
 class ParentGate:
-    """The gate of a child: its parent's user answers permission questions, one at a time; nobody answers others."""
+    """The gate of a child turn: the parent's user answers permission questions one at a time; nobody answers others."""
 
     def __init__(self, parent: Turn, cards: ParentCards) -> None:
         self._parent = parent
@@ -78,7 +78,7 @@ class ParentGate:
 
 
 def record_or_show(ledger: Ledger, event: CallProposed | CallStarted | CallProgressed | CallEnded) -> None:
-    """Record and show an event of a card; if it can no longer be recorded, show it anyway."""
+    """Record and show a card event; if it can no longer be recorded, only show it."""
     try:
         ledger.emit(event)
     except StorageError:

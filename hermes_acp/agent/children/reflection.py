@@ -1,7 +1,7 @@
 """Review a turn that made many calls, and store what later sessions should know.
 
-The reflection runs in a child session alongside the conversation, and is shown on one card. It ends when the next turn
-starts. Its changes need approval like any other call.
+The reflection runs in a child session alongside the conversation and is shown on a single card. It ends when the next
+turn starts. Its changes need approval like those of any other call.
 """
 
 from collections.abc import Callable, Coroutine, Sequence
@@ -71,16 +71,16 @@ ASKED: Final = "<account>\n{account}\n</account>\n\nIs there anything worth stor
 
 
 class ReflectionConfig(Struct, frozen=True):
-    """When a reflection is due, and its stages; `after_calls` of 0 disables it."""
+    """When a reflection is due, and which stages it runs; setting `after_calls` to 0 disables it."""
 
     after_calls: int
     stages: TurnStages
     index: Callable[[str], str]
-    """Return the prompt's list of skills for a folder; blocks."""
+    """Return the list of skills in the prompt for a folder; blocks."""
 
 
 class Reflection:
-    """Reflect on turns, one at a time in each session; `start` starts a background task."""
+    """Reviews turns, one at a time per session; `start` starts a background task."""
 
     def __init__(self, records: ChildRecords, start: StartTask, is_attended: Callable[[], bool]) -> None:
         self._records = records
@@ -90,7 +90,7 @@ class Reflection:
         self._runs: dict[str, ReflectionRun] = {}
 
     async def count(self, turn: Turn, step: TurnStep) -> Ending | None:
-        """Count the calls of a step."""
+        """Count the calls in a step."""
         if not turn.depth:
             self._calls.setdefault(turn.id, []).extend(outcome.name for outcome in step.outcomes)
         return None
@@ -115,13 +115,13 @@ class Reflection:
         return reflect
 
     async def release(self, session_id: str) -> None:
-        """Stop the reflection of a closing session, and wait for its end."""
+        """Stop the reflection of a session that is closing, and wait until it has ended."""
         if run := self._runs.pop(session_id, None):
             await run.stop()
 
 
 class ReflectionRun:
-    """One reflection, from the end of its turn until it is done or the next turn starts."""
+    """One reflection, from the end of the reviewed turn until it is done or the next turn starts."""
 
     def __init__(
         self, turn: Turn, records: ChildRecords, config: ReflectionConfig, limits: TurnLimits
@@ -137,7 +137,7 @@ class ReflectionRun:
         self._has_started = False
 
     def show(self, event: Event) -> None:
-        """Follow the conversation: start after the turn's end, stop when the next turn starts."""
+        """Follow the conversation: start after the turn has ended, and stop when the next one starts."""
         if isinstance(event, TurnEnded):
             self._is_due.set()
         elif isinstance(event, TurnStarted):
@@ -147,7 +147,7 @@ class ReflectionRun:
         """Return at once: there is nothing to wait for."""
 
     async def run(self) -> None:
-        """Reflect; failures are not raised."""
+        """Run the reflection; failures are reported, not raised."""
         self._has_started = True
         try:
             with self._scope:
@@ -158,7 +158,7 @@ class ReflectionRun:
             self._is_over.set()
 
     async def stop(self) -> None:
-        """Stop the reflection, and wait until none of its work is left."""
+        """Stop the reflection, and wait until all of its work has ended."""
         self._scope.cancel()
         if self._has_started:
             await self._is_over.wait()
@@ -218,13 +218,13 @@ class ReflectionRun:
 
 
 class _CardFollower:
-    """Shows the calls that needed approval in the parent's session."""
+    """Shows the reflection's calls that needed approval in the parent's session."""
 
     def __init__(self, cards: ParentCards) -> None:
         self._cards = cards
 
     def show(self, event: Event) -> None:
-        """Process an event of the reflection."""
+        """Handle an event of the reflection."""
         if isinstance(event, CallStarted | CallEnded):
             self._cards.follow(event)
 
@@ -233,7 +233,7 @@ class _CardFollower:
 
 
 class _CardProgress:
-    """Shows the reflection's progress on the parent's card, and adds the cost of each step to the parent's session."""
+    """Shows the reflection's progress on its card, and adds the cost of each step to the parent's session."""
 
     def __init__(self, parent: Turn, card: CallProposed) -> None:
         self._parent = parent
@@ -241,7 +241,7 @@ class _CardProgress:
         self._billed_usd = 0.0
 
     def show(self, event: Event) -> None:
-        """Process an event of the reflection."""
+        """Handle an event of the reflection."""
         match event:
             case CallProposed():
                 record_or_show(self._parent.ledger, CallProgressed(self._card.call_id, event.title))
@@ -263,7 +263,7 @@ def _prompt_builder(index: str) -> Callable[..., Coroutine[Any, Any, SystemPromp
 
 
 def describe_last_turn(messages: Sequence[Message]) -> str:
-    """Describe what was said and done in the last turn; if it is too long, the middle is left out."""
+    """Describe what was said and done in the last turn; if the description is too long, the middle is left out."""
     begins = [
         number
         for number, each in enumerate(messages)

@@ -1,6 +1,6 @@
-"""Choose the part of a history that compaction removes; old tool outcomes are removed before messages.
+"""Choose the part of a history that compaction removes; old tool outcomes go before messages.
 
-Pure: the same history and budget always have the same cut.
+Pure: the same history and budget always yield the same cut.
 """
 
 from collections.abc import Sequence
@@ -15,19 +15,19 @@ from hermes_acp.core.record.history_invariants import can_split_before, last_exc
 from hermes_acp.core.token_estimates import TOKEN_BYTES, estimate_tokens
 
 POINTER_LENGTH: Final = 400
-"""The characters kept of an old outcome, enough to tell what it was."""
+"""How many characters of an old outcome are kept; enough to tell what it was."""
 LARGE_OUTCOME_CHARACTERS: Final = 2_000
-"""An old outcome of at least this length is worth cutting."""
+"""The minimum length at which an old outcome is worth cutting."""
 MIN_CHARACTERS: Final = 1_000
-"""The characters always kept of a fresh outcome."""
+"""How many characters of a recent outcome are always kept."""
 
 
 class HistoryBudget(Struct, frozen=True):
     """The permitted length of a history, in estimated tokens.
 
-    `kept` is for the end that stays verbatim, `max_fresh` for the part of it that cannot be removed. If cutting old
-    outcomes brings the history down to `target`, nothing else is done; None disables this. Less than `min_saved` is not
-    summarised.
+    `kept` is the size of the most recent part, which stays verbatim; `max_fresh` limits the portion of it that cannot
+    be removed. If cutting old outcomes brings the history down to `target`, nothing else is done; None disables this.
+    Savings of less than `min_saved` are not worth a summary.
     """
 
     kept: int
@@ -37,7 +37,7 @@ class HistoryBudget(Struct, frozen=True):
 
 
 class HistoryCut(Struct, frozen=True):
-    """The removed part of a history; see `HistoryCompacted`. If nothing is `replaced`, nothing is summarised."""
+    """The part of a history to remove; see `HistoryCompacted`. If `replaced` is empty, nothing is summarised."""
 
     replaced: int = 0
     carried: tuple[int, ...] = ()
@@ -68,7 +68,7 @@ def find_cut(messages: Sequence[Message], room: HistoryBudget) -> HistoryCut | N
 
 
 def _tail_start(messages: Sequence[Message], fresh_from: int, kept: int) -> int:
-    """Return the first index from which the end of the history fits the budget."""
+    """Return the index from which on the history fits the budget."""
     place, weight = fresh_from, estimate_tokens(messages[fresh_from:])
     for number in range(fresh_from - 1, -1, -1):
         weight += estimate_tokens(messages[number : number + 1])
@@ -80,7 +80,7 @@ def _tail_start(messages: Sequence[Message], fresh_from: int, kept: int) -> int:
 
 
 def _prune(messages: Sequence[Message], place: int, target: int) -> HistoryCut | None:
-    """Cut large old outcomes to a pointer, if that is enough."""
+    """Cut large old outcomes down to a pointer, if that is enough."""
     big = tuple(
         message.call_id
         for message in messages[:place]
@@ -92,7 +92,7 @@ def _prune(messages: Sequence[Message], place: int, target: int) -> HistoryCut |
 
 
 def _shorten_fresh(fresh: Sequence[Message], most: int) -> tuple[tuple[str, ...], int]:
-    """Find fresh outcomes that leave no room for anything else, and the maximum length of each."""
+    """Find recent outcomes that leave no room for anything else, and the maximum length of each."""
     outcomes = [message for message in fresh if isinstance(message, ToolMessage)]
     weight = estimate_tokens(fresh)
     if not outcomes or weight <= most:

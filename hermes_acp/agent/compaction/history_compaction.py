@@ -49,7 +49,7 @@ MAX_HALVINGS: Final = 5
 
 
 async def compact(turn: Turn, why: CompactionReason, wish: str = "") -> HistoryCompacted | None:
-    """Compact the history once; None if there is nothing to compact. `wish` is the user's own instruction.
+    """Compact the history once; return None if there is nothing to compact. `wish` is an instruction from the user.
 
     Raises ModelError if no summary could be obtained. If anything is raised, the history is unchanged.
     """
@@ -59,7 +59,7 @@ async def compact(turn: Turn, why: CompactionReason, wish: str = "") -> HistoryC
 
 
 async def make_room(turn: Turn) -> bool:
-    """Compact a history that the endpoint rejected as too long; return whether it is shorter now."""
+    """Compact a history that the endpoint rejected as too long; return whether it is now shorter."""
     try:
         return await compact(turn, "full") is not None
     except ModelError:
@@ -80,7 +80,8 @@ class _Compaction:
         self._beside_history = whole - estimate_tokens(turn.record.messages)
         self._window = window_tokens
         if why == "full":
-            # The endpoint knows better than the catalog, and the count may come from another endpoint.
+            # The endpoint's own limit is more reliable than the catalogue, and the count may come from another
+            # endpoint.
             self._before = max(self._before, min(whole, window_tokens))
             self._window = min(window_tokens, self._before)
         self._scale = min(3.0, max(0.5, self._before / whole))
@@ -91,7 +92,7 @@ class _Compaction:
         self._has_spoken = False
 
     def room(self) -> HistoryBudget:
-        """Return the budget of the history, estimated and corrected with the endpoint's last count."""
+        """Return the budget for the history, estimated and corrected by the endpoint's last count."""
         shares = self._turn.deps.model_use.shares
         window = self._window / self._scale
         kept = int(window * shares.keep)
@@ -104,7 +105,7 @@ class _Compaction:
         return HistoryBudget(kept, int(window / 2), target, min_saved)
 
     async def run(self, cut: HistoryCut) -> HistoryCompacted:
-        """Compact; the end is always recorded, unless the record cannot be written."""
+        """Compact the history; the end is always recorded, unless the record cannot be written."""
         turn = self._turn
         turn.emit(CompactionStarted(self._id, self._why))
         try:
@@ -140,7 +141,7 @@ class _Compaction:
         )
 
     async def _summarise(self, messages: Sequence[Message]) -> str:
-        """Summarise the messages, in smaller pieces if the endpoint reports that they are too long."""
+        """Summarise the messages, in smaller chunks if the endpoint reports that they are too long."""
         tokens = int(self._window * CHUNK_SHARE / self._scale)
         for _ in range(MAX_HALVINGS):
             try:
@@ -150,7 +151,7 @@ class _Compaction:
         return await self._summarise_pieces(await run_sync(chunk_messages, messages, tokens))
 
     async def _summarise_pieces(self, pieces: Sequence[str]) -> str:
-        """Summarise the pieces in order, each with the summary of the preceding ones."""
+        """Summarise the chunks in order, each together with the summary of the preceding ones."""
         summary = ""
         for number, piece in enumerate(pieces, 1):
             text = request_text(piece, summary, max_summary_words(self._window), self._wish)
@@ -191,7 +192,7 @@ class _Compaction:
         return reply
 
     def _note_timing(self, timing: RequestTiming | None) -> None:
-        """Extend the time of the summary to the end of another request."""
+        """Extend the summary's measured time to the end of another request."""
         if timing and self._timing:
             took_s = timing.started_at + timing.took_s - self._timing.started_at
             timing = structs.replace(self._timing, took_s=took_s)
@@ -218,7 +219,7 @@ def _failure(compaction_id: str, error: BaseException) -> CompactionFailed:
 
 
 def to_markdown(done: HistoryCompacted | None, messages: Sequence[Message]) -> str:
-    """Describe what a compaction saved; `messages` is the history after it."""
+    """Describe what a compaction saved, in Markdown; `messages` is the history after it."""
     if done is None:
         return "There is nothing to shorten: the conversation is already short."
     sizes = f"about {done.tokens_after:,} tokens instead of about {done.tokens_before:,}"

@@ -1,6 +1,6 @@
 """Write the prompts that ask a model to summarise a conversation.
 
-The conversation is quoted, not continued: vendors' rules for calls and thoughts do not apply to a quotation, and
+The conversation is quoted rather than continued: vendors' rules for calls and reasoning do not apply to quotations, and
 nothing in it is addressed to the summariser.
 """
 
@@ -46,9 +46,9 @@ MAX_WORDS: Final = 1_200
 
 
 def request_text(piece: str, earlier: str, words: int, wish: str) -> str:
-    """Return the prompt for one piece; `earlier` is the summary of the pieces before it.
+    """Return the prompt for one chunk; `earlier` is the summary of the chunks before it.
 
-    `wish` is the user's own instruction.
+    `wish` is an instruction from the user.
     """
     before = EARLIER.format(summary=earlier) if earlier else ""
     fenced = f"<{TAG}>\n{piece.replace(f'</{TAG}', f'< /{TAG}')}\n</{TAG}>\n\n"
@@ -56,14 +56,14 @@ def request_text(piece: str, earlier: str, words: int, wish: str) -> str:
 
 
 def max_summary_words(window_tokens: int) -> int:
-    """Return the maximum length of a summary for a window: about a twentieth of it, within limits."""
+    """Return the maximum length of a summary in words: about a twentieth of the window, within limits."""
     return max(MIN_WORDS, min(MAX_WORDS, window_tokens // 30))
 
 
 def chunk_messages(messages: Sequence[Message], tokens: int) -> list[str]:
-    """Write messages as text in chunks of at most `tokens` tokens; in one chunk if possible.
+    """Render messages as text in chunks of at most `tokens` tokens, preferably a single one.
 
-    If the whole is too long, the oldest outcomes are shortened before anything is split.
+    If the text is too long for that, the oldest outcomes are shortened before anything is split.
     """
     most = max(MIN_CHUNK_CHARACTERS, tokens * TOKEN_BYTES)
     written = [_written(message, OUTCOME_CHARACTERS) for message in messages]
@@ -79,7 +79,7 @@ def chunk_messages(messages: Sequence[Message], tokens: int) -> list[str]:
 
 
 def _packed_chunks(texts: Sequence[str], most: int) -> list[str]:
-    """Join texts into chunks; only one that is too long for one chunk is split."""
+    """Join texts into chunks; only a text that is too long for one chunk is split."""
     chunks: list[list[str]] = [[]]
     room = most
     for text in texts:

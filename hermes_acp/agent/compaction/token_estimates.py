@@ -1,7 +1,7 @@
-"""Estimate how many tokens of a model's window the next request takes.
+"""Estimate how many tokens of the model's window the next request takes.
 
-The endpoint's last count corrects the estimate, within limits: some endpoints count only one answer, or always report
-the same number.
+The endpoint's last count corrects the estimate, within limits: some endpoints count only the last answer, or always
+report the same number.
 """
 
 from collections.abc import Sequence
@@ -23,13 +23,13 @@ def tokens_in_use(record: Record, tools: Sequence[ToolSchema]) -> int:
 
 
 def plausible_tokens(record: Record, tools: Sequence[ToolSchema]) -> int:
-    """Estimate the tokens of the next request: the count, unless the estimate is more than twice as high."""
+    """Estimate the tokens of the next request: the endpoint's count, unless the estimate is more than twice as high."""
     estimated, measured = estimate_request_tokens(record, tools), _measured(record)
     return estimated if measured is None or measured * MAX_ESTIMATE_ERROR < estimated else measured
 
 
 def _measured(record: Record) -> int | None:
-    """Return the endpoint's count plus an estimate of later messages."""
+    """Return the endpoint's last count plus an estimate for later messages."""
     counted = record.usage.used_tokens
     if counted and record.measured_at <= len(record.messages):
         return counted + estimate_tokens(record.messages[record.measured_at :])

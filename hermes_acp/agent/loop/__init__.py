@@ -1,1 +1,1 @@
-"""Run a turn step by step to a named ending."""
+"""Run a turn step by step until it ends for a named reason."""

@@ -1,7 +1,7 @@
-"""Replace the call IDs of a model answer with our own.
+"""Replace the call IDs in a model's answer with our own.
 
-Many models count from zero in each answer, so two sessions of one client would use the same ID, and the answer to one
-session's question could reach the other's call. Clients see only our IDs; the model sees its own.
+Many models number calls from zero in each answer, so two sessions of one client would use the same ID, and the answer
+to one session's question could reach the other's call. Clients see only our IDs; the model sees only its own.
 """
 
 from collections.abc import Iterable
@@ -13,10 +13,10 @@ from hermes_acp.core.ports.runtime_ports import Ids
 
 
 class CallIds:
-    """The IDs of one answer's calls: a draft of a call has the ID that the call gets later."""
+    """Maps the call IDs of one answer; the draft of a call already has the ID that the call gets later."""
 
     def __init__(self, ids: Ids) -> None:
-        """Take IDs from `ids`, whose IDs are unique across processes."""
+        """Take new IDs from `ids`, which are unique across processes."""
         self._ids = ids
         self._own: dict[str, str] = {}
 
@@ -27,7 +27,7 @@ class CallIds:
         return self._own[key]
 
     def named(self, calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
-        """Return the calls with our own IDs, keeping the model's IDs in `vendor_id`."""
+        """Return the calls with our IDs, keeping the model's IDs in `vendor_id`."""
         named: dict[str, ToolCall] = {}
         for call in calls:
             own_id = self.own(call.id)

@@ -15,7 +15,7 @@ MAX_DRAFT_CHARACTERS: Final = 200_000
 
 
 class DraftStream:
-    """The partial edits of one answer."""
+    """The partial edits in one answer."""
 
     def __init__(self, turn: Turn, call_ids: CallIds) -> None:
         self._turn = turn

@@ -1,4 +1,4 @@
-"""Collect the routes that failed in one step, for the error raised if all of them fail."""
+"""Collect the routes that failed in a step, for the error that is raised if all of them fail."""
 
 from copy import copy
 from typing import Final
@@ -17,11 +17,11 @@ class FailedAttempts:
         self._errors: dict[RouteKey, ModelError] = {}
 
     def note(self, route_key: RouteKey, trouble: ModelError) -> None:
-        """Add a failure; for a route that failed several times, the last one counts."""
+        """Record a failure; if a route fails several times, its last failure counts."""
         self._errors[route_key] = trouble
 
     def combined_error(self, trouble: ModelError) -> ModelError:
-        """Return the last failure, with the reasons of all routes and each hint once."""
+        """Return the last failure, extended with the reasons of all routes and each hint once."""
         if len(self._errors) < 2:
             return trouble
         told = copy(trouble)

@@ -18,7 +18,7 @@ FINAL_ANSWER_PROMPT: Final = (
 
 
 async def ask_for_final_answer(turn: Turn) -> None:
-    """Ask once, without tools, and then end the turn. If the model still makes a call, it does not run."""
+    """Ask once, without tools, and then end the turn. If the model makes a call anyway, it does not run."""
     turn.emit(NoteAdded(FINAL_ANSWER_PROMPT))
     mute = structs.replace(turn, deps=structs.replace(turn.deps, toolbox=Toolbox({})))
     try:

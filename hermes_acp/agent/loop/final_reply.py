@@ -1,4 +1,4 @@
-"""Decide whether an answer without calls ends the turn: it does, unless it is empty or a new message has arrived."""
+"""Decide whether an answer without tool calls ends the turn: not if it is empty or a new message has arrived."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ NUDGE: Final = (
 
 
 def ending_for_reply(turn: Turn, reply: ModelReply) -> Ending | None:
-    """Return the ending that an answer means, or None if the model is asked again.
+    """Return how an answer ends the turn, or None if the model must be asked again.
 
     An empty answer counts as an invalid step.
     """

@@ -1,7 +1,7 @@
-"""Make one model call: turn its output into events, and retry its failures.
+"""Make one model call: convert its output to events, and retry on failure.
 
-The first text is shown at once, later text at most once per frame, so a fast model costs the record and the editor no
-more than a slow one.
+The first text is shown at once, later text at most once per frame, so that a fast model costs the record and the editor
+no more than a slow one.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine
@@ -55,7 +55,7 @@ OnFragment = Callable[[Fragment], None]
 
 
 class StreamedText:
-    """Text of one step, passed to the ledger once per frame."""
+    """The text of one step, passed to the ledger once per frame."""
 
     def __init__(self, turn: Turn, message_id: str) -> None:
         self._turn = turn
@@ -66,7 +66,7 @@ class StreamedText:
         self._arrived = anyio.Event()
 
     def add(self, event: TextEventType, text: str) -> None:
-        """Append text; show it at once if the last frame has ended."""
+        """Append text; show it at once if no frame is in progress."""
         if event is not self._event:
             self.flush()
             self._event = event
@@ -77,7 +77,7 @@ class StreamedText:
             self._arrived.set()
 
     def flush(self) -> None:
-        """Show the collected text."""
+        """Show the text collected so far."""
         if self._pieces:
             text = "".join(self._pieces)
             self._pieces.clear()
@@ -85,7 +85,7 @@ class StreamedText:
             self._turn.emit(self._event(self._message_id, text))
 
     async def flush_frames(self) -> None:
-        """Show collected text at the end of its frame, even if no more arrives; runs alongside the stream."""
+        """Show collected text at the end of each frame, even if no more text arrives; runs alongside the stream."""
         while True:
             await self._arrived.wait()
             await anyio.sleep(self._turn.deps.routing.load.frame_s)
@@ -94,7 +94,7 @@ class StreamedText:
 
 
 class RequestTimer:
-    """Measures one model request from now on."""
+    """Measures one model request, starting at its creation."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -102,7 +102,7 @@ class RequestTimer:
         self._first_chunk_s: float | None = None
 
     def note_chunk(self) -> None:
-        """Record that a part of the answer arrived."""
+        """Record that a part of the answer has arrived."""
         if self._first_chunk_s is None:
             self._first_chunk_s = self._clock.monotonic() - self._started_s
 
@@ -113,10 +113,10 @@ class RequestTimer:
 
 
 async def run_step(turn: Turn) -> ModelReply:
-    """Ask the model once, by any route that yields an answer. Raises the last ModelError.
+    """Ask the model once, trying routes until one yields an answer. Raises the last ModelError.
 
-    After ContextWindowExceeded, the history is compacted and the call repeated once, or a model with a larger window is
-    asked.
+    After ContextWindowExceeded, the history is compacted and the request is repeated once, or a model with a larger
+    window is asked.
     """
     return await ask_with_fallback(turn, partial(_ask, turn), turn.deps.stages.on_window_full)
 
@@ -124,7 +124,7 @@ async def run_step(turn: Turn) -> ModelReply:
 async def ask_with_fallback(
     turn: Turn, ask: Callable[[str], Awaitable[ModelReply]], on_window_full: Relief | None = None
 ) -> ModelReply:
-    """Ask with a new message ID, by any route that yields an answer.
+    """Ask with a new message ID, trying routes until one yields an answer.
 
     Raises the last ModelError, which names all routes if there were several.
     """
@@ -210,7 +210,7 @@ async def _ask(turn: Turn, message_id: str) -> ModelReply:
     route = turn.route
     if reply.finish == "refusal" and turn.fallback_plan.has_another_route:
         raise _refusal_error(turn, reply.usage)
-    # Repaired JSON is recorded as understood, so that the model's history shows what was done.
+    # Repaired JSON is recorded as it was parsed, so that the model's history shows what was done.
     calls = call_ids.named(map(turn.deps.toolbox.mended, reply.message.tool_calls))
     ended = turn.emit(
         StepEnded(
@@ -235,7 +235,7 @@ def _dispatch_fragment(words: StreamedText, drafts: DraftStream, fragment: Fragm
 async def stream_reply(
     turn: Turn, request: ModelRequest, hear: OnFragment, *frames: Callable[[], Coroutine[Any, Any, None]]
 ) -> ModelReply:
-    """Make one call over the turn's current route; `hear` receives each fragment, and the tasks `frames` show them."""
+    """Make one request over the turn's current route; `hear` gets each fragment, and the `frames` tasks show them."""
     reply: ModelReply | None = None
     provider = await _connect(turn)
     quiet, pace, timer = SilenceNotice(turn), ReadThrottle(turn), RequestTimer(turn.deps.clock)
@@ -256,7 +256,7 @@ async def stream_reply(
 
 
 class ReadThrottle:
-    """Reads an answer once a frame while many stream at once, so that one read takes several deltas."""
+    """Limits reads to one per frame while many answers are streaming, so that each read yields several deltas."""
 
     def __init__(self, turn: Turn) -> None:
         self._load = turn.deps.routing.load
@@ -264,7 +264,7 @@ class ReadThrottle:
         self._asked_at_s = self._clock.monotonic()
 
     async def keep(self) -> None:
-        """Wait for the end of the frame before the next read; data that was read before is returned at once."""
+        """Wait for the end of the frame before the next read, unless the last read returned buffered data."""
         if self._load.is_high:
             if self._clock.monotonic() - self._asked_at_s >= BUFFERED_S:
                 await anyio.sleep(self._load.frame_s)
@@ -272,14 +272,14 @@ class ReadThrottle:
 
 
 class SilenceNotice:
-    """Reports a long wait for a step's first output, once."""
+    """Reports, once, that a step is taking long to produce its first output."""
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self.is_broken = False
 
     async def tell(self) -> None:
-        """Report the wait; runs alongside the stream."""
+        """Report the wait when it is due; runs alongside the stream."""
         quiet_s = self._turn.deps.routing.retry_policy.quiet_s
         await anyio.sleep(quiet_s)
         if not self.is_broken:
@@ -288,7 +288,7 @@ class SilenceNotice:
 
 
 async def _connect(turn: Turn) -> Provider:
-    """Connect by the turn's current route. A fallback with invalid settings counts as an unavailable model."""
+    """Connect over the turn's current route. A fallback with invalid settings counts as an unavailable model."""
     try:
         return await turn.route.connect(turn.fallback_plan.route_key.key)
     except ConfigError as error:
@@ -310,7 +310,7 @@ def _request(turn: Turn) -> ModelRequest:
 
 
 def _refusal_error(turn: Turn, usage: Usage) -> ModelRefused:
-    """Count the cost of a reply that is a refusal, and return the error that makes another route try."""
+    """Count the cost of a reply that is a refusal, and return the error that makes the next route be tried."""
     cost_usd = model_catalog.cost_usd(usage, turn.route.facts)
     turn.spent.charge(usage, cost_usd)
     turn.add_cost(cost_usd)

@@ -1,6 +1,6 @@
 """The loop of a turn: stages, a model step and its calls, repeated.
 
-Only the order is defined here; new behaviour belongs in a stage or a separate class.
+Only the order is defined here; new behaviour belongs in a stage or a class of its own.
 """
 
 from hermes_acp.agent.calls.tool_calls import run_tool_calls

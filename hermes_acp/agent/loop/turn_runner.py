@@ -1,4 +1,4 @@
-"""Run a turn as a transaction: within its time limit, to a named ending, with its postflight stages."""
+"""Run a turn like a transaction: within its time limit, to a named ending, followed by its postflight stages."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -17,7 +17,7 @@ POSTFLIGHT_S: Final = 10.0
 
 
 async def run_to_ending(turn: Turn, run: Callable[[Turn], Awaitable[Ending]] = run_turn) -> Ending:
-    """Run a turn and return its ending; only a cancellation or a bug is raised.
+    """Run a turn and return its ending; only cancellation and bugs raise.
 
     `run` replaces the default loop.
     """
@@ -35,9 +35,9 @@ async def run_to_ending(turn: Turn, run: Callable[[Turn], Awaitable[Ending]] = r
 
 
 async def finalize(turn: Turn, ending: Ending) -> Ending:
-    """Close open calls and run the postflight stages, in bounded time even if the turn was cancelled.
+    """Close open calls and run the postflight stages, within a time limit even if the turn was cancelled.
 
-    Return the final ending. If the record cannot be written, no stage runs and the ending says so.
+    Returns the final ending. If the record cannot be written, no stage runs and the ending says so.
     """
     if ending.reason == "storage_trouble":
         return ending
@@ -62,9 +62,9 @@ async def _close(stage: PostflightStage, turn: Turn, ending: Ending) -> None:
 
 
 async def run_unprompted(turn: Turn, words: str) -> TurnEnded:
-    """Run a turn that no user prompted, with `words` as its prompt, and close its record no matter what happens.
+    """Run a turn that no user prompted, with `words` as its prompt; whatever happens, close its record.
 
-    Return how it ended. Raises StorageError.
+    Returns how it ended. Raises StorageError.
     """
     turn.emit(TurnStarted(turn.id, trace_parent=turn.origin.trace.parent))
     turn.emit(UserSaid(turn.deps.ids.fresh("msg"), (TextPart(words),)))
@@ -89,7 +89,7 @@ async def finalize_and_record(turn: Turn, ending: Ending) -> TurnEnded:
 
 
 def to_turn_ended(turn: Turn, ending: Ending) -> TurnEnded:
-    """Return the event of a turn's end: its ending and its usage."""
+    """Convert a turn's ending and usage to the event that records its end."""
     spent = turn.spent
     return TurnEnded(
         turn.id,

@@ -1,1 +1,1 @@
-"""Set up the dependencies of turns from the settings: models, tools, stages and the prompt."""
+"""Create the dependencies of turns from the settings: models, tools, stages and the prompt."""

@@ -1,4 +1,4 @@
-"""The current configuration: the model in use, and the turn dependencies that follow from it.
+"""The current configuration: the model in use, and the turn dependencies derived from it.
 
 Both are cached until the configuration is reloaded; running turns keep those they started with.
 """
@@ -36,7 +36,7 @@ SETUP_HINT = (
 
 
 class LoadedConfiguration(Struct, frozen=True):
-    """The loaded settings, and how the model in use and its fallbacks are reached; `changes` is its revision."""
+    """The loaded settings, and how to reach the model in use and its fallbacks; `changes` is the revision number."""
 
     settings: "Settings"
     choices: "tuple[ModelChoice, ...]"
@@ -56,10 +56,10 @@ class Configuration:
         connect: "Connect | None",
         on_models: Callable[[], None],
     ) -> None:
-        """Build nothing until first use. `on_models` is called whenever the available models become known.
+        """Store the arguments; nothing is built until first use.
 
-        `make` builds the dependencies of turns from settings, model connections and a notice about finding the model.
-        It blocks.
+        `on_models` is called whenever the available models become known. `make` builds the dependencies of turns from
+        settings, model connections and a notice about how the model was found. It blocks.
         """
         self.access = access
         self.is_signed_out = False
@@ -70,7 +70,7 @@ class Configuration:
         self._clock = clock
         self._connect = connect
         self.has_own_connection = connect is not None
-        """Whether the models of this process cannot be reached by another one with the same settings."""
+        """Whether the models of this process are out of reach for another process with the same settings."""
         self._building = anyio.Lock()
         self._waiting: set[anyio.CancelScope] = set()
         self._changes = 0
@@ -80,9 +80,9 @@ class Configuration:
         self._connections: list[ModelConnections] = []
 
     async def require_model(self) -> None:
-        """Raise AuthRequired unless a model is configured or one answers on this machine; ConfigError for bad settings.
+        """Raise AuthRequired unless a model is configured or answers on this machine.
 
-        Without a settings file this is very cheap.
+        Raises ConfigError for invalid settings. Very cheap if there is no settings file.
         """
         is_likely = self._environment.mentions_a_model() and not self.access.is_changed
         if self.is_signed_out or not (self._deps or is_likely):
@@ -91,7 +91,7 @@ class Configuration:
             await self.read_settings()
 
     async def read_settings(self) -> None:
-        """Read the settings file if there is one and it was not read yet. Raises ConfigError."""
+        """Read the settings file if there is one and it has not been read yet. Raises ConfigError."""
         if self._settings is None and self._environment.config_file.is_file():
             settings, choice = await anyio.to_thread.run_sync(self.access.read)
             fallbacks = await anyio.to_thread.run_sync(self.access.fallbacks)
@@ -100,7 +100,7 @@ class Configuration:
                 self._expected = _expected_models(settings, (choice, *fallbacks))
 
     async def find_model(self) -> None:
-        """Find the endpoint in use, and build the dependencies unless that endpoint must be asked for its models.
+        """Find the endpoint in use, and build the dependencies unless that endpoint must first be asked for its models.
 
         Raises AuthRequired or ConfigError.
         """
@@ -118,7 +118,7 @@ class Configuration:
         await self.find_model()
 
     def forget_model(self) -> None:
-        """Choose the model again at the next use, because the access to it has changed. Running turns keep theirs."""
+        """Choose the model again on next use, because access to it has changed. Running turns keep theirs."""
         self._deps = None
         self._expected = ()
         self._changes += 1
@@ -133,8 +133,8 @@ class Configuration:
     async def deps(self, found: "LoadedConfiguration | None" = None) -> "TurnDependencies":
         """Return the dependencies of turns, built on first use. Raises AuthRequired, ConfigError or ModelError.
 
-        May wait for an endpoint. If the configuration changes in the meantime, a waiting caller starts over; the
-        change itself does not wait.
+        May wait for an endpoint. If the configuration changes in the meantime, a waiting caller starts over; the change
+        itself does not wait.
         """
         while True:
             self._require_sign_in()
@@ -197,10 +197,10 @@ class Configuration:
         return ModelChoice(provider="openai_compatible", model=found.model, base_url=found.base_url)
 
     def limits(self) -> "TurnLimits":
-        """Return the limits of a turn; only call this in a turn."""
+        """Return the limits of a turn; may only be called during a turn."""
         from hermes_acp.agent.turn.turn_limits import TurnLimits
 
-        assert self._settings, "a turn has settings"
+        assert self._settings, "limits may only be read during a turn"
         budget = self._settings.budget
         return TurnLimits(
             max_steps=budget.max_steps,
@@ -215,21 +215,21 @@ class Configuration:
         )
 
     def settings(self) -> "Settings | None":
-        """Return the settings once they have been read."""
+        """Return the settings, or None if they have not been read yet."""
         return self._settings
 
     def allows_bypass(self) -> bool:
-        """Return whether the user allowed the mode that never asks, on the command line or in their settings."""
+        """Return whether the user allowed bypass mode, which never asks, on the command line or in their settings."""
         return self._environment.allows_bypass or bool(self._settings and self._settings.allow_bypass)
 
     def default_mode(self) -> Mode:
-        """Return the mode of new sessions: that of the settings once they have been read."""
+        """Return the mode for new sessions; it comes from the settings once they have been read."""
         return self._settings.mode if self._settings else "ask"
 
     def models(self) -> tuple[AvailableModel, ...]:
-        """Return the models that can be chosen, the configured one first; empty until known.
+        """Return the models to choose from, the configured one first; empty until they are known.
 
-        What the settings or the environment name is known before any endpoint is reached.
+        Models named in the settings or the environment are known before any endpoint is reached.
         """
         if self._deps is not None:
             return self._connections[-1].offers()
@@ -238,7 +238,7 @@ class Configuration:
         return () if self._environment.config_file.is_file() else named_models(self._environment)
 
     async def list_models(self) -> tuple[str, ...]:
-        """Ask the endpoint for its models, and ask again if the endpoint changes in the meantime. Raises ModelError."""
+        """Ask the endpoint for its models; ask again if the endpoint changes in the meantime. Raises ModelError."""
         asked, listed = None, tuple[str, ...]()
         while asked is not self._connections[-1]:
             asked = self._connections[-1]

@@ -1,4 +1,4 @@
-"""Record which tools a session's requests describe, so that it can be exported with their schemas."""
+"""Record which tools a session's requests offer, so that the session can be exported with their schemas."""
 
 from collections import deque
 from operator import is_
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from hermes_acp.agent.turn.turn_endings import Ending
 
 RECENT: Final = 16
-"""How many sets of tools are recognised by their schemas without looking into them."""
+"""How many sets of tools are recognised by object identity, without hashing their schemas."""
 
 
 class OfferedToolsRecorder:
-    """Records the digest of a session's tools when it changes, and stores one copy of each set."""
+    """Records the digest of a session's tools whenever it changes, and stores one copy of each set."""
 
     def __init__(self, store: ToolSchemaStore) -> None:
         self._store = store
@@ -30,7 +30,7 @@ class OfferedToolsRecorder:
     async def note(self, turn: "Turn") -> "Ending | None":
         """Record the tools of the next request if they differ from those of the last one.
 
-        If a copy cannot be stored, the turn continues; an export then lacks the schemas and reports it.
+        If a copy cannot be stored, the turn continues; an export then lacks the schemas and says so.
         """
         toolbox = turn.deps.toolbox
         offered = OfferedTools(toolbox.schemas, toolbox.deferred_schemas)
@@ -54,7 +54,7 @@ class OfferedToolsRecorder:
 
 
 def _are_the_same(some: OfferedTools, others: OfferedTools) -> bool:
-    """Return whether two sets consist of the same objects: schemas are made once and shared by toolboxes."""
+    """Return whether two sets consist of the same objects: schemas are created once and shared by toolboxes."""
     return all(
         len(one) == len(other) and all(map(is_, one, other))
         for one, other in ((some.tools, others.tools), (some.deferred, others.deferred))

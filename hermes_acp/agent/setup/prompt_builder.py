@@ -1,4 +1,4 @@
-"""Build a session's system prompt from its context files, the agent's notes and the skills. Blocks on the disk."""
+"""Build a session's system prompt from its context files, the agent's notes and the skills. Blocks on disk access."""
 
 import os
 import platform
@@ -36,16 +36,17 @@ REMOTE_NOTICE: Final = (
 
 
 SOUL_FILE: Final = "SOUL.md"
-"""The user's own description of their agent, in the home folder. In a workspace it is a context file like any other."""
+"""The user's own description of their agent, in the home folder. In a workspace, this name is an ordinary context file.
+"""
 
 
 class PromptSources(Struct, frozen=True):
     """The sources of all prompts of one configuration.
 
-    `clean` masks secrets, `skills` describes a folder's skills for a surface, `unread` returns the paths that rules
-    forbid reading there. `home` is the user's own folder, which contains the notes and lists the texts they allowed.
-    `news` lists notices for the user. `can_ask` tells whether there may be a user who answers. `note_imports` receives
-    a folder's context file imports.
+    `clean` masks secrets, `skills` describes a folder's skills for a surface, and `unread` returns the paths there that
+    rules forbid reading. `home` is the user's own folder, which contains the notes and the list of texts they allowed.
+    `news` lists notices for the user. `can_ask` says whether a user may be present to answer. `note_imports` receives
+    the imports of a folder's context files.
     """
 
     tools: tuple[ToolSchema, ...]
@@ -60,7 +61,7 @@ class PromptSources(Struct, frozen=True):
 
 
 class PromptPlace(Struct, frozen=True):
-    """The place where a session works, and the surface where it started."""
+    """The folder where a session works, and the surface where it started."""
 
     cwd: str
     more_roots: tuple[str, ...] = ()
@@ -91,9 +92,9 @@ def build_remote_prompt(sources: PromptSources, place: PromptPlace, backend: str
 def build_session_prompt(
     sources: PromptSources, place: PromptPlace, now: float, consent: "Consent"
 ) -> SystemPrompt:
-    """Build the prompt for a working directory and additional folders; `now` is in seconds since the epoch.
+    """Build the prompt for a working directory and its additional folders; `now` is in seconds since the epoch.
 
-    Context files that need approval first are left out: the turn asks about them before its first step.
+    Context files that need approval are left out: the turn asks about them before its first step.
     """
     cwd = place.cwd
     scope = SearchScope(cwd, place.more_roots, str(sources.home), sources.unread(cwd))
@@ -119,7 +120,7 @@ def build_session_prompt(
 
 
 def _date(now: float) -> str:
-    """Return the user's local date with its weekday, which phrases such as "last Tuesday" need."""
+    """Return the user's local date with its weekday, which is needed to resolve phrases such as "last Tuesday"."""
     return datetime.fromtimestamp(now).strftime("%A, %Y-%m-%d")
 
 

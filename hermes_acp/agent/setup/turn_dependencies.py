@@ -52,16 +52,16 @@ class UnattendedWork(Struct, frozen=True):
     boards: "AgentBoards | None" = None
 
     def ports(self) -> dict[str, object]:
-        """Return the ports, by name, for the tools that use them."""
+        """Return the ports by name, for the tools that use them."""
         named: dict[str, object] = {"schedules": self.schedules, "boards": self.boards}
         return {name: port for name, port in named.items() if port is not None}
 
 
 class TurnServices(Struct, frozen=True):
-    """The services that a turn's tools and prompt use: servers, skills, learning, recall, policy and context.
+    """The services used by a turn's tools and prompt: servers, skills, learning, recall, policy and context.
 
     `elsewhere` names the backend of a workspace whose files are not on this machine. `start` starts a background task.
-    `children` is what child agents need; `quota` is that of the user whom this process works for.
+    `children` is what child agents need; `quota` is that of the user for whom this process works.
     """
 
     mcp_manager: McpServerManager
@@ -88,7 +88,7 @@ class TurnDependenciesFactory:
         clock: Clock,
         ids: Ids,
     ) -> None:
-        """Build nothing until first use."""
+        """Store the services; nothing is built until first use."""
         self._environment = environment
         self._clock = clock
         self._ids = ids
@@ -99,7 +99,7 @@ class TurnDependenciesFactory:
         self._elsewhere = turn_services.elsewhere
 
     def news(self) -> Sequence[str]:
-        """Return notices for users about external memory."""
+        """Return notices about external memory for users."""
         return self._external_memory.news()
 
     async def release(self, session_id: str) -> None:
@@ -125,9 +125,9 @@ class TurnDependenciesFactory:
         return self._services.mcp_manager.is_attended
 
     def make(self, settings: "Settings", connections: "ModelConnections", news: str) -> "TurnDependencies":
-        """Return the dependencies of turns that use these connections; `news` is a notice about the search for a model.
+        """Return the dependencies of turns that use these connections. Blocks.
 
-        Blocks.
+        `news` is a notice about how the model was found.
         """
         from hermes_acp.agent.turn.turn import CompactionShares, ModelUse, TurnDependencies
         from hermes_acp.config.settings import load_variables
@@ -203,7 +203,7 @@ class TurnDependenciesFactory:
         return self._quota_stages.added_to(turn_stages(settings.titles, *learning, more))
 
     def _ports(self, settings: "Settings", variables: Mapping[str, str]) -> dict[str, object]:
-        """Return the ports of tools by name, except the workspace; `diagnoses` depends on the session's editor."""
+        """Return the ports of tools by name, except for the workspace; `diagnoses` depends on the session's editor."""
         from hermes_acp.agent.calls.nested_calls import NestedCalls
         from hermes_acp.agent.children.delegation import ChildLimits, Delegation
         from injection_scanner.foreign_text import InjectionScanner
@@ -235,7 +235,7 @@ class TurnDependenciesFactory:
         redactor: "Redactor",
         connections: "ModelConnections",
     ) -> "tuple[TurnStages, ...]":
-        """Return the stages of semantic recall and of the memory service."""
+        """Return the stages for semantic recall and for the memory service."""
         from hermes_acp.agent.setup.turn_stages import memory_stages, recall_stages
 
         services = self._services
@@ -297,7 +297,7 @@ class TurnDependenciesFactory:
             if backend := self._elsewhere(workspace):
                 place = PromptPlace(workspace.cwd, surface=record.surface)
                 return await anyio.to_thread.run_sync(build_remote_prompt, sources, place, backend, now)
-            # A child agent starts later than its session, which determines which files the user knows.
+            # A child agent starts later than its session, which is what determines the files that the user knows about.
             consent = consent_for(above, self._context)
             place = PromptPlace(record.cwd, record.roots[1:], record.surface)
             return await anyio.to_thread.run_sync(build_session_prompt, sources, place, now, consent)
@@ -306,19 +306,19 @@ class TurnDependenciesFactory:
 
 
 def _child_processes(children: ChildServices, isolation: str) -> "ChildProcesses | None":
-    """Return what runs child agents in processes, if the settings ask for it and this process can."""
+    """Return the runner for child processes, or None unless the settings ask for it and this process supports it."""
     return None if isolation == "none" else children.processes(isolation == "worktree")
 
 
 def skill_similarity(recall_service: RecallService) -> "SkillSimilarity":
-    """Return the measure of similarity between skills: by meaning if there is an embedding model, else by letters."""
+    """Return the similarity measure for skills: by meaning if there is an embedding model, otherwise by characters."""
     from hermes_acp.skills.suggestions.skill_similarity import SkillSimilarity
 
     return SkillSimilarity(lambda: recall_service.semantic_index, recall_service.report)
 
 
 def _builtin_tools(ports: Mapping[str, object], chosen: Sequence[str] | None) -> dict[str, Any]:
-    """Return the chosen tools, by default all. Raises ConfigError for an unknown name."""
+    """Return the chosen tools, or all by default. Raises ConfigError for an unknown name."""
     plugin_folder: PluginFolder[Any] = PluginFolder("hermes_acp.tools.builtin", "TOOL")
     if unknown := [name for name in chosen or () if name not in plugin_folder]:
         raise ConfigError(
@@ -331,7 +331,7 @@ def _builtin_tools(ports: Mapping[str, object], chosen: Sequence[str] | None) ->
 
 
 def _bound(tool: Any, ports: Mapping[str, object]) -> Any:
-    """Bind a tool to the ports named by the parameters of its `bind`, if any; return None if one is missing."""
+    """Bind a tool to the ports named by the parameters of its `bind`; return None if a port is missing."""
     from inspect import signature
 
     bind = getattr(tool, "bind", None)

@@ -1,6 +1,6 @@
-"""The stages around the steps of every turn, in order.
+"""Assemble the stages around the steps of every turn, in order.
 
-This module imports all stages, so it is imported only for the first turn.
+This module imports all stages, so it is not imported before the first turn.
 """
 
 from collections.abc import Callable, Sequence
@@ -47,10 +47,11 @@ def turn_stages(
     closings: tuple[PostflightStage, ...] = (),
     more: Sequence[TurnStages] = (),
 ) -> TurnStages:
-    """Return the stages; `titles` says how a session is named, `checks` and `closings` are the learning stages, `more`
-    are those of recall, memory and the scanner.
+    """Return the stages of a turn.
 
-    The title comes first, because it is shown; budget and window come last, because they may ask the model.
+    `titles` determines how sessions are named; `checks` and `closings` are the learning stages; `more` contains those
+    for recall, memory and the scanner. The title comes first, because it is shown; budget and window come last, because
+    they may ask the model.
     """
     closing: tuple[PostflightStage, ...] = (close_checkpoint, show_ending, *closings)
     closing += tuple(stage for each in more for stage in each.postflight)
@@ -82,7 +83,7 @@ def turn_stages(
 def memory_stages(
     memory: "ExternalMemory | None", settings: "MemorySettings", is_attended: Callable[[], bool]
 ) -> TurnStages:
-    """Return the stages of the memory service that the user chose, if any, and the reminder of notes."""
+    """Return the stages for the memory service that the user chose, if any, and for the reminder to take notes."""
     section = settings.service
     reminders: tuple[Stage, ...] = ()
     if settings.enabled and settings.remind_after_turns:
@@ -98,7 +99,7 @@ def memory_stages(
 
 
 def recall_stages(settings: "Settings", recall: "RecallService", skills: "SkillService") -> TurnStages:
-    """Return the stages that suggest skills for a prompt before its steps and update the vectors after a turn."""
+    """Return the stages that suggest skills for a prompt before the first step and update embeddings after a turn."""
 
     async def follow(turn: Turn, ending: Ending) -> None:
         recall.follow_soon()
@@ -122,7 +123,8 @@ def learning_stages(
 ) -> tuple[tuple[AfterStepStage, ...], tuple[PostflightStage, ...]]:
     """Return the stages that learn for later sessions, after a step and after a turn.
 
-    `index` returns the prompt's text about the skills of a place; it blocks. `reflecting` lists a reflection's stages.
+    `index` returns the prompt's text about the skills available in a folder; it blocks. `reflecting` lists the stages
+    of a reflection.
     """
     from hermes_acp.agent.stages.skill_outcomes import skill_uses_stage
 
@@ -143,7 +145,7 @@ def outcome_scan_stages() -> TurnStages:
 
 
 def recording_stages(home: "Path") -> TurnStages:
-    """Return the stages that record the content of a session's requests, for exports."""
+    """Return the stages that record the content of a session's requests for exports."""
     from hermes_acp.agent.setup.offered_tools import OfferedToolsRecorder
     from hermes_acp.storage.tool_schema_store import ToolSchemaStore
 
@@ -151,7 +153,7 @@ def recording_stages(home: "Path") -> TurnStages:
 
 
 def reflection_stages() -> TurnStages:
-    """Return the stages of a reflection, which is a separate small turn."""
+    """Return the stages of a reflection, which runs as a small turn of its own."""
     return TurnStages(
         preflight=(freeze_prompt,),
         before_step=(keep_within_budget,),

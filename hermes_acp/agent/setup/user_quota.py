@@ -1,4 +1,4 @@
-"""Keep the turns of a process within the quota of the user that it works for."""
+"""Keep the turns of a process within the quota of the user for whom it works."""
 
 from typing import Final
 
@@ -12,18 +12,18 @@ CODE: Final = "out_of_quota"
 
 
 class QuotaStages:
-    """Refuses turns and steps beyond the quota, and reports what turns use."""
+    """Refuses turns and steps that exceed the quota, and reports the usage of turns."""
 
     def __init__(self, quota: UserQuota) -> None:
-        """Start without any turn."""
+        """Create the stages; no turn has been counted yet."""
         self._quota = quota
         self._counted: dict[str, tuple[int, float]] = {}
-        """The tokens and the cost of each running turn that were reported."""
+        """The tokens and cost already reported for each running turn."""
         self._running: set[str] = set()
-        """The running turns that someone prompted; those that work for another turn are not counted."""
+        """The running turns that someone prompted; turns that work for another turn are not counted."""
 
     def added_to(self, stages: TurnStages) -> TurnStages:
-        """Return the stages with these around them; without a quota, the stages alone."""
+        """Wrap the given stages in the quota's own; without a quota, return them unchanged."""
         if isinstance(self._quota, NoQuota):
             return stages
         return structs.replace(
@@ -51,7 +51,10 @@ class QuotaStages:
         self._running.discard(turn.id)
 
     def _report(self, turn: Turn) -> None:
-        """Report a turn's usage since the last report. A delegated turn's usage counts towards its delegator's."""
+        """Report what a turn has used since the last report.
+
+        A delegated turn's usage counts towards the turn that delegated it.
+        """
         if turn.origin.delegator:
             return
         tokens, cost_usd = self._counted.get(turn.id, (0, 0.0))

@@ -1,6 +1,6 @@
-"""Tell the model about context files that changed since its prompt was built.
+"""Tell the model about context files that have changed since its prompt was built.
 
-A file that appeared or changed during the session is used only after its user approved its full text.
+A file that appeared or changed during the session is used only after the user has approved its full text.
 """
 
 from typing import Final
@@ -25,7 +25,7 @@ from hermes_acp.core.events import (
 from hermes_acp.core.ports.gate_ports import PermissionResponse, PermissionScope
 
 MAX_ROUNDS: Final = 8
-"""An approved file may import others, which then need approval too."""
+"""The maximum number of rounds of approval: an approved file may import others, which then need approval too."""
 WHY_NEW: Final = "the file is new, and the agent would follow it"
 WHY_CHANGED: Final = "the file has changed since this session began, and the agent would follow it"
 USED: Final = "The agent follows it."
@@ -35,9 +35,9 @@ UNASKED: Final = "nobody could be asked. Approve it in a session with an editor,
 
 
 async def note_context_changes(turn: Turn) -> Ending | None:
-    """Add a note on changes, and ask about files that need approval.
+    """Add a note about changes, and ask about files that need approval.
 
-    Nothing counts as changed before a session's first answer.
+    Before a session's first answer, nothing counts as changed.
     """
     watch = turn.deps.context_files
     for _ in range(MAX_ROUNDS):
@@ -54,7 +54,7 @@ async def note_context_changes(turn: Turn) -> Ending | None:
 
 
 async def _settle(turn: Turn, question: ContextQuestion) -> None:
-    """Ask about one file; record the answer in this session and its parents."""
+    """Ask about one file; record the answer in this session and in its parents."""
     async with turn.calls.asking:
         answer = await _ask(turn, question)
     watch = turn.deps.context_files

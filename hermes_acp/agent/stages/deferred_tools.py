@@ -1,4 +1,4 @@
-"""Tell the model which tools it can search for; the frozen prompt and the tools of a request do not change."""
+"""Tell the model which tools it can search for, without changing the frozen prompt or the tools of a request."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ _NOTHING_TOLD: Final = ""
 
 
 async def note_deferred_tools(turn: Turn) -> Ending | None:
-    """Add a note with the deferred tools if they differ from those that the model knows.
+    """Add a note that lists the deferred tools if they differ from those the model knows.
 
     They stay the same during a turn, so later steps only check whether a compaction removed the note.
     """
@@ -31,7 +31,7 @@ async def note_deferred_tools(turn: Turn) -> Ending | None:
 
 
 def _told(turn: Turn) -> str:
-    """Return the last list in the history; a compacted history may have none."""
+    """Return the last such list in the history; a compacted history may have none."""
     for message in reversed(turn.record.messages):
         if isinstance(message, UserMessage) and message.origin == "program":
             for part in message.parts:

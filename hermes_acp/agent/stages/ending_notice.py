@@ -1,6 +1,6 @@
-"""Tell the user why a turn stopped early, if the protocol's stop reason says too little.
+"""Tell the user why a turn stopped early, if the protocol's stop reason does not say enough.
 
-A failure has its own message, and a turn that was completed or stopped by the user needs none.
+A failure has its own message; a turn that was completed, or stopped by the user, needs none.
 """
 
 from typing import Final

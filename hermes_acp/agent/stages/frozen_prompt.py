@@ -8,7 +8,7 @@ from hermes_acp.core.events import Noticed, PromptFrozen
 
 
 async def freeze_prompt(turn: Turn) -> Ending | None:
-    """Record the prompt unless it has been recorded; from then on, every request starts with the same bytes."""
+    """Record the prompt unless it has already been recorded; from then on, every request starts with the same bytes."""
     if not turn.record.layers:
         began_at = turn.deps.clock.now()
         briefing = await turn.deps.build_prompt(turn.record, turn.workspace, turn.outermost.record)

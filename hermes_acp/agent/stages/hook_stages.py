@@ -1,7 +1,7 @@
-"""Run the hooks of a session at the points of its turns.
+"""Run a session's hooks at the corresponding points of its turns.
 
 A hook may refuse a call that policy would allow or ask about. It cannot allow one: policy is checked first, and again
-when a person has answered.
+once a person has answered.
 """
 
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ CHANGED_AFTERWARDS: Final = "[A hook changed {path} after this call. Read it aga
 
 
 def add_hooks(turn: Turn, hooks: SessionHooks) -> None:
-    """Add the stages of a session's hooks to a turn, and let its gate run those that wait for questions."""
+    """Add the stages for a session's hooks to a turn, and make its gate run the hooks for questions."""
     if isinstance(turn.gate, HookGate):
         return
     stages, own = turn.deps.stages, HookStages(hooks)
@@ -51,7 +51,7 @@ class HookStages:
         self._hooks = hooks
 
     async def begin(self, turn: Turn) -> Ending | None:
-        """Run the session's start hooks, and the workspace's prompt hooks; add their notes."""
+        """Run the session's start hooks and the workspace's prompt hooks, and add their notes."""
         hooks = self._hooks
         if turn.origin.parent or turn.depth:
             return None
@@ -72,7 +72,7 @@ class HookStages:
         return verdict.refusal
 
     async def after_call(self, turn: Turn, card: CallProposed, proposal: Proposal, result: Result) -> Result:
-        """Return a call's result with the notes that hooks add for the model."""
+        """Return a call's result together with any notes that hooks add for the model."""
         if not self._hooks.listens("after_tool"):
             return result
         facts, subject = _facts_of(turn, card, proposal)
@@ -92,7 +92,7 @@ class HookStages:
         return structs.replace(result, text="\n\n".join((result.text, *notes))) if notes else result
 
     async def end(self, turn: Turn, ending: Ending) -> None:
-        """Run the hooks for the end of the turn."""
+        """Run the hooks for the end of a turn."""
         if turn.origin.parent or turn.depth or not self._hooks.listens("turn_end"):
             return
         facts = {**_common_facts(turn), "reason": ending.reason, "message": ending.sentence}
@@ -112,7 +112,7 @@ class HookStages:
 
 
 class HookGate:
-    """The gate of a turn; it runs `question` hooks without delaying the question."""
+    """A turn's gate that runs `question` hooks without delaying the question."""
 
     def __init__(self, gate: Gate, hooks: SessionHooks, turn: Turn) -> None:
         self._gate = gate
@@ -122,12 +122,12 @@ class HookGate:
     async def ask(
         self, call: CallProposed, *, permission_scope: PermissionScope
     ) -> PermissionAnswer | PermissionResponse:
-        """Ask a person about one call."""
+        """Ask a person for permission to run a call."""
         self._tell(call.title, call.name)
         return await self._gate.ask(call, permission_scope=permission_scope)
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
-        """Ask a person a call's question."""
+        """Ask a person a question on behalf of a call."""
         self._tell(question.text, "")
         return await self._gate.inquire(call_id, question)
 
@@ -142,7 +142,7 @@ def _common_facts(turn: Turn) -> dict[str, object]:
 
 
 def _facts_of(turn: Turn, card: CallProposed, proposal: Proposal) -> tuple[dict[str, object], CallSubject]:
-    """Return the facts about a call that hooks are given."""
+    """Return the facts about a call that are passed to hooks."""
     paths = [each.path for each in proposal.effects if isinstance(each, Reads | Writes | Deletes)]
     subject = CallSubject(card.name, card.kind, tuple(dict.fromkeys(paths)))
     facts: dict[str, object] = {
@@ -158,13 +158,13 @@ def _facts_of(turn: Turn, card: CallProposed, proposal: Proposal) -> tuple[dict[
 
 
 def _note_speakers(turn: Turn, verdict: Verdict) -> None:
-    """Record the output of the user's hooks as a source, because it may come from anywhere."""
+    """Record the output of the user's hooks as an untrusted source, because it may come from anywhere."""
     sources = (Source("untrusted", f"the output of the {hook.label}") for hook in verdict.speakers)
     note_sources(turn, sources)
 
 
 def _prompt_of(turn: Turn) -> str:
-    """Return the words of the prompt that this turn answers, or an empty string if it resumes an earlier one."""
+    """Return the text of the prompt that started this turn, or an empty string if the turn resumes an earlier one."""
     for message in reversed(turn.record.messages):
         if not isinstance(message, UserMessage):
             return ""

@@ -10,7 +10,7 @@ MAX_MISTAKE_CHARACTERS: Final = 200
 
 
 async def count_invalid_steps(turn: Turn, step: TurnStep) -> Ending | None:
-    """Count a step without a valid call; a valid call, or text, resets the count."""
+    """Count a step without a valid call; a valid call or text resets the count."""
     if not step.outcomes:
         turn.guards.invalid_steps = 0 if step.reply.message.text.strip() else turn.guards.invalid_steps
         return None
@@ -25,7 +25,7 @@ async def count_invalid_steps(turn: Turn, step: TurnStep) -> Ending | None:
 
 
 def _excerpt(text: str) -> str:
-    """Return the first words of a string, as many as fit into a sentence."""
+    """Return as many words from the start of a text as fit into a sentence."""
     if len(text) <= MAX_MISTAKE_CHARACTERS:
         return text
     return f"{text[:MAX_MISTAKE_CHARACTERS].rpartition(' ')[0] or text[:MAX_MISTAKE_CHARACTERS]} …"

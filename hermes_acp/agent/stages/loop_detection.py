@@ -1,4 +1,4 @@
-"""Warn a model that repeats the same call, and end the turn if it continues."""
+"""Warn a model that keeps making the same call, and end the turn if it continues."""
 
 from hashlib import blake2b
 from typing import Final
@@ -18,7 +18,7 @@ WARNING: Final = (
 
 
 async def detect_loops(turn: Turn, step: TurnStep) -> Ending | None:
-    """Count the calls of a step: add a note at the third repetition, end the turn at the fifth."""
+    """Count the calls in a step: add a note at the third repetition, and end the turn at the fifth."""
     warned: dict[str, None] = {}
     for outcome in step.outcomes:
         if outcome.is_repeat or outcome.status == "cancelled":

@@ -1,4 +1,4 @@
-"""Tell the model when the permission mode changes; the frozen prompt does not change."""
+"""Tell the model when the permission mode changes, without changing the frozen prompt."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -22,7 +22,7 @@ MEANINGS: Final[Mapping[Mode, str]] = MappingProxyType(
 
 
 async def note_mode(turn: Turn) -> Ending | None:
-    """Add a note if the mode differs from the one the model knows."""
+    """Add a note if the mode differs from the one the model was last told."""
     mode = turn.mode
     if mode != turn.record.mode_told:
         turn.emit(NoteAdded(f"[Mode is now {mode}: {MEANINGS[mode]}]", mode))

@@ -1,7 +1,7 @@
 """Scan quoted files and command output for injected instructions, and warn the model before its next step.
 
 Quoted text is not changed, because edits need every character. Text from the web, servers and custom tools is scanned
-and cut on arrival.
+and sanitised on arrival.
 """
 
 import os
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from injection_scanner.findings import Finding
 
 MAX_WAIT_S: Final = 10.0
-"""The longest a step waits for one scan, which usually takes milliseconds."""
+"""The maximum time, in seconds, that a step waits for a scan, which usually takes milliseconds."""
 
 MAX_KNOWN: Final = 2_000
 MAX_REPORTED: Final = 5
@@ -52,7 +52,7 @@ TOLD: Final = "In {source}, line {line}: {why} ({rule}). The agent was told not 
 
 
 class QuotedText(Struct, frozen=True):
-    """Text that a tool quoted: its source, and the number of its first line there."""
+    """Text quoted by a tool: its source, and the line number at which it starts there."""
 
     source: str
     text: str
@@ -66,8 +66,8 @@ class QuotedText(Struct, frozen=True):
 class OutcomeScanner:
     """Scans text quoted by tools, each text once per process; `judge` returns the injected instructions in a text.
 
-    Text that cannot be scanned within `max_s`, or at all, is reported as not scanned: the model is told to treat it
-    as data.
+    Text that cannot be scanned, or not within `max_s`, is reported as unscanned, and the model is told to treat it as
+    data.
     """
 
     def __init__(self, judge: "Callable[[str], Sequence[Finding]]", max_s: float = MAX_WAIT_S) -> None:
@@ -91,14 +91,14 @@ class OutcomeScanner:
         return None
 
     async def _findings_in(self, text: str) -> "Sequence[Finding] | None":
-        """Return the findings in a string, or None if the scan takes too long."""
+        """Return the findings in a text, or None if the scan takes too long."""
         with anyio.move_on_after(self._max_s):
             return await run_sync(self._judge, text, abandon_on_cancel=True)
         return None
 
 
 def _report_unscanned(turn: Turn, shown: QuotedText) -> None:
-    """Tell the model and the user, once per source, that some text was not scanned."""
+    """Tell the model and the user, once per source, that a text was not scanned."""
     clean = turn.deps.redactor.clean
     note = clean(UNSCANNED.format(source=shown.source))
     if not any(_notes(turn.record.messages, note)):
@@ -107,7 +107,7 @@ def _report_unscanned(turn: Turn, shown: QuotedText) -> None:
 
 
 def _shown(turn: Turn) -> Iterator[QuotedText]:
-    """Yield the quotes in the outcomes of the last step."""
+    """Yield the texts quoted in the outcomes of the last step."""
     outcomes: list[ToolMessage] = []
     for message in reversed(turn.record.messages):
         if isinstance(message, AssistantMessage):
@@ -138,7 +138,7 @@ def _of(outcome: ToolMessage, call: ToolCall, quotes: Quotes, cwd: str) -> Quote
 
 
 def _text_arguments(call: ToolCall) -> dict[str, str]:
-    """Return a call's text arguments."""
+    """Return the string arguments of a call."""
     try:
         arguments = msgspec.json.decode(call.arguments or "{}", type=dict[str, object])
     except msgspec.MsgspecError:
@@ -147,7 +147,7 @@ def _text_arguments(call: ToolCall) -> dict[str, str]:
 
 
 def _tell(turn: Turn, shown: QuotedText, found: "Sequence[Finding]") -> None:
-    """Tell the model and the user about each line with a finding that has not been reported yet."""
+    """Tell the model and the user about each line whose finding has not been reported yet."""
     note_sources(turn, (Source("untrusted", shown.source),))
     clean = turn.deps.redactor.clean
     earlier = "\n".join(_notes(turn.record.messages, clean(HEAD.format(source=shown.source))))
@@ -166,7 +166,7 @@ def _tell(turn: Turn, shown: QuotedText, found: "Sequence[Finding]") -> None:
 
 
 def _notes(messages: Sequence[Message], head: str) -> Iterator[str]:
-    """Yield the notes of a conversation that start with `head`."""
+    """Yield the notes in a conversation that start with `head`."""
     for message in messages:
         if isinstance(message, UserMessage) and message.origin == "program":
             yield from (

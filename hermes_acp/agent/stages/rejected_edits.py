@@ -1,4 +1,4 @@
-"""Tell the model at its next step which of its edits the user rejected."""
+"""Tell the model, at its next step, which of its edits the user rejected."""
 
 import os
 from typing import Final
@@ -16,7 +16,7 @@ MORE: Final = "\n… and more; read the files."
 
 
 async def note_rejected_edits(turn: Turn) -> Ending | None:
-    """Add a note on edits rejected since the last one; accepted edits are not mentioned."""
+    """Add a note about edits rejected since the last note; accepted edits are not mentioned."""
     untold = turn.record.reviews.untold
     if untold:
         parts = "\n".join(

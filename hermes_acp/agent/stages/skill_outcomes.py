@@ -1,4 +1,4 @@
-"""Count the success or failure of the skills that a turn used.
+"""Record whether the skills used in a turn succeeded or failed.
 
 An unavailable model, a refusal or a missing approval says nothing about a skill and is not counted.
 """
@@ -32,7 +32,7 @@ DONE: Final[frozenset[ExitReason]] = frozenset({"done"})
 
 
 def skill_uses_stage(usage_tracker: SkillUsageTracker) -> PostflightStage:
-    """Return the stage that counts in a home's skill usage log."""
+    """Return the stage that counts uses in the home folder's skill usage log."""
 
     async def count_skill_uses(turn: Turn, ending: Ending) -> None:
         """Count a turn's skill uses, and report what was done about a failing skill."""

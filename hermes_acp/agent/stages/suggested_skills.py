@@ -1,6 +1,6 @@
-"""Suggest skills that fit the prompt in a note; the frozen prompt does not change.
+"""Suggest skills that match the prompt in a note, without changing the frozen prompt.
 
-Only the first step waits for the search, briefly.
+Only the first step waits for the search, and only briefly.
 """
 
 from typing import Final
@@ -21,10 +21,10 @@ NAMED: Final = (
 
 
 def skill_suggestion_stages(suggester: SkillSuggester) -> tuple[Stage, Stage]:
-    """Return the stage that starts the search at the start of a turn, and the stage that adds the note."""
+    """Return two stages: one starts the search at the start of a turn, the other adds the note."""
 
     async def start_skill_search(turn: Turn) -> Ending | None:
-        """Start a search for skills that fit the prompt."""
+        """Start a search for skills that match the prompt."""
         words = "" if turn.depth or LOADS not in turn.deps.toolbox.names else _asked(turn)
         if len(words) >= MIN_PROMPT_CHARACTERS and not words.startswith("/"):
             record = turn.record
@@ -32,7 +32,7 @@ def skill_suggestion_stages(suggester: SkillSuggester) -> tuple[Stage, Stage]:
         return None
 
     async def name_fitting_skills(turn: Turn) -> Ending | None:
-        """Add a note with the skills that were found."""
+        """Add a note that lists the skills found."""
         if turn.depth:
             return None
         found = await suggester.fitting(turn.record.session_id, 0.0 if turn.spent.steps else FIRST_WAIT_S)
@@ -51,7 +51,7 @@ def skill_suggestion_stages(suggester: SkillSuggester) -> tuple[Stage, Stage]:
 
 
 def _asked(turn: Turn) -> str:
-    """Return the text of the turn's prompt, or an empty string if it resumes the last turn."""
+    """Return the text of the turn's prompt, or an empty string if the turn resumes an earlier one."""
     for message in reversed(turn.record.messages):
         if not isinstance(message, UserMessage):
             return ""

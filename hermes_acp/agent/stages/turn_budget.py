@@ -1,6 +1,6 @@
-"""End a turn that has used up its budget, with a final answer.
+"""End a turn that has used up its budget with a final answer.
 
-The last tenth of its time, at most half a minute, is reserved for that answer. The turn runner limits the total time.
+The last tenth of its time, at most half a minute, is reserved for that answer. The turn runner enforces the total time.
 """
 
 from hermes_acp.agent.loop.final_answer import ask_for_final_answer
@@ -12,7 +12,7 @@ from hermes_acp.core.events import Noticed
 
 
 async def report_unknown_price(turn: Turn) -> Ending | None:
-    """Report that a cost limit cannot be enforced if the model's price is unknown."""
+    """Warn that a cost limit cannot be enforced because the model's price is unknown."""
     limit_usd = turn.limits.max_cost_usd
     if limit_usd is not None and turn.route.facts.input_usd is None:
         model = turn.route.model
@@ -35,7 +35,7 @@ async def keep_within_budget(turn: Turn) -> Ending | None:
 
 
 def used_up(limits: TurnLimits, spent: TurnUsage, now_s: float) -> Ending | None:
-    """Return the ending for the limit that has been reached. Refunded steps do not count."""
+    """Return the ending for the limit that has been reached, or None. Refunded steps do not count."""
     counted = spent.steps - spent.refunds
     if limits.max_steps is not None and counted >= limits.max_steps:
         return make_ending(
@@ -65,5 +65,5 @@ def _steps(number: int) -> str:
 
 
 def _money(usd: float) -> str:
-    """Format dollars with as many decimal places as are significant."""
+    """Format an amount in dollars with only as many decimal places as are significant."""
     return f"{usd:.2f}" if usd >= 1 else f"{usd:.8f}".rstrip("0").rstrip(".")

@@ -1,4 +1,4 @@
-"""Turns started by a run, and the handling of questions that nobody answered."""
+"""Turns started by a run, and how they handle questions that nobody answered."""
 
 from typing import Final
 
@@ -17,9 +17,9 @@ NEW_MESSAGE: Final = "The user sent a new message instead. This is not a refusal
 
 
 class Commission(Struct, frozen=True):
-    """The commission of a turn: the run's ID in the record, the remaining budget of its turns, and `traceparent`.
+    """What a run passes to its turns: its ID for the record, the remaining budget, and the `traceparent`.
 
-    A child agent in its own process may use only `tools`; `agents_above` counts the agents above it.
+    A child agent in its own process may use only `tools`; `agents_above` counts its ancestors.
     """
 
     run_id: str = ""
@@ -29,18 +29,18 @@ class Commission(Struct, frozen=True):
     agents_above: int = 0
 
     def origin(self, *, is_exported: bool) -> TurnOrigin:
-        """Return what the turn works for, and its trace context."""
+        """Return the origin of the turn, with its trace context."""
         trace = TurnTrace(self.trace_parent, self.run_id, self.trace_parent, is_exported)
         return TurnOrigin(trace=trace, agents_above=self.agents_above)
 
     def narrowed(self, toolbox: Toolbox) -> Toolbox:
-        """Return the tools that the turn may use."""
+        """Restrict a toolbox to the tools that the turn may use."""
         if self.tools is None:
             return toolbox
         return toolbox.only(name for name in self.tools if name in toolbox.names)
 
     def limited(self, limits: TurnLimits) -> TurnLimits:
-        """Return the limits of a turn, restricted to those of the run."""
+        """Restrict a turn's limits to those of the run."""
         own = {name: value for name, value in structs.asdict(self.budget).items() if value is not None}
         return structs.replace(limits, **own)
 
@@ -49,8 +49,9 @@ UNCOMMISSIONED: Final = Commission()
 
 
 def close_suspended_calls(ledger: Ledger) -> None:
-    """Close the calls of a suspended turn with an outcome: the conversation continues without them. Raises
-    StorageError.
+    """Close the calls of a suspended turn with an outcome: the conversation continues without them.
+
+    Raises StorageError.
     """
     for call in ledger.record.calls.suspended():
         ledger.emit(CallEnded(call.id, call.name, "cancelled", NOT_ANSWERED, advice=NEW_MESSAGE))

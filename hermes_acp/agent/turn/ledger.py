@@ -1,6 +1,6 @@
-"""Record, then show: the only path of every event.
+"""Record events, then show them; every event takes this path.
 
-Secrets are masked; then the event goes to the durable journal, the record and every audience.
+Secrets are masked first; then the event goes to the durable journal, the record and every subscriber.
 """
 
 from hermes_acp.agent.turn.secret_masking import MASKED, masked
@@ -16,14 +16,15 @@ class Ledger:
     def __init__(self, journal: Journal, record: Record) -> None:
         self.record = record
         self.redactor = Redactor(())
-        """Masks known key formats; later replaced by one that also knows the program's own keys."""
+        """Masks known key formats; later replaced by a redactor that also knows the keys configured for this program.
+        """
         self._journal = journal
         self._audiences: tuple[Audience, ...] = ()
 
     def emit(self, event: AnyEvent) -> AnyEvent:
-        """Record an event with secrets masked, then show it; return it as recorded.
+        """Mask secrets in an event, record it, then show it; return it as recorded.
 
-        Raises StorageError, and then shows nothing.
+        Raises StorageError, in which case nothing is shown.
         """
         clean = masked(event, self.redactor.clean)
         recorded = self._journal.append(clean)
@@ -39,32 +40,32 @@ class Ledger:
             audience.show(event)
 
     def relay(self, event: Event) -> None:
-        """Show an event that the record already contains, because another process added it."""
+        """Show an event that another process has already added to the record."""
         self.record.apply(event)
         self.show(event)
 
     def clean(self, text: str) -> str:
-        """Return text with secrets masked: those that the program knows, and what looks like one."""
+        """Mask secrets in a text: those known to the program, and anything that looks like one."""
         return self.redactor.clean(text)
 
     async def settle(self) -> None:
-        """Make everything emitted so far survive a crash of the machine (fsync)."""
+        """Flush everything emitted so far to disk, so that it survives a crash of the machine (fsync)."""
         await self._journal.settle()
 
     async def drained(self) -> None:
-        """Wait while an audience is too far behind."""
+        """Wait while any subscriber is too far behind."""
         for audience in self._audiences:
             await audience.drained()
 
     def admit(self, audience: Audience) -> None:
-        """Add an audience."""
+        """Add a subscriber."""
         if audience not in self._audiences:
             self._audiences = (*self._audiences, audience)
 
     def is_watched_by(self, audience: Audience) -> bool:
-        """Return whether an audience, or an equal one, is present."""
+        """Return whether a subscriber, or one equal to it, has been added."""
         return audience in self._audiences
 
     def dismiss(self, audience: Audience) -> None:
-        """Remove an audience, or the one equal to it."""
+        """Remove a subscriber, or the one equal to it."""
         self._audiences = tuple(other for other in self._audiences if other != audience)

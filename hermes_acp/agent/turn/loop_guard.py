@@ -1,7 +1,7 @@
 """Count repetitions of the same call.
 
-A failed call counts whatever its message; a successful one counts with its result. Counts restart after progress: a
-call with an effect that had not been carried out with this result before in the turn.
+All failures of a call count as the same, whatever the message; a successful call counts together with its result.
+Counts restart after progress: a call with an effect that has not been carried out with this result before in the turn.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ class LoopGuard:
         self._known: set[Repeatable] = set()
 
     def count(self, done: Repeatable, *, has_effect: bool) -> int:
-        """Count a call; return how often it had this result since the last progress, including this time."""
+        """Count a call; return how often it has had this result since the last progress, this time included."""
         if has_effect and done.result and done not in self._known:
             self._counts.clear()
         self._known.add(done)

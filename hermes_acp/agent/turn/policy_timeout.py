@@ -1,4 +1,4 @@
-"""Timeout for policy checks; a check that times out becomes a question.
+"""Limit the time of policy checks; a check that times out results in a question.
 
 Only checks that may take long run in a thread.
 """
@@ -18,7 +18,7 @@ POLICY_TIMEOUT_S: Final = 5.0
 
 
 async def within_timeout(effects: Sequence[Effect], look: Callable[[], T], otherwise: T) -> T:
-    """Run a check of a call with these effects; return `otherwise` if it times out."""
+    """Run the policy check of a call with these effects; return `otherwise` if it times out."""
     if _are_cheap_to_check(effects):
         return look()
     with anyio.move_on_after(POLICY_TIMEOUT_S):
@@ -27,6 +27,6 @@ async def within_timeout(effects: Sequence[Effect], look: Callable[[], T], other
 
 
 def _are_cheap_to_check(effects: Sequence[Effect]) -> bool:
-    """Return whether no command of a call is long or has glob patterns, which search the disk."""
+    """Return whether the call has no command that is long or contains glob patterns, which require disk searches."""
     commands = [effect.command for effect in effects if isinstance(effect, Runs)]
     return sum(map(len, commands)) <= LONG_CHARACTERS and not any(set(each) & PATTERNS for each in commands)

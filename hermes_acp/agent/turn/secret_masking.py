@@ -1,6 +1,6 @@
 """Mask secrets in content that a person or a file adds to a session's record.
 
-The record is the history that the model sees, before and after a restart, so the model sees the masks too.
+The record is the history that the model sees, both before and after a restart, so the model sees the masks too.
 """
 
 from collections.abc import Callable
@@ -27,11 +27,11 @@ MASKED: Final = (
 )
 
 Clean = Callable[..., str]
-"""Return text with secrets masked; `source` is the text's source, if it has one."""
+"""A function that masks secrets in a text; `source` is where the text comes from, if known."""
 
 
 def masked(event: AnyEvent, clean: Clean) -> AnyEvent:
-    """Return an event with secrets masked; the same event if it contains none."""
+    """Return an event with secrets masked; the same object if it contains none."""
     match event:
         case UserSaid(parts=parts):
             fresh = masked_parts(parts, clean)
@@ -52,7 +52,7 @@ def masked(event: AnyEvent, clean: Clean) -> AnyEvent:
 
 
 def masked_parts(parts: tuple[Part, ...], clean: Clean) -> tuple[Part, ...]:
-    """Return message parts with secrets masked; images are unchanged."""
+    """Return message parts with secrets masked; images are left unchanged."""
     return tuple(_masked_part(part, clean) for part in parts)
 
 

@@ -33,7 +33,7 @@ from hermes_acp.telemetry.trace_context import TurnTrace, call_trace_parent, tra
 from hermes_acp.tools.toolbox import Toolbox
 
 MAX_INVALID_STEPS: Final = 3
-"""The limit of consecutive invalid steps: no call could be parsed, or there was no answer at all."""
+"""The maximum number of consecutive invalid steps, in which no call could be parsed or there was no answer at all."""
 
 
 class SystemPrompt(Struct, frozen=True):
@@ -50,7 +50,7 @@ class SystemPrompt(Struct, frozen=True):
 class CompactionShares(Struct, frozen=True):
     """Shares of a model's window: the history is compacted from `at` on, and `keep` stays verbatim.
 
-    If `at` is None, it is compacted only when the endpoint reports that its window is full.
+    If `at` is None, the history is compacted only when the endpoint reports that its window is full.
     """
 
     at: float | None = 0.8
@@ -68,11 +68,11 @@ class ModelUse(Struct, frozen=True):
 class TurnStages(Struct, frozen=True):
     """The stages around the steps of a turn, in order; chosen in `app`.
 
-    `preflight` runs once before everything, `before_step` and `after_step` around each step; each may end the turn.
-    `postflight` runs once when the ending is known, even after a failure or cancellation, unless the record cannot be
-    written. `before_call` runs before a call that policy does not deny; each returns why the call is refused, or "".
-    `after_call` runs after each performed call; each returns the result for the model. `on_window_full` makes room
-    when an endpoint reports that its window is full, and returns whether it could.
+    `preflight` runs once before everything else; `before_step` and `after_step` run around each step; each of these may
+    end the turn. `postflight` runs once when the ending is known, even after a failure or cancellation, unless the
+    record cannot be written. `before_call` runs before a call that policy does not deny; each stage returns why the
+    call is refused, or "". `after_call` runs after each performed call; each stage returns the result for the model.
+    `on_window_full` makes room when an endpoint reports that its window is full, and returns whether it succeeded.
     """
 
     preflight: tuple["Stage", ...] = ()
@@ -85,7 +85,7 @@ class TurnStages(Struct, frozen=True):
 
 
 class TurnDependencies(Struct, frozen=True):
-    """The dependencies of every turn of this process, chosen in `app`.
+    """The dependencies of every turn in this process, chosen in `app`.
 
     `expenses` logs the usage of calls that belong to no session. `build_prompt` builds a session's prompt; its third
     argument is the outermost session, whose user approves context files.
@@ -114,11 +114,11 @@ class TurnDependencies(Struct, frozen=True):
 
 
 class TurnOrigin(Struct, frozen=True):
-    """The purpose of a turn, empty for a turn that a person prompted.
+    """Why a turn runs; empty for a turn that a person prompted.
 
-    `delegator` is the turn that delegated a task to it and shares its budget, `reflects_on` the finished turn that it
-    reviews. `within` is the call whose nested calls run in it, such as a script; `trace` is its trace context.
-    `agents_above` counts the agents above a turn whose delegator is in another process.
+    `delegator` is the turn that delegated a task to it and shares its budget with it; `reflects_on` is the finished
+    turn that it reviews. `within` is the call, such as a script, whose nested calls run in the turn; `trace` is its
+    trace context. `agents_above` counts the ancestors of a turn whose delegator is in another process.
     """
 
     delegator: "Turn | None" = None
@@ -129,7 +129,7 @@ class TurnOrigin(Struct, frozen=True):
 
     @property
     def parent(self) -> "Turn | None":
-        """The turn that this one works for, by delegation or reflection."""
+        """The turn on whose behalf this one runs, by delegation or reflection."""
         return self.delegator or self.reflects_on
 
 
@@ -144,8 +144,8 @@ class TurnGuards(Struct):
 class TurnCalls(Struct):
     """State shared by all calls of a turn.
 
-    Code that asks a person holds `asking`, so there is one question at a time. `awaiting` lists the calls whose
-    questions stay open, which suspends the turn. `checkpoints` is None if nothing is stored for an undo.
+    Code that asks a person must hold `asking`, so there is only one question at a time. `awaiting` lists the calls
+    whose questions stay open, which suspends the turn. `checkpoints` is None if nothing is stored for an undo.
     """
 
     running: RunningCalls = field(default_factory=RunningCalls)
@@ -172,7 +172,7 @@ class Turn(Struct):
 
     @property
     def record(self) -> Record:
-        """The state of the session that results from its events so far."""
+        """The state of the session, derived from its events so far."""
         return self.ledger.record
 
     @property
@@ -187,19 +187,19 @@ class Turn(Struct):
 
     @property
     def outermost(self) -> "Turn":
-        """The turn at the top of the delegation; the turn itself if it was not delegated."""
+        """The turn at the top of the delegation chain; the turn itself if it was not delegated."""
         delegator = self.origin.delegator
         return delegator.outermost if delegator else self
 
     @property
     def event_context(self) -> EventContext:
-        """The context of an event now, in the turn that a person prompted."""
+        """The context for an event emitted now, in the turn that a person prompted."""
         turn = self.origin.reflects_on or self.outermost
         return EventContext(turn.record.session_id, turn.id, self.deps.clock.now())
 
     @property
     def depth(self) -> int:
-        """The number of agents above this one."""
+        """The number of this agent's ancestors."""
         delegator = self.origin.delegator
         return delegator.depth + 1 if delegator else self.origin.agents_above
 
@@ -211,7 +211,7 @@ class Turn(Struct):
 
     @property
     def grants(self) -> tuple[Grant, ...]:
-        """The standing answers that apply here, including those given to the agents above."""
+        """The "always" answers that apply here, including those given to this agent's ancestors."""
         delegator = self.origin.delegator
         return (delegator.grants if delegator else ()) + self.record.grants
 
@@ -220,7 +220,7 @@ class Turn(Struct):
         return call_trace_parent(self.origin.trace, self.id, call_id)
 
     def trace_below(self, call_id: str) -> TurnTrace:
-        """Return the trace context for a turn that works for a call of this one."""
+        """Return the trace context for a turn that runs on behalf of one of this turn's calls."""
         return trace_below(self.origin.trace, self.id, call_id)
 
     def emit(self, event: AnyEvent) -> AnyEvent:
@@ -234,13 +234,13 @@ class Turn(Struct):
         self.emit(UsageChanged(used_tokens, self.route.window_tokens, total_usd))
 
     def add_cost(self, cost_usd: float | None) -> None:
-        """Add a cost outside the steps of its turns to the session's total."""
+        """Add a cost that was incurred outside the steps of its turns to the session's total."""
         if cost_usd:
             usage = self.record.usage
             self.emit(structs.replace(usage, cost_usd=(usage.cost_usd or 0.0) + cost_usd))
 
     def left(self) -> TurnLimits | None:
-        """Return the limits minus the tokens and money used, or None if one of them is used up."""
+        """Return the limits less the tokens and money used, or None if either is used up."""
         limits, usage = self.limits, self.spent.usage
         tokens, cost_usd = limits.max_tokens, limits.max_cost_usd
         if tokens is not None:

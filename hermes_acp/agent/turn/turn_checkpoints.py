@@ -1,4 +1,4 @@
-"""Store the state of a workspace before the first change of a turn and after the turn, so that it can be undone.
+"""Checkpoint a workspace before a turn's first change and after the turn, so that the turn can be undone.
 
 If no checkpoint can be stored, work continues and the user is warned once.
 """
@@ -18,7 +18,7 @@ class TurnCheckpoints:
     """The checkpoints of one session; used by one turn at a time."""
 
     def __init__(self, find: Callable[[], Checkpoints | None], ledger: Ledger) -> None:
-        """Start without a checkpoint. `find` returns the store, or None if checkpoints are off, or raises."""
+        """Start without a checkpoint. `find` returns the store or, if checkpoints are off, None; it may raise."""
         self._find = find
         self._ledger = ledger
         self._lock = anyio.Lock()
@@ -26,7 +26,8 @@ class TurnCheckpoints:
         self._given_up = ""
         self._touched: dict[str, None] = {}
         self._scope: Literal["files", "folders", "files only"] = "files"
-        """The content of the open checkpoint: only files if the whole folders could not be stored in this turn."""
+        """The scope of the open checkpoint: "files only" means that the whole folders could not be stored in this turn.
+        """
         self._is_expected = False
         self._warnings: set[str] = set()
 
@@ -39,7 +40,7 @@ class TurnCheckpoints:
             if checkpoints := self._find():
                 checkpoints.expect(roots)
         except CheckpointError:
-            return  # reported when there is something to store
+            return  # the failure is reported when there is something to store
 
     async def before(
         self,
@@ -49,17 +50,17 @@ class TurnCheckpoints:
         *,
         is_whole: bool = True,
     ) -> None:
-        """Store the state before these files (absolute) change, and with `is_whole`, before any others may.
+        """Store the state before these files (absolute paths) change and, with `is_whole`, before any other file may.
 
         A failure is reported once; if the whole folders cannot be stored, these files still are. `describe` is called
-        for the first change of a turn only.
+        only for the turn's first change.
         """
         async with self._lock:
             if self._given_up == turn_id:
                 return
             fresh = [path for path in touched if path not in self._touched]
             files = _without_folders(fresh)
-            is_whole = is_whole or files != fresh  # a folder stands for everything in it
+            is_whole = is_whole or files != fresh  # a folder includes everything in it
             stored = False
             if is_whole and self._scope == "files":
                 stored = await self._store(fresh, describe, is_whole=True)
@@ -72,7 +73,7 @@ class TurnCheckpoints:
     async def _store(
         self, fresh: Sequence[str], describe: Callable[[], CheckpointContext], *, is_whole: bool = False
     ) -> bool:
-        """Store a state in the turn's checkpoint, and return whether that worked."""
+        """Store a state in the turn's checkpoint; return whether that worked."""
         try:
             checkpoints = self._find()
             if checkpoints is None:
@@ -88,7 +89,7 @@ class TurnCheckpoints:
         return True
 
     async def after(self) -> None:
-        """Store the state at the end of the turn, if anything may have changed."""
+        """Store the state at the end of the turn if anything may have changed."""
         async with self._lock:
             checkpoint, touched = self._checkpoint, tuple(self._touched)
             self._checkpoint, self._touched, self._scope = "", {}, "files"

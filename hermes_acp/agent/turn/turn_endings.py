@@ -1,4 +1,4 @@
-"""All endings of a turn, each with a sentence for the user."""
+"""All the ways a turn can end, each with a sentence for the user."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -10,7 +10,7 @@ from hermes_acp.core.event_types import ExitReason
 
 
 class Ending(Struct, frozen=True):
-    """Why a turn stopped; `sentence` is for the user, or empty if there is nothing to explain."""
+    """The reason why a turn stopped; `sentence` is for the user, and empty if nothing needs explaining."""
 
     reason: ExitReason
     sentence: str = ""
@@ -27,7 +27,7 @@ SENTENCES: Final[Mapping[ExitReason, str]] = MappingProxyType(
         "out_of_money": "The turn reached its cost limit.",
         "out_of_time": "The turn reached its time limit.",
         "cancelled": "The turn was stopped.",
-        "denied": "A tool call needed approval, and nobody can be asked here.",
+        "denied": "A tool call needed approval, but nobody is available to give it.",
         "bad_calls": "Stopped because the model's tool calls could not be understood for several steps in a row.",
         "looping": "Stopped because the model repeated the same call without making progress.",
         "empty": "Stopped because the model gave no answer several times in a row.",
@@ -41,6 +41,6 @@ _WITHOUT_CODE: Final = frozenset({"done", "cancelled", "input_required"})
 
 
 def make_ending(reason: ExitReason, sentence: str = "", error_code: str = "") -> Ending:
-    """Return an ending, by default with the standard sentence, and with the reason as its code."""
+    """Return an ending; by default, its sentence is the standard one and its code is the reason."""
     code = error_code or ("" if reason in _WITHOUT_CODE else reason)
     return Ending(reason, sentence or SENTENCES[reason], code)

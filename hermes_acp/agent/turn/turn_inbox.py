@@ -6,7 +6,7 @@ from hermes_acp.core.messages import Part
 
 
 class InboxMessage:
-    """A message to a running turn; `settled` is set once the turn has read it or ended without reading it."""
+    """A message to a running turn; `settled` is set once the turn has read it, or has ended without reading it."""
 
     def __init__(self, parts: tuple[Part, ...]) -> None:
         self.parts = parts
@@ -34,7 +34,7 @@ class Inbox:
             self._unread.remove(message)
 
     def read_all(self) -> list[InboxMessage]:
-        """Return the messages since the last call."""
+        """Return the messages that arrived since the last call."""
         fresh, self._unread = self._unread, []
         for message in fresh:
             message.was_read = True

@@ -1,4 +1,4 @@
-"""One step of a turn, as seen by the stages after it."""
+"""One step of a turn, as seen by the stages that follow it."""
 
 from msgspec import Struct
 
@@ -9,8 +9,8 @@ from hermes_acp.core.messages import ModelReply
 class CallOutcome(Struct, frozen=True):
     """The outcome of one call.
 
-    `call` is the tool and its arguments in canonical form, so that equal calls compare equal. A call that could not be
-    parsed, or that repeats another of its step, was not carried out.
+    `call` is the tool with its arguments in canonical form, so that equal calls compare equal. A call that could not be
+    parsed, or that repeats another call of its step, was not carried out.
     """
 
     name: str
@@ -23,7 +23,7 @@ class CallOutcome(Struct, frozen=True):
 
 
 class TurnStep(Struct, frozen=True):
-    """An answer of the model with the outcomes of its calls, in order."""
+    """A model's answer with the outcomes of its calls, in order."""
 
     reply: ModelReply
     outcomes: tuple[CallOutcome, ...] = ()

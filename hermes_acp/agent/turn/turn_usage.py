@@ -4,7 +4,7 @@ from hermes_acp.core.messages import Usage
 
 
 class TurnUsage:
-    """The usage of a turn so far, including its child agents; `cost_usd` is None while no step had a price."""
+    """The usage of a turn so far, including its child agents; `cost_usd` stays None until a step has a known price."""
 
     def __init__(self, started_at_s: float, delegator: "TurnUsage | None" = None) -> None:
         self._delegator = delegator
@@ -15,7 +15,7 @@ class TurnUsage:
         self.usage = Usage()
 
     def add(self, usage: Usage, cost_usd: float | None) -> None:
-        """Count one step."""
+        """Count the usage of one step."""
         self.charge(usage, cost_usd)
         self._count()
 
@@ -25,7 +25,7 @@ class TurnUsage:
             self._delegator._count()
 
     def charge(self, usage: Usage, cost_usd: float | None) -> None:
-        """Count usage outside the steps."""
+        """Count usage that belongs to no step."""
         if cost_usd is not None:
             self.cost_usd = (self.cost_usd or 0.0) + cost_usd
         self.usage += usage
@@ -33,7 +33,7 @@ class TurnUsage:
             self._delegator.charge(usage, cost_usd)
 
     def include(self, steps: int, usage: Usage, cost_usd: float | None) -> None:
-        """Count what a child agent in another process has used."""
+        """Count the usage of a child agent in another process."""
         self.charge(usage, cost_usd)
         for _ in range(steps):
             self._count()

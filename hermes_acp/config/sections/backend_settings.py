@@ -1,4 +1,4 @@
-"""The settings of each backend: where commands run and where files are.
+"""The settings for each backend: where commands run and where files are.
 
 These settings are never read from a workspace, so no repository can weaken a container.
 """

@@ -1,4 +1,4 @@
-"""The settings of checkpoints."""
+"""The settings for checkpoints."""
 
 from typing import Annotated
 

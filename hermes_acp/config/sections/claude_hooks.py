@@ -1,8 +1,8 @@
-"""Hooks in the files of Claude Code and Codex, as settings of our own hooks.
+"""Convert hooks from the files of Claude Code and Codex to our own hook settings.
 
-Lists of commands by event, with a pattern for the names of tools. Codex has the same form in `hooks.json` and as tables
-of its `config.toml`. There, one tool edits files: `apply_patch`, with the aliases `Edit` and `Write`. Sources: Claude
-Code's and Codex's hooks references.
+Their format lists commands by event, with a pattern for tool names. Codex uses the same format in `hooks.json` and in
+tables of its `config.toml`; it has a single tool that edits files, `apply_patch`, with the aliases `Edit` and `Write`.
+Sources: the hooks references of Claude Code and Codex.
 """
 
 import re
@@ -21,7 +21,7 @@ HOOK_FILES: Final[Mapping[str, str]] = MappingProxyType(
         ".codex/config.toml": "codex-config",
     }
 )
-"""A project's files with hooks, and the first part of the names that their hooks get."""
+"""Project files that may contain hooks, with the prefix for the names of the hooks in each."""
 EVENT_NAMES: Final[Mapping[HookEvent, str]] = MappingProxyType(
     {
         "session_start": "SessionStart",
@@ -47,11 +47,11 @@ TOOL_NAMES: Final[Mapping[str, str]] = MappingProxyType(
         "apply_patch": "apply_patch",
     }
 )
-"""The names of our tools there. Tools of MCP servers have the same names."""
+"""The names of our tools in these formats. Tools of MCP servers have the same names in both."""
 DEFAULT_TIMEOUT_S: Final = 60
 CODEX_TIMEOUT_S: Final = 600
 CODEX: Final = "codex"
-"""The start of the prefixes of Codex's files."""
+"""The start of the prefixes for Codex's files."""
 CODEX_EDITS: Final = frozenset({"apply_patch", "Edit", "Write"})
 EDIT_TOOLS: Final = ("apply_patch", "edit_file", "write_file")
 _ALIASES: Final = MappingProxyType({"MultiEdit": "edit_file", "Agent": "delegate", "shell": "terminal"})
@@ -61,12 +61,12 @@ _EVENTS: Final[Mapping[str, HookEvent]] = MappingProxyType(
 _OURS: Final = MappingProxyType({name: tool for tool, name in TOOL_NAMES.items()} | _ALIASES)
 _SERVER_TOOL: Final = re.compile(r"mcp__[\w-]*(?:\.\*)?")
 _PROJECT: Final = re.compile(r"""(["']?)(?:\$CLAUDE_PROJECT_DIR\b|\$\{CLAUDE_PROJECT_DIR\})\1""")
-"""The variable with the project's folder, where hooks run anyway: so the scripts that a command names are known."""
+"""Matches references to the project's folder, where hooks run anyway, so that the scripts in a command are found."""
 _ALL: Final = ("", "*", ".*")
 
 
 class ForeignHook(Struct, frozen=True):
-    """A hook as our settings would write it, or the reason why it is not understood."""
+    """A hook converted to our settings, or the reason why it cannot be converted."""
 
     name: str
     settings: dict[str, object]
@@ -74,7 +74,7 @@ class ForeignHook(Struct, frozen=True):
 
 
 def foreign_hooks(prefix: str, hooks: object) -> Iterator[ForeignHook]:
-    """Yield the hooks of a file's `hooks`, named by the prefix, their event, and their number."""
+    """Yield the hooks in a file's `hooks` section; each is named by the prefix, its event and its number."""
     events = cast("dict[str, Any]", hooks) if isinstance(hooks, dict) else {}
     for name, groups in events.items():
         event, number = _EVENTS.get(name), 0
@@ -83,7 +83,7 @@ def foreign_hooks(prefix: str, hooks: object) -> Iterator[ForeignHook]:
                 number += 1
                 label = f"{prefix}-{re.sub(r'[^A-Za-z0-9]', '', name)[:30]}-{number}"
                 if event is None:
-                    yield ForeignHook(label, {}, f"there is no event like {name[:40]} here")
+                    yield ForeignHook(label, {}, f"there is no counterpart to the event {name[:40]}")
                 else:
                     yield _understood(
                         label, event, str(group.get("matcher") or ""), hook, is_codex=prefix.startswith(CODEX)
@@ -94,7 +94,7 @@ def _understood(
     name: str, event: HookEvent, matcher: str, hook: dict[str, Any], *, is_codex: bool
 ) -> ForeignHook:
     if hook.get("type", "command") != "command" or not isinstance(hook.get("command"), str):
-        return ForeignHook(name, {}, "it runs no command")
+        return ForeignHook(name, {}, "it does not run a command")
     timeout = hook.get("timeout", CODEX_TIMEOUT_S if is_codex else DEFAULT_TIMEOUT_S)
     command = _PROJECT.sub(".", hook["command"])
     settings: dict[str, object] = {"event": event, "command": command, "format": "claude"}
@@ -104,13 +104,13 @@ def _understood(
     names = [each.strip().strip("^$()") for each in matcher.strip("^$()").split("|")]
     patterns = [_tool_patterns(each, is_codex=is_codex) for each in names]
     if not all(patterns):
-        return ForeignHook(name, {}, f"no tool here is like {matcher[:80]}")
+        return ForeignHook(name, {}, f"there is no counterpart to the tool {matcher[:80]}")
     tools = dict.fromkeys(pattern for found in patterns for pattern in found)
     return ForeignHook(name, {**settings, "tools": list(tools)})
 
 
 def _tool_patterns(name: str, *, is_codex: bool) -> tuple[str, ...]:
-    """Return our patterns for a name, if there are any."""
+    """Return our patterns for a tool name, or none if it has no counterpart."""
     if _SERVER_TOOL.fullmatch(name):
         is_open = name.endswith((".*", "__"))
         return (name.removesuffix(".*") + "*" if is_open else name,)

@@ -1,4 +1,4 @@
-"""`gateway:` in a settings file. Secrets are in `.env`, in variables that start with `HERMES_GATEWAY_`."""
+"""`gateway:` in a settings file. Secrets belong in `.env`, in variables that start with `HERMES_GATEWAY_`."""
 
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
@@ -23,17 +23,17 @@ LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def check_address(address: str) -> str:
-    """Return the address of a service over HTTP."""
+    """Validate and return the address of an HTTP service."""
     return _checked(address, "http")
 
 
 def check_socket_address(address: str) -> str:
-    """Return the address of a service over WebSockets."""
+    """Validate and return the address of a WebSocket service."""
     return _checked(address, "ws")
 
 
 def _checked(address: str, scheme: str) -> str:
-    """Return the address of a service, which gets secrets: only over TLS, or on this machine."""
+    """Validate and return a service's address. Secrets are sent to it, so it must use TLS or be on this machine."""
     parts = urlsplit(address)
     is_own = parts.scheme == scheme and parts.hostname in LOOPBACK
     if not parts.hostname or not (parts.scheme == f"{scheme}s" or is_own):
@@ -117,7 +117,7 @@ class IrcSettings(Section):
 
     @property
     def account_name(self) -> str:
-        """The account, or else the nick."""
+        """The account, or the nick if none is set."""
         return self.account or self.nick
 
     @model_validator(mode="after")
@@ -291,5 +291,5 @@ class ReachSettings(Section):
 
 
 def secret_variable(platform: str, name: str) -> str:
-    """Return the variable that holds a platform's secret."""
+    """Return the name of the variable that contains a platform's secret."""
     return f"{SECRET_PREFIX}{platform.upper()}_{name.upper()}"

@@ -1,4 +1,4 @@
-"""`hooks:` in a settings file: a person's own commands, run at certain points in a session."""
+"""`hooks:` in a settings file: the user's own commands, run at certain points in a session."""
 
 from typing import Annotated, Final, Literal, Self
 
@@ -28,13 +28,15 @@ class HookSettings(Section):
     """A command that runs at a certain point of every session."""
 
     event: HookEvent
-    """When it runs."""
+    """When the command runs."""
     command: str = Field(
         min_length=1, max_length=MAX_COMMAND_CHARACTERS, pattern=r"^[^\x00]*[^\x00\s][^\x00]*$"
     )
     """Shell command. It gets the event as JSON on standard input."""
     tools: tuple[Annotated[str, Field(min_length=1)], ...] = ()
-    """Patterns for the tools it applies to, such as `edit_file` or `mcp_*`, or kinds such as `edit`. Default: all."""
+    """Patterns for the tools that it applies to, such as `edit_file` or `mcp_*`, or kinds such as `edit`.
+    Default: all.
+    """
     paths: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     """Globs for the files a call reads, writes or deletes, such as `src/**/*.py`. Default: any call."""
     timeout_s: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S)] = 30.0
@@ -42,7 +44,7 @@ class HookSettings(Section):
     required: bool = False
     """Whether the prompt or call is refused if the hook fails or times out. For `prompt` and `before_tool`."""
     enabled: bool = True
-    """Whether it runs."""
+    """Whether the hook runs."""
     format: HookFormat = "hermes"
     """The JSON that the command reads and answers: ours, or `claude` for hooks written for Claude Code or Codex."""
 

@@ -1,4 +1,4 @@
-"""The settings for notes for later sessions and for an external memory service."""
+"""The settings for notes kept for later sessions and for an external memory service."""
 
 from typing import Annotated, Final
 

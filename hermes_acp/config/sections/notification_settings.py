@@ -1,4 +1,4 @@
-"""`notifications:` in a settings file. Addresses are secrets and are in `.env`."""
+"""`notifications:` in a settings file. Addresses are secrets and belong in `.env`."""
 
 from typing import Annotated, Final, Literal, Self, cast
 
@@ -35,7 +35,7 @@ class NotificationTargetSettings(Section):
     @model_validator(mode="after")
     def _check_to(self) -> Self:
         if (self.service == GATEWAY) is not bool(self.to):
-            raise ValueError("to is needed for the service gateway, and only there")
+            raise ValueError("to is required for the service gateway, and only there")
         return self
 
 
@@ -59,11 +59,11 @@ class NotificationSettings(Section):
 
 
 class ReportSettings(Section):
-    """The events that are reported to people who are not at a client."""
+    """The events to report to people who are not at a client."""
 
     notifications: NotificationSettings = NotificationSettings.defaults()
 
 
 def address_variable(target: str) -> str:
-    """Return the variable that holds a target's address."""
+    """Return the name of the variable that contains a target's address."""
     return f"{ADDRESS_PREFIX}{target.upper()}"

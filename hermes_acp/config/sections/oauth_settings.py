@@ -1,4 +1,4 @@
-"""The OAuth settings of an MCP server."""
+"""The OAuth settings for an MCP server."""
 
 from pydantic import Field
 

@@ -36,7 +36,7 @@ class ProviderKeySettings(Section):
 
     @property
     def key_variables(self) -> tuple[str, ...]:
-        """The variables configured for keys, in the order they are used; empty for the default one."""
+        """The variables configured for keys, in order of use; empty if the default variable is used."""
         named = (self.api_key_variable,) if self.api_key_variable else self.api_key_variables
         if self.keys_by == "cheapest":
             return tuple(sorted(named, key=lambda name: self.key_prices.get(name, 0.0)))
@@ -90,9 +90,9 @@ class FallbackSettings(Section):
 
 
 def check_known(named: Mapping[str, str], own: Collection[str]) -> None:
-    """Check names, each by the setting that names it; `own` lists the endpoints that have an address.
+    """Check provider names, keyed by the setting that contains each; `own` lists the user-defined endpoints.
 
-    Raises PydanticCustomError, whose context has the setting's place.
+    Raises PydanticCustomError, whose context contains the path of the setting.
     """
     for place, name in named.items():
         if name not in own and name not in presets():

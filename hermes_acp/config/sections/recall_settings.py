@@ -1,4 +1,4 @@
-"""The settings for semantic search. By default, no text leaves the machine for it."""
+"""The settings for semantic search. By default, no text leaves the machine."""
 
 from typing import Annotated, Final, Literal, Self
 
@@ -26,7 +26,7 @@ class RecallSettings(Section):
     most_texts: Annotated[int, Field(ge=0)] = 2_000
     """Maximum number of passages that a process embeds in the background."""
     names_skills: bool = True
-    """Whether the model is told which skills resemble a prompt."""
+    """Whether the agent tells the model which skills resemble a prompt."""
 
     @model_validator(mode="after")
     def _check_names_model(self) -> Self:

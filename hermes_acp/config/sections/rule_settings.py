@@ -42,7 +42,7 @@ class RuleSettings(Section):
             raise ValueError(f"{place}{error}") from None
 
     def rule(self, file: str, *, is_users: bool) -> Rule:
-        """Return the rule in the form that the policy uses."""
+        """Return the rule in the form used by the policy."""
         return Rule(
             decision=self.decision,
             tool=self.tool,
@@ -56,7 +56,7 @@ class RuleSettings(Section):
 
 
 def with_lines(content: str, plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Add its line number to each rule of a settings file; `plain` is the parsed `content`."""
+    """Add its line number to each rule in a settings file; `plain` is the parsed `content`."""
     rules = plain.get("rules")
     if not isinstance(rules, list):
         return dict(plain)
@@ -124,7 +124,7 @@ def _access(fields: Mapping[object, object]) -> Literal["any", "read", "write"]:
 
 
 def _words(written: object) -> tuple[str, ...]:
-    """Split the first words of a command; a trailing star is redundant."""
+    """Split the first words of a command; a trailing star is redundant and removed."""
     try:
         words = shlex.split(written) if isinstance(written, str) else cast("list[str]", written)
     except ValueError as error:

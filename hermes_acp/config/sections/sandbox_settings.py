@@ -1,4 +1,4 @@
-"""The settings of the sandbox that commands run in."""
+"""The settings for the sandbox in which commands run."""
 
 import re
 from typing import Annotated, Final, Literal

@@ -10,7 +10,7 @@ HookName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{
 
 
 class WebhookSettings(Section):
-    """What a signed `POST /hooks/NAME` starts."""
+    """What a signed request to `POST /hooks/NAME` starts."""
 
     secret_env: str = Field(min_length=1)
     """The variable with the secret that requests are signed with, in the environment or in `.env`."""

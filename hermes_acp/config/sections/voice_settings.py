@@ -30,5 +30,5 @@ class VoiceSettings(Section):
 
     @property
     def chosen_model(self) -> str:
-        """The model that is set, or else the default of the kind of transcription."""
+        """The configured model, or the default for the configured kind of transcription."""
         return self.model or (LOCAL_MODEL if self.transcription == "faster_whisper" else PROVIDER_MODEL)

@@ -1,1 +1,1 @@
-"""The kinds of context file: a plugin folder, each module exporting `KIND`."""
+"""The kinds of context file: a plugin folder in which each module exports `KIND`."""

@@ -1,4 +1,4 @@
-"""AGENTS.md, the instructions file most agents share. Source: https://agents.md."""
+"""AGENTS.md, the instructions file that most agents share. Source: https://agents.md."""
 
 from hermes_acp.context.context_search import ContextFileKind
 

@@ -1,4 +1,4 @@
-"""The instructions file written for this agent."""
+"""HERMES.md, the instructions file written for this agent."""
 
 from hermes_acp.context.context_search import ContextFileKind
 

@@ -1,4 +1,4 @@
-"""SOUL.md, how an agent should behave and speak, written for Hermes Agent."""
+"""SOUL.md, written for Hermes Agent, which says how the agent should behave and speak."""
 
 from hermes_acp.context.context_search import ContextFileKind
 

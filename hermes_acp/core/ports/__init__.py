@@ -1,1 +1,1 @@
-"""The ports to the outside, one module for each family, with the values they take and return."""
+"""The program's interfaces to the outside world, one module per family, with the values that they take and return."""

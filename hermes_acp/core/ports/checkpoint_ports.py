@@ -9,13 +9,13 @@ from hermes_acp.core.errors import WorkspaceError
 
 
 class CheckpointError(WorkspaceError):
-    """A turn's changes cannot be stored, or stored ones cannot be read. The turn itself continues."""
+    """The changes of a turn cannot be stored, or stored ones cannot be read. The turn itself continues."""
 
     code = "checkpoint_trouble"
 
 
 class FileChange(Struct, frozen=True):
-    """A file (absolute path) that differs between two states; `old_path` is the previous path of a renamed file."""
+    """A file (absolute path) that differs between two states; `old_path` is the former path of a renamed file."""
 
     path: str
     change: Literal["added", "modified", "deleted", "renamed"]
@@ -23,10 +23,11 @@ class FileChange(Struct, frozen=True):
 
 
 class Checkpoint(Struct, frozen=True):
-    """The changes of one turn or of one undo; an undo names the checkpoints it reverted in `undoes`.
+    """The changes made by one turn or by one undo; an undo lists the checkpoints it reverted in `undoes`.
 
-    `is_torn`: the process ended before the state after the turn was stored. `left_out` lists files that are only named,
-    such as files that are too large. `undone_by` is the checkpoint that reverted this one, or empty.
+    `is_torn` means that the process ended before the state after the turn was stored. `left_out` lists files whose
+    content is not stored, such as files that are too large. `undone_by` is the checkpoint that reverted this one, or
+    empty.
     """
 
     id: str
@@ -52,7 +53,7 @@ class CheckpointEntry(Struct, frozen=True):
 
 
 class FileTexts(Struct, frozen=True):
-    """A file's text (absolute path) before and after, or None if it did not exist; `is_binary` if one is not text."""
+    """A file's text (absolute path) before and after, None if it did not exist; `is_binary` if either is not text."""
 
     path: str
     old_text: str | None = None
@@ -61,7 +62,7 @@ class FileTexts(Struct, frozen=True):
 
 
 class UndoConflict(Struct, frozen=True):
-    """A file (absolute path) that was not changed, and a short reason."""
+    """A file (absolute path) that was left unchanged, with a short reason."""
 
     path: str
     why: str
@@ -70,7 +71,7 @@ class UndoConflict(Struct, frozen=True):
 class RestoreResult(Struct, frozen=True):
     """The result of a restore: the restored files, the conflicts, and the checkpoint that undoes it (or empty).
 
-    `taken_back` lists the checkpoints whose changes were to be reverted, newest first.
+    `taken_back` lists the checkpoints to be reverted, the newest first.
     """
 
     restored: tuple[str, ...] = ()
@@ -80,7 +81,7 @@ class RestoreResult(Struct, frozen=True):
 
     @property
     def is_refused(self) -> bool:
-        """Whether a conflict prevented the whole restore."""
+        """Whether a conflict prevented the entire restore."""
         return bool(self.conflicts) and not self.restored
 
     @property
@@ -90,7 +91,7 @@ class RestoreResult(Struct, frozen=True):
 
 
 class CheckpointContext(Struct, frozen=True):
-    """The turn, session, folders (absolute) and title of a checkpoint."""
+    """The turn, session, folders (absolute paths) and title of a checkpoint."""
 
     session_id: str
     turn_id: str
@@ -102,23 +103,23 @@ class Checkpoints(Protocol):
     """The store of checkpoints. Every method raises CheckpointError."""
 
     def expect(self, roots: Sequence[str]) -> None:
-        """Prepare for an upcoming checkpoint of these folders; return at once."""
+        """Prepare for an upcoming checkpoint of these folders; returns at once."""
         ...
 
     async def open(
         self, occasion: CheckpointContext, touched: Sequence[str], *, is_whole: bool = True
     ) -> str:
-        """Store the state before a turn's first change and return the checkpoint's ID.
+        """Store the state before a turn's first change, and return the checkpoint's ID.
 
-        `touched` lists files (absolute) that will change; they are stored even if ignore files name them. If nothing
-        else will change, `is_whole` is false, and only they are stored.
+        `touched` lists files (absolute paths) that will change; they are stored even if ignore files match them. If
+        nothing else will change, `is_whole` is false and only these files are stored.
         """
         ...
 
     async def add(self, checkpoint_id: str, touched: Sequence[str], *, is_whole: bool = False) -> None:
         """Store more files that are about to change, unless the open checkpoint already contains them.
 
-        With `is_whole`, anything else may change too, and the whole folders are stored.
+        With `is_whole`, anything else may change as well, so the whole folders are stored.
         """
         ...
 

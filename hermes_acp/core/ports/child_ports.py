@@ -1,4 +1,4 @@
-"""Child agents: their tasks, their records and their processes."""
+"""Ports for child agents: their tasks, records and processes."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -24,19 +24,19 @@ class DelegatedTask(Struct, frozen=True):
 
 
 class TaskDelegator(Protocol):
-    """Runs child agents for the turn that delegates to them."""
+    """Runs child agents for the turn that delegates tasks to them."""
 
     @property
     def about(self) -> str:
-        """What the model must know about where child agents work; empty if it is the folders of the session."""
+        """What the model needs to know about where child agents work; empty if they work in the session's folders."""
         ...
 
     async def run_tasks(
         self, delegated_tasks: Sequence[DelegatedTask], tools: Sequence[str] | None, progress: Progress
     ) -> Sequence[Result]:
-        """Have child agents carry out the tasks, one each, and return their answers.
+        """Have child agents carry out the tasks, one child per task, and return their answers.
 
-        They may use only `tools`; None allows all tools that a child may have. Raises BadRequest.
+        The children may use only `tools`; None allows all tools available to children. Raises BadRequest.
         """
         ...
 
@@ -53,25 +53,25 @@ class ChildRecords(Protocol):
     """The store of child agents' records."""
 
     async def begin(self, parent: Record, folder: str = "") -> tuple[ChildJournal, Record]:
-        """Create the record of a session's new child; a cancel loses no record. Raises StorageError.
+        """Create the record for a new child of a session; it is not lost if the call is cancelled. Raises StorageError.
 
-        The child works in the folders of its parent, or only in `folder`.
+        The child works in its parent's folders or, if `folder` is given, only in that folder.
         """
         ...
 
     async def read_from(self, child_id: str, start: int) -> tuple[Sequence[Event], int]:
-        """Return the events that another process has recorded after `start` bytes, and where they end."""
+        """Return the events that another process has recorded from offset `start` on, and the offset where they end."""
         ...
 
     async def close_killed(self, child_id: str) -> None:
-        """Close what a killed process left open in a child's record."""
+        """Close whatever a killed process left open in a child's record."""
         ...
 
 
 class DelegatedWork(Struct, frozen=True):
     """The task of a child agent in its own process.
 
-    It may use only `tools`; `agents_above` is how many agents are above it.
+    The child may use only `tools`; `agents_above` counts its ancestors.
     """
 
     prompt: str
@@ -80,17 +80,17 @@ class DelegatedWork(Struct, frozen=True):
 
 
 class InheritedRights(Struct, frozen=True):
-    """What a child agent may do because its parent may: the permission mode, and the standing answers."""
+    """What a child agent may do because its parent may: the permission mode and the "always" answers."""
 
     mode: Mode
     grants: tuple[Grant, ...] = ()
 
 
 class ParentAgent(Gate, Protocol):
-    """The parent of a child agent in another process: its user answers questions, and its rights apply to the child."""
+    """The parent of a child agent in another process, whose user answers questions and whose permissions apply."""
 
     def follow(self, changed: Callable[[InheritedRights], None]) -> AbstractContextManager[None]:
-        """Report the parent's rights now, if they are known, and whenever they change, until the block ends.
+        """Report the parent's permissions now, if known, and whenever they change, until the block ends.
 
         `changed` must not block.
         """
@@ -108,22 +108,22 @@ class ChildProcesses(Protocol):
     async def run(
         self, order: RunOrder, work: DelegatedWork, parent: ParentAgent, note_progress: Callable[[], None]
     ) -> DriveOutcome:
-        """Start a process that carries out the work in the session of `order`, and wait for its end.
+        """Start a process that carries out the work in the session of `order`, and wait for it to exit.
 
-        The record of the session must be closed. `parent` answers the process's questions, and changes of its rights
-        reach the process. If cancelled, the process has ended when this returns.
+        The session's record must be closed. `parent` answers the process's questions, and changes to its permissions
+        are passed on to the process. If cancelled, the process has exited by the time this returns.
         """
         ...
 
     async def open_worktree(self, name: str, folder: str) -> str:
-        """Create a git worktree for a folder's repository and return the folder in it.
+        """Create a git worktree of a folder's repository, and return the corresponding folder in it.
 
-        Outside repositories, return the folder itself. Raises WorkspaceError or StorageError.
+        Outside repositories, returns the folder itself. Raises WorkspaceError or StorageError.
         """
         ...
 
     async def close_worktree(self, name: str) -> str:
-        """Remove a worktree; return the branch that has its work, or an empty string if there is none.
+        """Remove a worktree; return the branch that contains its work, or an empty string if there is none.
 
         Raises WorkspaceError or StorageError.
         """
@@ -133,8 +133,8 @@ class ChildProcesses(Protocol):
 class ChildServices(Struct, frozen=True):
     """What child agents need from their process.
 
-    `processes` returns what runs them in processes, with worktrees if its argument is True, or None if they can only
-    run here.
+    `processes` returns the runner for child processes (with worktrees if its argument is True), or None if children can
+    only run in this process.
     """
 
     records: ChildRecords

@@ -1,4 +1,4 @@
-"""Custom tools that the agent writes: changes, previews and the port that applies them."""
+"""The port for custom tools that the agent writes: changes, and previews of them."""
 
 from typing import Literal, Protocol
 
@@ -10,10 +10,10 @@ ToolScope = Literal["user", "workspace"]
 
 
 class ToolChange(Struct, frozen=True):
-    """A change of a tool, and its reason.
+    """A change to a tool, with its reason.
 
     `text` is the whole file, or the replacement for `old_text` in it; `version` is the version to roll back to, 0 for
-    the previous one. `scope` says who a new tool belongs to.
+    the previous one. `scope` says to whom a new tool belongs.
     """
 
     action: Literal["create", "patch", "rollback", "delete"]
@@ -26,7 +26,10 @@ class ToolChange(Struct, frozen=True):
 
 
 class ToolPreview(Struct, frozen=True):
-    """A preview of a tool's file after a change; `state` is its current state, and `abilities` is for people."""
+    """A preview of a tool's file after a change.
+
+    `state` is its current state, and `abilities` describes to people what it can do.
+    """
 
     scope: ToolScope
     state: str
@@ -35,10 +38,10 @@ class ToolPreview(Struct, frozen=True):
 
 
 class ToolWriter(Protocol):
-    """The editor of custom tools, by the agent's working directory."""
+    """Edits custom tools, looked up by the agent's working directory."""
 
     async def preview(self, cwd: str, change: ToolChange) -> ToolPreview:
-        """Preview a change of a tool. Raises BadRequest listing every fault."""
+        """Preview a change to a tool. Raises BadRequest listing every error."""
         ...
 
     async def change(self, cwd: str, change: ToolChange, preview: ToolPreview, session_id: str) -> str:

@@ -1,4 +1,4 @@
-"""Embeddings: the port to an embedding model, and vector arithmetic."""
+"""The port to an embedding model, and vector arithmetic."""
 
 import math
 from array import array
@@ -15,11 +15,11 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """The model's name; vectors of different models cannot be compared."""
+        """The model's name; vectors from different models cannot be compared."""
         ...
 
     async def embed(self, texts: Sequence[str], purpose: Purpose) -> "Sequence[array[float]]":
-        """Return a vector of length 1 for each text. Raises ModelError."""
+        """Return a unit vector for each text. Raises ModelError."""
         ...
 
     async def aclose(self) -> None:
@@ -28,18 +28,18 @@ class Embedder(Protocol):
 
 
 def unit(numbers: Iterable[float]) -> "array[float]":
-    """Return a vector of length 1 in the same direction. Raises ValueError for a zero vector."""
+    """Return the unit vector in the same direction. Raises ValueError for a zero vector."""
     vector = array("f", numbers)
     length = math.sqrt(math.fsum(number * number for number in vector))
     if not (vector and math.isfinite(length) and length > 0):
-        raise ValueError("a vector without a direction")
+        raise ValueError("a zero vector has no direction")
     return array("f", (number / length for number in vector))
 
 
 def cosine_similarity(one: "array[float]", other: "array[float]") -> float:
-    """Return the cosine of two vectors of length 1: 1 for the same direction, 0 for unrelated ones.
+    """Return the cosine of the angle between two unit vectors: 1 for the same direction, 0 for unrelated texts.
 
-    Raises ValueError for vectors of different models.
+    Raises ValueError for vectors from different models.
     """
     if len(one) != len(other):
         raise ValueError("the vectors have different lengths")

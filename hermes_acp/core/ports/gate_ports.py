@@ -1,4 +1,4 @@
-"""The port to the person who can be asked, and that person's answers."""
+"""The port to the person who can be asked for permission, and that person's answers."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -14,8 +14,8 @@ from hermes_acp.core.proposals import Question, Reply
 class PermissionResponse(Struct, frozen=True):
     """An answer with a comment and, by path, the texts that files should have instead.
 
-    `left_out` describes, by path, the rejected parts of the proposal, as text for the model. `by` names the client
-    that the answer came from.
+    `left_out` describes, by path, the rejected parts of the proposal, as text for the model. `by` names the client that
+    gave the answer.
     """
 
     answer: PermissionAnswer
@@ -26,9 +26,9 @@ class PermissionResponse(Struct, frozen=True):
 
 
 class PermissionScope(Struct, frozen=True):
-    """The scope of a lasting answer as text, or empty if it cannot be remembered.
+    """The scope of an "always" answer as text; empty if the answer cannot be remembered.
 
-    `session` lasts until the session ends, `workspace` applies to every later session in its folder. `manner` says how
+    `session` lasts until the session ends; `workspace` applies to all later sessions in its folder. `manner` says how
     an allowed call then runs.
     """
 
@@ -38,13 +38,14 @@ class PermissionScope(Struct, frozen=True):
 
 
 class AnswerAwaited(Exception):
-    """Raised by a gate instead of an answer: the question stays open in the record, and the turn is suspended. Only
-    for the model's own calls, because no other caller can be resumed.
+    """Raised by a gate instead of an answer: the question stays open in the record, and the turn is suspended.
+
+    Raised only for the model's own calls, because no other caller can be resumed.
     """
 
 
 class Gate(Protocol):
-    """A person who can be asked for permission, or for information that only they have.
+    """Asks a person for permission, or for information that only they have.
 
     Both methods may raise AnswerAwaited.
     """
@@ -54,7 +55,7 @@ class Gate(Protocol):
     ) -> PermissionAnswer | PermissionResponse:
         """Ask a person about one call and wait without a time limit; return `unavailable` if nobody is available.
 
-        Only lasting answers that `permission_scope` describes are offered.
+        Only those "always" answers that `permission_scope` describes are offered.
         """
         ...
 

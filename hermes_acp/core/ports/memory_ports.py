@@ -1,4 +1,4 @@
-"""The agent's notes for later sessions."""
+"""The port for the agent's notes for later sessions."""
 
 from typing import Literal, Protocol
 
@@ -8,16 +8,16 @@ from hermes_acp.core.event_types import Diff, EventContext
 
 MemoryStoreName = Literal["memory", "user", "workspace"]
 NoteSource = Literal["", "written", "said", "approved", "found"]
-"""Where a note came from: the user wrote it, said it in the session, or approved it while it waited; or the agent found
-it elsewhere. Empty if that is not known.
+"""Where a note came from: the user wrote it, said it in the session, or approved it later; or the agent found it
+elsewhere. Empty if unknown.
 """
 
 
 class MemoryChange(Struct, frozen=True):
-    """A change of the agent's notes; `old_text` is a part of the one note it replaces or removes.
+    """A change to the agent's notes; `old_text` is a part of the one note to be replaced or removed.
 
-    `meant` is the whole text of that note as it was shown; if empty, the note may have changed since. `source` is where
-    the new text came from.
+    `meant` is the whole text of that note as it was shown; if empty, the note may have changed since. `source` says
+    where the new text came from.
     """
 
     store: MemoryStoreName
@@ -29,9 +29,9 @@ class MemoryChange(Struct, frozen=True):
 
 
 class MemoryPreview(Struct, frozen=True):
-    """A preview of the notes after a change, and that change, bound to the note that was shown.
+    """A preview of the notes after a change, and the change itself, bound to the note that was shown.
 
-    `related` lists other notes of the store about the same subject, which the new note may contradict.
+    `related` lists other notes in the store about the same subject, which the new note may contradict.
     """
 
     change: MemoryChange
@@ -40,7 +40,7 @@ class MemoryPreview(Struct, frozen=True):
 
 
 class MemoryState(Struct, frozen=True):
-    """The notes of one store, their length and limit, and the difference that a change made."""
+    """The notes in one store, their length and limit, and the difference that a change made."""
 
     store: MemoryStoreName
     entries: tuple[str, ...]
@@ -50,10 +50,10 @@ class MemoryState(Struct, frozen=True):
 
 
 class MemoryNotes(Protocol):
-    """The agent's notes for later sessions, by working directory."""
+    """The agent's notes for later sessions, looked up by working directory."""
 
     async def preview(self, cwd: str, change: MemoryChange) -> MemoryPreview:
-        """Preview a change of the notes. Raises BadRequest."""
+        """Preview a change to the notes. Raises BadRequest."""
         ...
 
     async def change(self, cwd: str, change: MemoryChange, moment: EventContext) -> MemoryState:
@@ -61,5 +61,5 @@ class MemoryNotes(Protocol):
         ...
 
     async def defer(self, cwd: str, change: MemoryChange, moment: EventContext) -> None:
-        """Store a change until a person decides, possibly in a later session. Raises BadRequest or StorageError."""
+        """Store a change for a person to decide on, possibly in a later session. Raises BadRequest or StorageError."""
         ...

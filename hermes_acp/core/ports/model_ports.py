@@ -1,4 +1,4 @@
-"""Models and their known properties."""
+"""Ports to models, and what is known about models."""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
@@ -15,7 +15,7 @@ class Provider(Protocol):
     name: str
 
     def stream(self, request: ModelRequest) -> AbstractAsyncContextManager[AsyncIterator[ModelEvent]]:
-        """Open one step: fragments in order, then exactly one ModelReply. Raises ModelError or a subclass."""
+        """Stream one step: fragments in order, followed by exactly one ModelReply. Raises ModelError or a subclass."""
         ...
 
 
@@ -27,9 +27,9 @@ class ListedModel(Struct, frozen=True):
 
 
 class ModelInfo(Struct, frozen=True):
-    """A model's known properties: its window in tokens, and its prices in dollars per million tokens.
+    """What is known about a model: its window in tokens, and its prices in dollars per million tokens.
 
-    `sees`: it is known to accept images.
+    `sees` means that it is known to accept images.
     """
 
     window_tokens: int
@@ -41,7 +41,7 @@ class ModelInfo(Struct, frozen=True):
 
 
 class Recording(Struct, frozen=True):
-    """Recorded speech: the bytes of a file, and its MIME type, such as `audio/ogg`."""
+    """Recorded speech: the bytes of an audio file, and its MIME type, such as `audio/ogg`."""
 
     content: bytes
     mime_type: str
@@ -56,7 +56,7 @@ class Transcriber(Protocol):
         ...
 
     async def check(self) -> None:
-        """Make sure that it can be used, as far as that is known without contacting other machines.
+        """Check that the transcriber is usable, as far as that can be known without contacting other machines.
 
         Raises ConfigError or ModelError.
         """

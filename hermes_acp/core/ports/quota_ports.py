@@ -1,4 +1,4 @@
-"""Ports to the quota of the user whom a process serves: the remaining budget, and the usage."""
+"""Ports to the quota of the user whom a process serves: the remaining budget and the usage."""
 
 from datetime import UTC, datetime
 from typing import Literal, Protocol
@@ -10,7 +10,7 @@ Period = Literal["day", "month"]
 
 
 class Allowance(Struct, frozen=True):
-    """One limit: how much may be used per day or month, how much was used, and when it resets (epoch seconds)."""
+    """A limit: how much may be used per day or month, how much has been used, and when it resets (epoch seconds)."""
 
     measure: Measure
     period: Period
@@ -19,7 +19,7 @@ class Allowance(Struct, frozen=True):
     resets_at: float
 
     def sentence(self) -> str:
-        """Say which limit is used up, and when it resets."""
+        """Return a sentence that says which limit is used up and when it resets."""
         amount = f"${self.limit:,.2f}" if self.measure == "usd" else f"{self.limit:,.0f} {self.measure}"
         when = datetime.fromtimestamp(self.resets_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
         return (
@@ -29,8 +29,9 @@ class Allowance(Struct, frozen=True):
 
 
 class UserQuota(Protocol):
-    """The quota of a process's user. Each method returns a refusal for that user, or an empty string to allow the
-    request.
+    """The quota of a process's user.
+
+    Each `refuse_…` method returns a refusal addressed to that user, or an empty string to allow the request.
     """
 
     def refuse_step(self) -> str:
@@ -50,11 +51,11 @@ class UserQuota(Protocol):
         ...
 
     def spend(self, tokens: int, cost_usd: float) -> None:
-        """Count the usage of a model call."""
+        """Record the usage of a model call."""
         ...
 
     def count_run(self) -> None:
-        """Count a run that was started."""
+        """Count a run that has started."""
         ...
 
 
@@ -62,23 +63,23 @@ class NoQuota:
     """A quota without limits, for processes that are not run for someone else."""
 
     def refuse_step(self) -> str:
-        """Refuse nothing."""
+        """Allow every step."""
         return ""
 
     def refuse_run(self) -> str:
-        """Refuse nothing."""
+        """Allow every run."""
         return ""
 
     def refuse_turn(self, running: int) -> str:
-        """Refuse nothing."""
+        """Allow every turn."""
         return ""
 
     def refuse_session(self, opened: int) -> str:
-        """Refuse nothing."""
+        """Allow every session."""
         return ""
 
     def spend(self, tokens: int, cost_usd: float) -> None:
-        """Count nothing."""
+        """Do nothing."""
 
     def count_run(self) -> None:
-        """Count nothing."""
+        """Do nothing."""

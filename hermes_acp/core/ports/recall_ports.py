@@ -1,4 +1,4 @@
-"""Search earlier sessions."""
+"""The port that searches earlier sessions."""
 
 from typing import Protocol
 
@@ -10,12 +10,12 @@ from hermes_acp.core.event_types import Speaker
 class RecallQuery(Struct, frozen=True):
     """A search in earlier sessions. Syntax: words that must all occur, "phrases", prefix*, either OR other.
 
-    `since` and `until` limit it to what was said from and before these times, in seconds since the epoch; with one of
-    them, `text` can be empty, which finds what the user asked for then, newest first.
-    `cwd` limits the search to the sessions of one working directory; `excluded` leaves out one session. Text written
-    since the last search is indexed first, for at most `max_wait_s` seconds, or completely if None. `by_meaning` also
-    finds similar texts, if there is an embedding model. With `fills_up`, passages with some of the words follow if
-    fewer than `limit` were found.
+    `since` and `until` limit it to what was said from the former and before the latter, in seconds since the epoch. If
+    either is set, `text` may be empty, which finds what the user asked for in that period, the newest first. `cwd`
+    limits the search to sessions in one working directory; `excluded` leaves out one session. Text written since the
+    last search is indexed first, for at most `max_wait_s` seconds, or completely if that is None. `by_meaning` also
+    finds similar texts, if there is an embedding model. With `fills_up`, passages that contain some of the words are
+    added if fewer than `limit` were found.
     """
 
     text: str
@@ -37,8 +37,8 @@ class RecallQuery(Struct, frozen=True):
 class SearchHit(Struct, frozen=True):
     """A matching passage: its session, its position, and an excerpt around the match.
 
-    In the snippet, each match is between the characters 0x02 and 0x03. `updated_at` is the session's, and `at` the
-    passage's time, in seconds since the epoch; `at` is None in records of versions that recorded no times.
+    In the snippet, each match is enclosed in the characters 0x02 and 0x03. `updated_at` is the time of the session, and
+    `at` that of the passage, in seconds since the epoch; `at` is None in records from versions that recorded no times.
     """
 
     session_id: str
@@ -54,8 +54,8 @@ class SearchHit(Struct, frozen=True):
 class SearchResults(Struct, frozen=True):
     """The hits, best first, and the number of sessions that are not indexed yet.
 
-    `note` says what was left out, if anything. `total` is how many hits there are without a limit, 0 if not counted;
-    there may be more unless `is_total_exact`.
+    `note` says what was left out, if anything. `total` is the number of hits without a limit, or 0 if they were not
+    counted; there may be more unless `is_total_exact`.
     """
 
     found: tuple[SearchHit, ...]
@@ -66,7 +66,7 @@ class SearchResults(Struct, frozen=True):
 
 
 class Recall(Protocol):
-    """Searches the sessions of one home folder."""
+    """Searches the sessions in one home folder."""
 
     async def search(self, asked: RecallQuery) -> SearchResults:
         """Find passages. Raises BadRequest for a query with neither words nor dates, and StorageError."""

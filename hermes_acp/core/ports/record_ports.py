@@ -1,4 +1,4 @@
-"""The durable record of a session, and its audiences."""
+"""Ports for the durable record of a session and for those who observe it."""
 
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
@@ -18,58 +18,58 @@ class Journal(Protocol):
         ...
 
     async def settle(self) -> None:
-        """Make all appended events survive a crash of the machine (fsync)."""
+        """Flush all appended events to disk, so that they survive a crash of the machine (fsync)."""
         ...
 
 
 class Audience(Protocol):
-    """An observer of a session; it is shown only events that are already recorded."""
+    """A subscriber to a session's events; it is shown only events that have already been recorded."""
 
     def show(self, event: Event) -> None:
-        """Show one event; never blocks."""
+        """Show one event; must not block."""
         ...
 
     async def drained(self) -> None:
-        """Wait while this audience is too far behind."""
+        """Wait while this subscriber is too far behind."""
         ...
 
 
 class RecordHold(Protocol):
-    """A record that this process holds."""
+    """The claim of this process to a record."""
 
     @property
     def trouble(self) -> RecordTakenOver | None:
-        """The error that says that another machine holds the record now."""
+        """The error to raise if another machine now holds the record, else None."""
         ...
 
     def note_appended(self) -> None:
-        """Record that the local copy has grown, so that the addition is sent soon."""
+        """Report that the local copy has grown, so that the additions are sent soon."""
         ...
 
     async def sent(self) -> None:
         """Wait until everything in the local copy is durable for other machines.
 
-        Raises StorageError; `RecordTakenOver` if another machine holds the record now.
+        Raises StorageError, or its subclass `RecordTakenOver` if another machine now holds the record.
         """
         ...
 
     def close(self) -> None:
-        """Send the unsent part, then release the record, in the background."""
+        """Send unsent additions, then release the record, in the background."""
         ...
 
 
 class ChangedRecords(Struct, frozen=True):
-    """IDs of sessions whose local copies were brought up to date, and of those that were deleted on other machines."""
+    """The IDs of sessions whose local copies were updated, and of those that were deleted on other machines."""
 
     updated: Sequence[str] = ()
     deleted: Sequence[str] = ()
 
 
 class SharedRecords(Protocol):
-    """The records of a profile on all its machines."""
+    """The records of a profile, shared by all its machines."""
 
     def begin(self, session_id: str, path: Path) -> RecordHold:
-        """Hold a record that was just created on this machine; others learn of it when it is first sent."""
+        """Claim a record that was just created on this machine; others learn of it when it is first sent."""
         ...
 
     def hold(self, session_id: str, path: Path) -> RecordHold:
@@ -80,7 +80,7 @@ class SharedRecords(Protocol):
         ...
 
     async def fetch(self, session_id: str) -> None:
-        """Bring the local copy of a record and of its children up to date, unless it is held here.
+        """Update the local copies of a record and of its children, unless this machine holds the record.
 
         Raises StorageError.
         """
@@ -91,12 +91,11 @@ class SharedRecords(Protocol):
         ...
 
     async def delete(self, session_id: str) -> None:
-        """Delete a record and those of its children for all machines. Raises StorageError."""
+        """Delete a record and those of its children on all machines. Raises StorageError."""
         ...
 
     def follow(self, session_id: str, path: Path) -> AsyncGenerator[tuple[Event, ...]]:
-        """Append to a locked local copy whatever the record's holder appends, and yield it, until the record is no
-        longer held.
+        """Append whatever the holder appends to a locked local copy, and yield it, until the record is released.
 
         Raises StorageError.
         """

@@ -1,5 +1,6 @@
-"""Runs: units of work without a client, the engine that stores them, and the driver that carries them out. Engines
-handle only IDs, limits and states. Prompts, questions and answers to the model are stored where the session is.
+"""Ports for runs: units of work without a client, the engine that stores them, and the driver that carries them out.
+
+Engines handle only IDs, limits and states. Prompts, questions and answers to the model are stored with the session.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -13,8 +14,10 @@ from hermes_acp.core.event_types import PermissionAnswer
 RunState = Literal["queued", "running", "input_required", "done", "failed", "stopped", "parked"]
 """`parked` runs wait for a person to look at them: their process was killed too often while it worked on them."""
 FailureKind = Literal["model", "storage", "budget", "usage", "agent", "stalled", "busy"]
-"""Why a drive failed. An engine repeats one that was `busy` (the session is open elsewhere), and one that failed at
-`storage` for about a minute; all others end the run.
+"""Why an attempt failed.
+
+An engine retries an attempt that was `busy` (the session is open elsewhere) and, for about a minute, one that failed
+with `storage`; all other failures end the run.
 """
 ENDED: Final[tuple[RunState, ...]] = ("done", "failed", "stopped")
 MIN_PRIORITY: Final = 5
@@ -23,7 +26,7 @@ MAX_PRIORITY: Final = 1
 
 
 class RunBudget(Struct, frozen=True):
-    """The budget of a run over all its turns. None means the limit in the settings."""
+    """The budget of a run over all its turns. None means that the limit in the settings applies."""
 
     max_steps: int | None = None
     max_tokens: int | None = None
@@ -34,11 +37,12 @@ class RunBudget(Struct, frozen=True):
 class RunOrder(Struct, frozen=True, omit_defaults=True):
     """A request for a run: its session, a reference to its prompt, and its limits.
 
-    Priorities are 1 (first) to 5. `not_before` is in seconds since the epoch. Runs with the same `chain` run one after
-    the other in the order of their start; by default, it is the session. `origin` says what started the run, such as
-    `schedule:ID`. Only a worker that serves `place` drives the run; "" is the place of every ordinary worker.
-    `trace_parent` is the W3C `traceparent` of what started it. `news` is what the model is told before it continues,
-    such as that the run has moved to another machine; it is set by the worker and not stored.
+    Priorities range from 1 (first) to 5. `not_before` is in seconds since the epoch. Runs with the same `chain` run one
+    after the other, in the order in which they were started; by default, the chain is the session. `origin` says what
+    started the run, such as `schedule:ID`. Only a worker that serves `place` works on the run; "" is the place of every
+    ordinary worker. `trace_parent` is the W3C `traceparent` of whatever started the run. `news` is what the model is
+    told before it continues, for example that the run has moved to another machine; it is set by the worker and not
+    stored.
     """
 
     id: str
@@ -59,9 +63,9 @@ class RunOrder(Struct, frozen=True, omit_defaults=True):
 
 
 class RunMessage(Struct, frozen=True, omit_defaults=True):
-    """A message to a run: the answer to the question about a call, by whom and when (seconds since the epoch).
+    """A message to a run: the answer to the question about a call, with its author and time (seconds since the epoch).
 
-    `shown` identifies the question that was answered; an answer never applies to another one. `texts` and
+    `shown` identifies the question that was answered; an answer never applies to a different one. `texts` and
     `left_out` say which parts of a change are allowed, as in `PermissionResponse`.
     """
 
@@ -76,15 +80,13 @@ class RunMessage(Struct, frozen=True, omit_defaults=True):
 
 
 class Done(Struct, frozen=True, tag="done"):
-    """The run's last turn is done."""
+    """The run's last turn has completed."""
 
     sentence: str = ""
 
 
 class InputRequired(Struct, frozen=True, tag="input_required"):
-    """The run is suspended until a person answers the questions about these calls, which are in the session's
-    record.
-    """
+    """The run is suspended until a person answers the questions about these calls, which are in the record."""
 
     call_ids: tuple[str, ...]
     sentence: str = ""
@@ -98,22 +100,18 @@ class Failed(Struct, frozen=True, tag="failed"):
 
 
 class Fenced(Struct, frozen=True, tag="fenced"):
-    """Another worker has the run; later reports from this worker are ignored."""
+    """Another worker has taken over the run; later reports from this worker are ignored."""
 
 
 class Crashed(Struct, frozen=True, tag="crashed"):
-    """The process that worked on the run was killed, but its worker is alive: the run continues, unless this
-    happens repeatedly.
-    """
+    """The run's process was killed, but its worker is alive: the run continues, unless this happens repeatedly."""
 
 
 DriveOutcome = Done | InputRequired | Failed | Fenced | Crashed
 
 
 class Attempts(Struct, frozen=True):
-    """How often a run was claimed (`epoch`), crashed (`crashes`), and was taken over from an expired lease
-    (`lapses`).
-    """
+    """How often a run was claimed (`epoch`), crashed (`crashes`), or lost its lease (`lapses`)."""
 
     epoch: int = 0
     crashes: int = 0
@@ -121,9 +119,9 @@ class Attempts(Struct, frozen=True):
 
 
 class RunView(Struct, frozen=True):
-    """A run's state in its engine. Times are seconds since the epoch, or 0.0 if they have not come yet.
+    """A run's state in its engine. Times are in seconds since the epoch, or 0.0 if the event has not happened yet.
 
-    `waits_for` lists the calls whose questions are open, `progress_at` when the session last changed.
+    `waits_for` lists the calls whose questions are open; `progress_at` is when the session last changed.
     """
 
     order: RunOrder
@@ -140,7 +138,7 @@ class RunView(Struct, frozen=True):
 
 
 class RunChange(Struct, frozen=True):
-    """A change of a run's state; `cursor` orders all changes of an engine."""
+    """A change to a run's state; `cursor` orders all changes in an engine."""
 
     cursor: int
     run_id: str
@@ -150,7 +148,7 @@ class RunChange(Struct, frozen=True):
 
 
 class RunFilter(Struct, frozen=True):
-    """Which runs are listed, newest first; without states, all are. `origin` is a prefix."""
+    """Selects which runs to list, the newest first; without states, all of them. `origin` is a prefix."""
 
     states: tuple[RunState, ...] = ()
     session_id: str = ""
@@ -159,7 +157,7 @@ class RunFilter(Struct, frozen=True):
 
 
 class Lease(Protocol):
-    """The right to work on a run, renewed by the process. `epoch` grows with each claim."""
+    """The right to work on a run, renewed by the process. `epoch` increases with each claim."""
 
     @property
     def epoch(self) -> int:
@@ -168,11 +166,11 @@ class Lease(Protocol):
 
     @property
     def messages(self) -> Sequence[RunMessage]:
-        """The answers that the run has received so far, oldest first."""
+        """The answers that the run has received so far, the oldest first."""
         ...
 
     def note_progress(self) -> None:
-        """Report progress; being alive without advancing does not count."""
+        """Report progress; merely being alive does not count."""
         ...
 
     async def confirm(self) -> bool:
@@ -181,11 +179,13 @@ class Lease(Protocol):
 
 
 class Driver(Protocol):
-    """Carries out runs: each `drive` works until the run ends or is suspended."""
+    """Carries out runs: each call of `drive` works until the run ends or is suspended."""
 
     async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
-        """Work on a run until it ends or is suspended. Cancelled if the lease is lost or the run is stopped. A run
-        may be driven again after any interruption, so a drive first finds out what earlier ones have done.
+        """Work on a run until it ends or is suspended; cancelled if the lease is lost or the run is stopped.
+
+        A run may be attempted again after any interruption, so this method first determines what earlier attempts have
+        done.
         """
         ...
 
@@ -196,8 +196,9 @@ def never() -> bool:
 
 
 class WorkScope(Struct, frozen=True):
-    """Which runs a worker drives, `seats` at a time: those of its places, or `only` one, regardless of its place. Once
-    `is_draining` returns True, no more runs are started, and the worker ends when the current ones do.
+    """Which runs a worker handles, `seats` at a time: those of its places or, with `only`, one regardless of its place.
+
+    Once `is_draining` returns True, no more runs are started, and the worker stops when the current ones have ended.
     """
 
     only: str = ""
@@ -207,10 +208,10 @@ class WorkScope(Struct, frozen=True):
 
 
 class Runs(Protocol):
-    """An engine: stores runs, and lets one worker at a time drive each."""
+    """An engine: stores runs, and lets one worker at a time work on each."""
 
     async def start(self, order: RunOrder) -> RunView:
-        """Add a run; if one with this ID exists, return that one unchanged. Raises BadRequest or StorageError."""
+        """Add a run; if there already is one with this ID, return it unchanged. Raises BadRequest or StorageError."""
         ...
 
     async def signal(self, run_id: str, message: RunMessage) -> RunView:
@@ -218,7 +219,7 @@ class Runs(Protocol):
         ...
 
     async def stop(self, run_id: str) -> RunView:
-        """Stop a run; a run that is being driven ends as soon as its worker is notified. Raises BadRequest."""
+        """Stop a run; one that is being worked on ends as soon as its worker is notified. Raises BadRequest."""
         ...
 
     async def retry(self, run_id: str) -> RunView:
@@ -230,28 +231,32 @@ class Runs(Protocol):
         ...
 
     async def list(self, which: RunFilter) -> Sequence[RunView]:
-        """List runs, newest first."""
+        """List runs, the newest first."""
         ...
 
     async def changes(self, after: int, limit: int = 1000) -> Sequence[RunChange]:
-        """List changes after a cursor, oldest first."""
+        """List the changes after a cursor, the oldest first."""
         ...
 
     def watch(self, after: int | None = None) -> AbstractAsyncContextManager[AsyncGenerator[RunChange]]:
-        """Follow changes after a cursor, or from now on."""
+        """Follow the changes after a cursor, or from now on."""
         ...
 
     async def prune(self, before: float) -> int:
-        """Delete runs that ended before a time, in seconds since the epoch; return how many. Sessions stay."""
+        """Delete runs that ended before a time, in seconds since the epoch; return how many.
+
+        Their sessions are kept.
+        """
         ...
 
     async def has_worker(self, place: str = "") -> bool:
-        """Return whether a running process drives the runs of a place."""
+        """Return whether a running process works on the runs of a place."""
         ...
 
     async def work(self, driver: Driver, scope: WorkScope) -> None:
-        """Drive runs as they become due, until cancelled or drained. On cancellation, the current runs return to
-        the queue.
+        """Work on runs as they become due, until cancelled or drained.
+
+        On cancellation, the current runs return to the queue.
         """
         ...
 

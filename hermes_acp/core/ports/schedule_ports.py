@@ -1,4 +1,4 @@
-"""Schedules: when runs start, and the outcome of each due time."""
+"""Ports for schedules: when runs start, and the outcome of each due time."""
 
 from collections.abc import Collection, Sequence
 from typing import Literal, Protocol
@@ -8,9 +8,9 @@ from msgspec import Struct
 from hermes_acp.core.ports.run_ports import DEFAULT_PRIORITY, RunBudget, Runs, RunView
 
 LatePolicy = Literal["once", "skip", "within"]
-"""The policy for due times that passed while nothing was running: start one run, none, or one within a limit."""
+"""The policy for due times that were missed: start one run, start none, or start one if it is not too late."""
 Overlap = Literal["skip", "queue", "cancel"]
-"""The policy while the previous run has not ended: start no run, one after it, or one in its place."""
+"""The policy if the previous run has not ended: start no run, queue one, or cancel the previous run and start one."""
 Fate = Literal["started", "missed", "skipped", "paused"]
 """The outcome of a due time. `missed` means that it was too late; `skipped`, that the previous run had not ended."""
 
@@ -24,7 +24,7 @@ class Timing(Struct, frozen=True, omit_defaults=True):
 
 
 class RunTemplate(Struct, frozen=True, omit_defaults=True):
-    """The template for each run of a schedule."""
+    """The template for the runs of a schedule."""
 
     prompt_ref: str
     cwd: str
@@ -36,7 +36,7 @@ class RunTemplate(Struct, frozen=True, omit_defaults=True):
 
 
 class Schedule(Struct, frozen=True, omit_defaults=True):
-    """A schedule. `late_within_s` is the time limit of the policy `within`."""
+    """A schedule. `late_within_s` is the time limit for the policy `within`."""
 
     id: str
     timing: Timing
@@ -49,7 +49,7 @@ class Schedule(Struct, frozen=True, omit_defaults=True):
 
 
 class ScheduleView(Struct, frozen=True):
-    """A schedule's state in its engine: when it is due next, in seconds since the epoch, or None if never again."""
+    """A schedule's state in its engine, with its next due time in seconds since the epoch, or None if there is none."""
 
     schedule: Schedule
     is_paused: bool = False
@@ -69,22 +69,25 @@ class Occurrence(Struct, frozen=True):
 
 
 class Schedules(Protocol):
-    """The schedules of an engine. Each due time gets one run, or a line in the history that says why not."""
+    """The schedules of an engine.
+
+    Each due time results in a run, or in a history entry that says why there was none.
+    """
 
     async def add(self, schedule: Schedule) -> ScheduleView:
         """Add a schedule. Raises BadRequest if its ID is taken or it is never due, or StorageError."""
         ...
 
     async def pause(self, schedule_id: str) -> ScheduleView:
-        """Start no more runs until it is resumed. Raises BadRequest."""
+        """Start no more runs for a schedule until it is resumed. Raises BadRequest."""
         ...
 
     async def resume(self, schedule_id: str) -> ScheduleView:
-        """Start runs again from now on. Raises BadRequest."""
+        """Start runs for a schedule again from now on. Raises BadRequest."""
         ...
 
     async def remove(self, schedule_id: str) -> None:
-        """Remove a schedule with its history; its runs stay. Raises BadRequest."""
+        """Remove a schedule and its history; its runs are kept. Raises BadRequest."""
         ...
 
     async def run_now(self, schedule_id: str) -> RunView:
@@ -92,7 +95,7 @@ class Schedules(Protocol):
         ...
 
     async def show(self, schedule_id: str) -> ScheduleView | None:
-        """Return a schedule."""
+        """Return a schedule, or None if it does not exist."""
         ...
 
     async def list(self) -> Sequence[ScheduleView]:
@@ -100,18 +103,17 @@ class Schedules(Protocol):
         ...
 
     async def history(self, schedule_id: str, limit: int = 50) -> Sequence[Occurrence]:
-        """List the outcomes of due times, newest first."""
+        """List the outcomes of due times, the newest first."""
         ...
 
 
 class Prompts(Protocol):
-    """The prompts of runs, each named after its content: an engine's queues get only the name."""
+    """The prompts of runs, each named after its content; only the names are stored in an engine's queues."""
 
     async def put(self, text: str, sources: Sequence[str] = ()) -> str:
-        """Store a prompt with secrets masked, and return its name; `sources` lists those of the parts not written by
-        the user.
+        """Store a prompt with secrets masked, and return its name.
 
-        Raises StorageError.
+        `sources` lists where the parts not written by the user come from. Raises StorageError.
         """
         ...
 
@@ -120,11 +122,11 @@ class Prompts(Protocol):
         ...
 
     async def sources(self, name: str) -> tuple[str, ...]:
-        """Return the sources of the parts of a prompt not written by the user. Raises StorageError."""
+        """Return where the parts of a prompt not written by the user come from. Raises StorageError."""
         ...
 
     async def prune(self, named: Collection[str], before: float) -> None:
-        """Remove prompts that are not among the named ones and were last stored before a time."""
+        """Remove prompts that are not in `named` and were last stored before a time."""
         ...
 
 
@@ -133,12 +135,12 @@ class Engine(Runs, Protocol):
 
     @property
     def prompts(self) -> Prompts:
-        """The prompts of its runs."""
+        """The prompts for its runs."""
         ...
 
     @property
     def schedules(self) -> Schedules:
-        """The schedules of its runs."""
+        """The schedules for its runs."""
         ...
 
 
@@ -151,7 +153,7 @@ class ListedSchedule(Struct, frozen=True):
 
 
 class AgentSchedules(Protocol):
-    """The schedules, as the agent may see and change them with its user's approval."""
+    """The schedules, as far as the agent may see them and, with its user's approval, change them."""
 
     @property
     def place(self) -> str:
@@ -163,11 +165,11 @@ class AgentSchedules(Protocol):
         ...
 
     async def add(self, prompt: str, cwd: str, timing: Timing, name: str, session_id: str) -> ListedSchedule:
-        """Add a schedule for a session's agent. Raises BadRequest or StorageError."""
+        """Add a schedule on behalf of a session's agent. Raises BadRequest or StorageError."""
         ...
 
     async def find(self, name: str) -> ListedSchedule:
-        """Return a schedule. Raises BadRequest."""
+        """Return the schedule with a name. Raises BadRequest."""
         ...
 
     async def remove(self, name: str) -> None:

@@ -10,10 +10,10 @@ from hermes_acp.core.record.session_record import Record
 
 
 class EventSink(Protocol):
-    """Records events of a session and shows them to its audiences."""
+    """Records events of a session and shows them to its subscribers."""
 
     def emit(self, event: AnyEvent) -> AnyEvent:
-        """Record an event, then show it; return it as recorded. Raises StorageError, and then shows nothing."""
+        """Record an event, then show it; return it as recorded. Raises StorageError, in which case nothing is shown."""
         ...
 
     def clean(self, text: str) -> str:
@@ -21,11 +21,11 @@ class EventSink(Protocol):
         ...
 
     def admit(self, audience: Audience) -> None:
-        """Add an audience."""
+        """Add a subscriber."""
         ...
 
     async def drained(self) -> None:
-        """Wait while an audience is too far behind."""
+        """Wait while any subscriber is too far behind."""
         ...
 
 
@@ -33,7 +33,7 @@ class SessionObserver(Protocol):
     """Observes all sessions of a process."""
 
     def opened(self, session: "RecordedSession") -> Audience:
-        """Return an audience for a session that was opened."""
+        """Return a subscriber for a session that has just been opened."""
         ...
 
     def closed(self, session_id: str) -> None:
@@ -46,7 +46,7 @@ class RecordedSession(Protocol):
 
     @property
     def record(self) -> Record:
-        """The state that results from its events so far."""
+        """The state derived from its events so far."""
         ...
 
     @property
@@ -60,7 +60,7 @@ class MovableSession(Protocol):
 
     @property
     def record(self) -> Record:
-        """The state that results from its events so far."""
+        """The state derived from its events so far."""
         ...
 
     @property
@@ -74,7 +74,7 @@ class MovableSession(Protocol):
 
 
 class SourceSlots(Protocol):
-    """A session's sources of additional tools, one per kind of owner; the service that sets `skills` runs it."""
+    """A session's sources of additional tools, one per kind of owner; the service that sets `skills` also runs it."""
 
     own: ToolSource | None
     workspace: ToolSource | None
@@ -91,7 +91,7 @@ class SourceSlots(Protocol):
 
 
 class CommandAnnouncer(Protocol):
-    """Shows audiences the slash commands of a session."""
+    """Shows a session's slash commands to its subscribers."""
 
     def announce(self) -> None:
         """Show the commands again if they have changed."""

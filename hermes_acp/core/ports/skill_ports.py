@@ -1,4 +1,4 @@
-"""Skills: read, change and suggest them, and count their use."""
+"""Ports for skills: reading, changing and suggesting them, and counting their use."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
@@ -12,7 +12,7 @@ from hermes_acp.core.ports.workspace_ports import Workspace
 class SkillContent(Struct, frozen=True):
     """A skill's text, or another of its files; `place` is its location, `cut_out` the text that the scanner removed.
 
-    `files` lists the other files in its `folder` (absolute), by relative path.
+    `files` lists the other files in its `folder` (an absolute path), by relative path.
     """
 
     name: str
@@ -27,10 +27,10 @@ SkillScope = Literal["user", "workspace"]
 
 
 class SkillChange(Struct, frozen=True):
-    """A change of a skill, and its reason.
+    """A change to a skill, with its reason.
 
     `text` is a whole file, or the replacement for `old_text` in one. `file` is a path in the skill's folder, or empty
-    for SKILL.md. `scope` says who a new skill belongs to.
+    for SKILL.md. `scope` says to whom a new skill belongs.
     """
 
     action: Literal["create", "patch", "write_file", "remove_file", "delete"]
@@ -43,7 +43,7 @@ class SkillChange(Struct, frozen=True):
 
 
 class SkillPreview(Struct, frozen=True):
-    """A preview of a skill's folder (absolute) after a change; `state` is its current state.
+    """A preview of a skill's folder (an absolute path) after a change; `state` is its current state.
 
     `written` and `removed` list files by absolute path; `warnings` are for the person who decides.
     """
@@ -58,7 +58,7 @@ class SkillPreview(Struct, frozen=True):
 
 
 class Skills(Protocol):
-    """The available skills, by working directory."""
+    """The available skills, looked up by working directory."""
 
     def place(self, workspace: Workspace) -> str:
         """Return the folder on this machine whose skills apply to a workspace, which may be on another machine."""
@@ -81,15 +81,15 @@ class SkillUsageLog(Protocol):
     """The log of skill usage."""
 
     def note(self, session_id: str, name: str, folder: str) -> None:
-        """Record that a session's turn uses a skill; `folder` is absolute."""
+        """Record that a turn of a session uses a skill; `folder` is an absolute path."""
         ...
 
 
 class SkillWriter(Protocol):
-    """The editor of skills, by the agent's working directory."""
+    """Edits skills, looked up by the agent's working directory."""
 
     async def preview(self, cwd: str, change: SkillChange) -> SkillPreview:
-        """Preview a change of a skill. Raises BadRequest."""
+        """Preview a change to a skill. Raises BadRequest."""
         ...
 
     async def change(self, cwd: str, change: SkillChange, state: str, session_id: str) -> str:
@@ -100,12 +100,15 @@ class SkillWriter(Protocol):
         ...
 
     async def report(self, cwd: str, name: str, session_id: str) -> str:
-        """Record that a skill did not work, and return the consequence as text. Raises BadRequest."""
+        """Record that a skill did not work, and describe the consequence. Raises BadRequest."""
         ...
 
 
 class SkillSuggestion(Struct, frozen=True):
-    """A skill that seems to fit the user's prompt. If it is likely the right one, it is also shown to the user."""
+    """A skill that seems to match the user's prompt.
+
+    If it is likely to be the right one, it is also shown to the user.
+    """
 
     name: str
     about: str
@@ -113,16 +116,16 @@ class SkillSuggestion(Struct, frozen=True):
 
 
 class SkillSuggester(Protocol):
-    """Finds skills that fit a prompt."""
+    """Finds skills that match a prompt."""
 
     def look(self, session_id: str, workspace: Workspace, prompt: str, surface: Surface) -> None:
-        """Start a search in the background, for a session that started on a surface."""
+        """Start a background search for a session that started on the given surface."""
         ...
 
     async def fitting(self, session_id: str, max_wait_s: float) -> Sequence[SkillSuggestion]:
-        """Return the skills found but not yet suggested in this session, after waiting at most `max_wait_s`."""
+        """Return skills that were found and not yet suggested in this session, after waiting at most `max_wait_s`."""
         ...
 
     def forget(self, session_id: str) -> None:
-        """Drop the search of a closing session."""
+        """Discard the search of a session that is closing."""
         ...

@@ -1,4 +1,4 @@
-"""Tools, and sources of additional tools."""
+"""Ports for tools, and for sources of additional tools."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -12,7 +12,7 @@ from hermes_acp.core.tool_metadata import ToolMetadata
 
 
 class Tool(Protocol):
-    """A capability offered to the model; a plugin of `tools/builtin`, or part of a tool source."""
+    """A capability offered to the model: a plugin in `tools/builtin`, or a tool from a tool source."""
 
     name: str
     kind: ToolKind
@@ -24,7 +24,7 @@ class Tool(Protocol):
 
     @property
     def arguments(self) -> type[Any] | dict[str, object]:
-        """The model that validates arguments, or the JSON Schema of a tool that validates them itself."""
+        """The model that validates arguments, or the JSON Schema if the tool validates them itself."""
         ...
 
     def schema(self) -> ToolSchema:
@@ -32,7 +32,10 @@ class Tool(Protocol):
         ...
 
     async def propose(self, arguments: Any, workspace: Workspace) -> Proposal:
-        """Turn a call into a proposal without any effect. Raises WorkspaceError or BadRequest if it cannot be done."""
+        """Turn a call into a proposal without any side effects.
+
+        Raises WorkspaceError or BadRequest if that is impossible.
+        """
         ...
 
 
@@ -48,7 +51,7 @@ class PromptTemplate(Protocol):
     brings: tuple[Source, ...]
 
     async def fill(self, words: str) -> tuple[Part, ...]:
-        """Return the prompt with the words after its name filled in. Raises BadRequest."""
+        """Return the prompt, filled in with the words that follow its name. Raises BadRequest."""
         ...
 
 
@@ -70,42 +73,42 @@ class ResourceLibrary(Protocol):
 
 
 class ToolSource(Protocol):
-    """Additional tools that come and go, such as those of MCP servers, with their prompts and resources."""
+    """A source of tools that may change at any time, such as an MCP server, with its prompts and resources."""
 
     async def run(self) -> None:
         """Run until closed or cancelled; the owner of the source calls this once."""
         ...
 
     def tools(self) -> Mapping[str, Tool]:
-        """Return the available tools by name; cheap."""
+        """Return the available tools by name; cheap to call."""
         ...
 
     def templates(self) -> Mapping[str, PromptTemplate]:
-        """Return the available prompts by name; cheap."""
+        """Return the available prompts by name; cheap to call."""
         ...
 
     def libraries(self) -> Mapping[str, ResourceLibrary]:
-        """Return the available resources by short name; cheap."""
+        """Return the available resource libraries by short name; cheap to call."""
         ...
 
     def news(self) -> Sequence[str]:
-        """Return notices for the user about the current state; a session shows each once while it applies."""
+        """Return notices about the current state for the user; a session shows each once for as long as it applies."""
         ...
 
     async def settled(self) -> None:
-        """Wait until the availability of everything in this source is known."""
+        """Wait until it is known what this source offers."""
         ...
 
     async def close(self) -> None:
-        """Stop the source and wait for its end; may be called before `run`."""
+        """Stop the source and wait until it has ended; may be called before `run`."""
         ...
 
 
 class ToolCaller(Protocol):
-    """Calls the tools of the turn that a call belongs to."""
+    """Lets a running call use the tools of its turn."""
 
     def names(self, progress: Progress) -> tuple[str, ...]:
-        """List the tools that can be called."""
+        """List the names of the tools that can be called."""
         ...
 
     async def call(self, name: str, arguments: str, progress: Progress) -> Result:

@@ -1,6 +1,6 @@
-"""What a workspace contains that its user must trust first, and what users have already decided.
+"""Ports for trust in a workspace: what its user must trust before it is used, and what users have already decided.
 
-Trust is bound to content: a changed item is a new one.
+Trust is bound to content: a changed item counts as a new one.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ REJECTED: Final = "rejected_context_file"
 
 
 class TrustItem(Struct, frozen=True):
-    """An item of a workspace that could run code or loosen policy, in its current state.
+    """An item in a workspace that could run code or loosen policy, in its current state.
 
-    `digest` covers everything that determines what it does; `about` describes that to a person, such as its command
-    line.
+    `digest` covers everything that determines what it does; `about` describes that to people, for example by its
+    command line.
     """
 
     kind: TrustKind
@@ -31,7 +31,7 @@ class TrustItem(Struct, frozen=True):
 
 
 class TrustedItem(Struct, frozen=True):
-    """An item that a user trusted, with exactly this content; with the kind REJECTED, one that the user rejected."""
+    """An item that a user has trusted with exactly this content or, if its kind is REJECTED, has rejected."""
 
     kind: str
     name: str
@@ -39,18 +39,18 @@ class TrustedItem(Struct, frozen=True):
 
 
 class WorkspacePolicyStore(Protocol):
-    """Rules and grants of workspaces, by working directory; lookups are cheap."""
+    """Rules and grants for workspaces, looked up by working directory; lookups are cheap."""
 
     def rules(self, place: str) -> Sequence[Rule]:
-        """Return the rules that apply there in addition to the user's own: the workspace's rules, as far as trusted."""
+        """Return the workspace's own rules that apply in addition to the user's, as far as they are trusted."""
         ...
 
     def grants(self, place: str) -> Sequence[Grant]:
-        """Return the standing answers for all sessions there."""
+        """Return the "always" answers that apply to all sessions in a workspace."""
         ...
 
     def remember(self, place: str, grants: Sequence[Grant]) -> None:
-        """Store grants for later sessions there. Raises StorageError."""
+        """Store grants for later sessions in a workspace. Raises StorageError."""
         ...
 
 
@@ -58,5 +58,5 @@ class Trust(Protocol):
     """What users trust in their workspaces."""
 
     def is_trusted(self, place: str, item: TrustItem) -> bool:
-        """Return whether exactly this content of an item may be used."""
+        """Return whether an item may be used with exactly this content."""
         ...

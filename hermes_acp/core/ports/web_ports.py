@@ -1,4 +1,4 @@
-"""The web: pages, search engines, the browser and the injection scanner."""
+"""Ports to the web: pages, search engines, the browser and the injection scanner."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, Literal, Protocol
@@ -6,11 +6,11 @@ from typing import Final, Literal, Protocol
 from msgspec import Struct
 
 MAX_BROWSER_FILE_BYTES: Final = 20_000_000
-"""The largest file that can be uploaded to a page or downloaded from it."""
+"""The maximum size, in bytes, of a file uploaded to a page or downloaded from one."""
 
 
 class Page(Struct, frozen=True):
-    """A web page as text; `url` is the final address, `is_cut` says that the text was truncated.
+    """A web page as text; `url` is the final address, and `is_cut` means that the text was truncated.
 
     A redirect that was not followed has no text; its target is `moved_to`, and `note` gives the reason.
     """
@@ -24,7 +24,7 @@ class Page(Struct, frozen=True):
 
 
 class WebSearchHit(Struct, frozen=True):
-    """A result of a web search; `date` is as the engine writes it, or empty if unknown."""
+    """A web search result; `date` is as given by the engine, or empty if unknown."""
 
     title: str
     url: str
@@ -33,7 +33,7 @@ class WebSearchHit(Struct, frozen=True):
 
 
 class BrowserFile(Struct, frozen=True):
-    """A file to upload, or one that a page offered; the name of the latter is the page's choice."""
+    """A file to upload, or a file that a page offered; in the latter case, the page chose the name."""
 
     name: str
     content: bytes
@@ -46,11 +46,11 @@ BrowserActionKind = Literal[
 
 
 class BrowserAction(Struct, frozen=True):
-    """An action in a browser: `ref` names an element of the last snapshot, `text` is typed, chosen or waited for.
+    """An action in a browser: `ref` names an element of the last snapshot; `text` is typed, chosen or waited for.
 
-    For `scroll`, `text` is the direction. `key` is pressed, after typing for `type`. With `sees_private`, the address
-    may be in this machine's private network. `tab` counts from 1. `wait_for` and
-    `wait_gone` wait for at most `seconds`. A `file` is uploaded only to an element of a page of `host`.
+    For `scroll`, `text` is the direction. `key` is pressed, for `type` after typing. With `sees_private`, the address
+    may be in this machine's private network. `tab` counts from 1. `wait_for` and `wait_gone` wait for at most
+    `seconds`. A `file` is uploaded only to an element on a page from `host`.
     """
 
     kind: BrowserActionKind
@@ -68,7 +68,7 @@ class BrowserAction(Struct, frozen=True):
 class BrowserSnapshot(Struct, frozen=True):
     """The page in a browser as a tree of elements with refs; `image` is a PNG if one was requested.
 
-    `notes` are sentences about events in between, such as a refused navigation; pages influence their wording.
+    `notes` are sentences about events in the meantime, such as a refused navigation; pages can influence their wording.
     `trouble` says why nothing is shown. `download` is the file that the action downloaded.
     """
 
@@ -89,7 +89,7 @@ class WebFetcher(Protocol):
         ...
 
     async def fetch(self, url: str, may_redirect: Callable[[str, str], bool]) -> Page:
-        """Fetch a page's text; follow a redirect to another host only if `may_redirect(host, url)` is true.
+        """Fetch a page's text; follow a redirect to another host only if `may_redirect(host, url)` returns True.
 
         Raises BadRequest or WorkspaceError.
         """
@@ -106,11 +106,11 @@ class SearchEngine(Protocol):
 
     @property
     def host(self) -> str:
-        """The host that receives the queries."""
+        """The host to which queries are sent."""
         ...
 
     async def search(self, query: str, most: int) -> Sequence[WebSearchHit]:
-        """Find pages, best first. Raises WorkspaceError."""
+        """Return matching pages, best first. Raises WorkspaceError."""
         ...
 
 
@@ -118,7 +118,7 @@ class Scanner(Protocol):
     """The injection scanner for text from other people."""
 
     def clean(self, text: str) -> str:
-        """Return the text with injected passages removed and marked. Takes linear time."""
+        """Return the text with injected passages removed and their places marked. Takes linear time."""
         ...
 
 
@@ -130,6 +130,6 @@ class Browser(Protocol):
     ) -> BrowserSnapshot:
         """Perform one action in the session's browser, and return the resulting page.
 
-        The page may navigate to another host only if `may_redirect(host, url)` is true. Raises WorkspaceError.
+        The page may navigate to another host only if `may_redirect(host, url)` returns True. Raises WorkspaceError.
         """
         ...

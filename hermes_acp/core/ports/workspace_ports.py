@@ -1,4 +1,4 @@
-"""A session's files and commands, and what an editor provides."""
+"""Ports for a session's files and commands, and for what an editor provides."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, Protocol
@@ -8,7 +8,7 @@ from msgspec import Struct
 from hermes_acp.core.proposals import Confinement, Progress
 
 MAX_WHOLE_FILE_BYTES: Final = 64_000_000
-"""Larger files are never read whole, so they cannot be edited."""
+"""The size in bytes above which a file is never read whole, so that it cannot be edited."""
 
 
 class DirectoryEntry(Struct, frozen=True):
@@ -19,7 +19,7 @@ class DirectoryEntry(Struct, frozen=True):
 
 
 class SearchMatch(Struct, frozen=True):
-    """A line that a search found, or a line of context (`is_context`); lines count from 1.
+    """A line found by a search, or a line of context (`is_context`); lines are counted from 1.
 
     A search for files or counts has one match per file, with line 0 and the `count` of matching lines.
     """
@@ -32,11 +32,11 @@ class SearchMatch(Struct, frozen=True):
 
 
 class SearchQuery(Struct, frozen=True):
-    """A search by regular expression, or for literal text (`is_literal`), under `path` (absolute), narrowed by a glob.
+    """A search for a regular expression or for literal text (`is_literal`) under `path` (absolute), narrowed by a glob.
 
-    Names in `excluded` are skipped. Globs are those of ignore files: `*.py` anywhere, `src/**/*.ts` relative to `path`;
-    `{a,b}` is either. `kind` is one of ripgrep's types, such as `py`. `before` and `after` are lines of context. If
-    `is_multiline`, a match may span lines, and `.` matches any character.
+    Names in `excluded` are skipped. Globs work as in ignore files: `*.py` anywhere, `src/**/*.ts` relative to `path`;
+    `{a,b}` matches either. `kind` is one of ripgrep's file types, such as `py`. `before` and `after` are numbers of
+    context lines. If `is_multiline`, a match may span lines, and `.` matches any character.
     """
 
     pattern: str
@@ -56,7 +56,7 @@ class SearchQuery(Struct, frozen=True):
 class FileQuery(Struct, frozen=True):
     """A search for files by name under `path` (absolute), with a glob as in SearchQuery.
 
-    Ignored files are skipped unless `takes_ignored`; `.git` and names in `excluded` always are.
+    Ignored files are skipped unless `takes_ignored`; `.git` and the names in `excluded` are always skipped.
     """
 
     glob: str
@@ -67,10 +67,10 @@ class FileQuery(Struct, frozen=True):
 
 
 class FoundFiles(Struct, frozen=True):
-    """Files found by name: up to the requested number, and how many matched, if known.
+    """Files found by name: at most the requested number, and how many matched, if known.
 
-    Newest first. If too many matched to compare their times, `is_by_time` is false, and they are those nearest to
-    the top folder, by path.
+    The newest come first. If too many matched to compare their times, `is_by_time` is false, and the files nearest to
+    the top folder are returned, ordered by path.
     """
 
     paths: tuple[str, ...] = ()
@@ -79,16 +79,17 @@ class FoundFiles(Struct, frozen=True):
 
 
 class FileChunk(Struct, frozen=True):
-    """A part of a file's bytes, and the size of the whole file."""
+    """A part of a file's bytes, with the size of the whole file."""
 
     content: bytes
     size_bytes: int
 
 
 class Command(Struct, frozen=True):
-    """A shell command, its working directory (absolute), and its time limit in seconds, after which it is killed.
+    """A shell command with its working directory (absolute) and its time limit in seconds, after which it is killed.
 
-    `is_quiet`: the program itself runs it, and no terminal shows it. `variables` override the environment.
+    `is_quiet` means that the program itself runs it and that no terminal shows it. `variables` override the
+    environment.
     """
 
     line: str
@@ -107,8 +108,8 @@ class Command(Struct, frozen=True):
 class CommandResult(Struct, frozen=True):
     """How a command ended: its output, limited to head and tail, and the exit code, or None if it was killed.
 
-    `signal` is the name of the signal that killed it, if known instead of a code. `left_running`: a process that it
-    started is still running.
+    `signal` is the name of the signal that killed it, if known. `left_running` means that a process that it started is
+    still running.
     """
 
     output: str
@@ -126,7 +127,7 @@ class OutputSnapshot(Struct, frozen=True):
 
 
 class FileDiagnostic(Struct, frozen=True):
-    """A problem that an editor reports in a file; lines and columns count from 1."""
+    """A problem that an editor reports in a file; lines and columns are counted from 1."""
 
     path: str
     line: int
@@ -137,9 +138,9 @@ class FileDiagnostic(Struct, frozen=True):
 
 
 class Files(Protocol):
-    """The folders a session may touch, on this machine or (`is_remote`) on another. All paths are absolute.
+    """The folders a session may access, on this machine or, if `is_remote`, on another. All paths are absolute.
 
-    Files are read and changed by the paths that `locate` returns: links created later are not followed.
+    Files are read and changed by the paths that `locate` returns; links created later are not followed.
     """
 
     cwd: str
@@ -153,7 +154,7 @@ class Files(Protocol):
     async def read(self, path: str, *, for_edit: bool = False) -> bytes | None:
         """Return a file's bytes, including the editor's unsaved changes, or None if there is no such file.
 
-        If `for_edit`, raises EditorStateUnknown if unsaved changes cannot be ruled out.
+        With `for_edit`, raises EditorStateUnknown if unsaved changes cannot be ruled out.
         """
         ...
 
@@ -162,11 +163,11 @@ class Files(Protocol):
         ...
 
     async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
-        """Return a part of a file of any size, as stored, without unsaved changes."""
+        """Return part of a file of any size as stored on disk, without unsaved changes."""
         ...
 
     async def differs_from_disk(self, path: str, first: int, lines: Sequence[str]) -> bool:
-        """Return whether `read` may return something other than the stored file, given its `lines` from `first` on.
+        """Return whether `read` may differ from the stored file, given the file's `lines` starting at line `first`.
 
         This is cheap for a file of any size: an editor is asked only for these lines.
         """
@@ -177,7 +178,7 @@ class Files(Protocol):
         ...
 
     async def entries(self, path: str) -> Sequence[DirectoryEntry]:
-        """List one folder."""
+        """List a folder's entries."""
         ...
 
     async def find(self, query: FileQuery) -> FoundFiles:
@@ -190,25 +191,25 @@ class Files(Protocol):
 
 
 class LiveProcess(Protocol):
-    """A command running in the background; `is_confined` if it runs in a sandbox."""
+    """A command running in the background; `is_confined` means that it runs in a sandbox."""
 
     name: str
     line: str
     is_confined: bool
 
     async def read(self, wait_s: float) -> OutputSnapshot:
-        """Return the output since the last read; wait up to `wait_s` for output or the end.
+        """Return the output since the last read; wait up to `wait_s` seconds for output or for the command to end.
 
         If there is too much, the middle is left out, and the text says where the full output is.
         """
         ...
 
     async def write(self, text: str) -> None:
-        """Send input; a final U+0004 ends the input. Raises WorkspaceError if the process accepts no more."""
+        """Send input; a final U+0004 closes the input. Raises WorkspaceError if the process accepts no more."""
         ...
 
     async def kill(self) -> None:
-        """Kill the process and everything it started; on return, no such process is left."""
+        """Kill the process and everything it started; when this returns, none of these processes is left."""
         ...
 
 
@@ -217,7 +218,7 @@ class Commands(Protocol):
 
     @property
     def live(self) -> Mapping[str, LiveProcess]:
-        """The background processes that have not been dropped yet, by short name: p1, p2…."""
+        """The background processes that have not been discarded yet, by short name: p1, p2…."""
         ...
 
     def confines(self, command: Command) -> bool:
@@ -225,23 +226,23 @@ class Commands(Protocol):
         ...
 
     async def run(self, command: Command, progress: Progress) -> CommandResult:
-        """Run a command to its end; if cancelled, its whole process group is dead before this returns."""
+        """Run a command until it ends; if cancelled, its whole process group is dead before this returns."""
         ...
 
     async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:
-        """Start a command in the background, in a new terminal if requested; `timeout_s` is not used.
+        """Start a command in the background, in a new terminal if requested; `timeout_s` is ignored.
 
         Raises WorkspaceError if it cannot start or too many are running.
         """
         ...
 
     async def close(self) -> None:
-        """Kill all processes that commands left running."""
+        """Kill all processes that commands have left running."""
         ...
 
 
 class Workspace(Files, Commands, Protocol):
-    """The folders a session may touch and the machine that runs its commands."""
+    """The folders a session may access and the machine that runs its commands."""
 
 
 class Editor(Protocol):
@@ -249,12 +250,12 @@ class Editor(Protocol):
 
     @property
     def reads_files(self) -> bool:
-        """Whether files can be read through it."""
+        """Whether files can be read through the editor."""
         ...
 
     @property
     def writes_files(self) -> bool:
-        """Whether files can be written through it."""
+        """Whether files can be written through the editor."""
         ...
 
     @property
@@ -263,9 +264,9 @@ class Editor(Protocol):
         ...
 
     async def read_text(self, path: str, first: int = 1, count: int = 0) -> str | None:
-        """Return a file as the editor sees it, including unsaved changes, or None if it does not know the file.
+        """Return a file as the editor sees it, including unsaved changes, or None if the editor does not know the file.
 
-        A `count` limits the answer to that many lines from line `first` on. Raises EditorStateUnknown if the editor
+        `count` limits the answer to that many lines, starting at line `first`. Raises EditorStateUnknown if the editor
         does not answer.
         """
         ...
@@ -277,7 +278,7 @@ class Editor(Protocol):
     async def run(self, command: Command, progress: Progress) -> CommandResult | None:
         """Run a command in one of the editor's terminals; return None if the editor turns out to have none.
 
-        Raises WorkspaceError if the command may have started but was lost.
+        Raises WorkspaceError if the command may have started but contact with it was lost.
         """
         ...
 

@@ -1,1 +1,1 @@
-"""Fold a session's events into its state and its history."""
+"""Derive a session's state and history from its events."""

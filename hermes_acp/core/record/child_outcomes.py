@@ -1,4 +1,4 @@
-"""The outcomes of a call's child agents, as text for the agent that delegated to them."""
+"""Describe the outcomes of a call's child agents for the agent that delegated to them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -26,7 +26,7 @@ class ChildOutcome(Struct, frozen=True):
 
 
 def format_answers(answers: Iterable[tuple[str, str]]) -> str:
-    """List answers, each below its task's title."""
+    """List the answers, each under its task's title."""
     return "\n\n".join(
         f"## {number}. {title}\n{answer or '(no answer)'}"
         for number, (title, answer) in enumerate(answers, 1)
@@ -34,13 +34,13 @@ def format_answers(answers: Iterable[tuple[str, str]]) -> str:
 
 
 def describe_interrupted_call(children: Iterable[ChildChanged], accounts: Mapping[str, ChildOutcome]) -> str:
-    """Return the outcome of a call whose process ended: the answers received, and what is uncertain."""
+    """Describe the outcome of a call whose process ended: the answers received, and what is uncertain."""
     answers = [(child.title, _standing(child, accounts.get(child.child_id))) for child in children]
     return f"{CUT_SHORT}\n\n{format_answers(answers)}\n\n{UNLISTED}"
 
 
 def resolve_child_end(child: ChildChanged, account: ChildOutcome | None, otherwise: str) -> ChildChanged:
-    """Return the end of a child whose start alone was recorded; `otherwise` is used if nothing is known."""
+    """Return the end of a child of which only the start was recorded; `otherwise` is used if nothing is known."""
     if account and (ended := account.ended):
         return structs.replace(child, reason=ended.reason, sentence=ended.sentence, cost_usd=ended.cost_usd)
     return structs.replace(child, reason="cancelled", sentence=otherwise)

@@ -1,4 +1,4 @@
-"""Apply a compaction to a history; the same event has the same result, live and after a restart."""
+"""Apply a compaction to a history; the same event yields the same result, both live and after a restart."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -17,7 +17,7 @@ CUT_OUT: Final = (
     "\n[… {count:,} characters were left out here to make room; make the call again to see them …]\n"
 )
 SLACK_CHARACTERS: Final = 200
-"""Smaller cuts, including the mark, are not worthwhile; text that was cut once is not cut again."""
+"""Cuts that save less than this, including the mark, are not worthwhile; text that was cut once is not cut again."""
 
 
 def apply_compaction(messages: Sequence[Message], event: HistoryCompacted) -> list[Message]:
@@ -32,9 +32,7 @@ def apply_compaction(messages: Sequence[Message], event: HistoryCompacted) -> li
 
 
 def shifted_position(place: int, event: HistoryCompacted) -> int:
-    """Return the new index of a position after a compaction; the position of a removed message moves to the next one
-    that was kept.
-    """
+    """Return the index of a position after a compaction, or of the next kept message if its own was removed."""
     if not event.summary:
         return place
     if place < event.replaced:
@@ -43,13 +41,13 @@ def shifted_position(place: int, event: HistoryCompacted) -> int:
 
 
 def fenced_summary(summary: str) -> str:
-    """Return a summary as shown to the model; its text cannot close the fence."""
+    """Return a summary as shown to the model, fenced so that its text cannot close the fence."""
     inside = summary.replace(f"</{TAG}", f"< /{TAG}")
     return f"{PREAMBLE}\n<{TAG}>\n{inside}\n</{TAG}>"
 
 
 def shorten(text: str, characters: int) -> str:
-    """Cut the middle out of a string that is much longer than `characters`."""
+    """Cut the middle out of a text that is much longer than `characters`."""
     if not is_long(text, characters):
         return text
     tail = characters // 3
@@ -59,7 +57,7 @@ def shorten(text: str, characters: int) -> str:
 
 
 def is_long(text: str, characters: int) -> bool:
-    """Return whether `shorten` would cut a string."""
+    """Return whether `shorten` would cut a text."""
     return len(text) > characters + SLACK_CHARACTERS
 
 

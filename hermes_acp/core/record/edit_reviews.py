@@ -1,8 +1,8 @@
-"""Edits made without asking that wait for the user's review, by file and hunk.
+"""Edits that were made without approval and await the user's review, by file and hunk.
 
-A file under review has two texts: what its user has agreed to so far, and what the agent wrote. Accepting a hunk adds
-it to the first, rejecting a hunk removes it from the second; when both are equal, nothing is open. Changes that others
-make in the meantime are applied to both.
+A file under review has two texts: what the user has agreed to so far, and what the agent wrote. Accepting a hunk adds
+it to the former, and rejecting a hunk removes it from the latter; when both are equal, nothing is open. Changes that
+others make in the meantime are applied to both.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,14 +23,17 @@ from hermes_acp.core.hunks import Hunk, apply_hunks, describe_hunk, diff_hunks, 
 
 MAX_FILES: Final = 200
 MAX_CHARACTERS: Final = 4_000_000
-"""The limit of text held for one session; beyond it, the oldest review counts as accepted."""
+"""The maximum number of characters kept for one session; beyond it, the oldest review counts as accepted."""
 
 REVIEWED: Final = (CallProposed, PermissionAsked, PermissionAnswered, CallEnded, EditsJudged, NoteAdded)
-"""The events that determine the reviews."""
+"""The events from which reviews are derived."""
 
 
 class Review(Struct, frozen=True):
-    """The review of one file; text of None means no file. `call_ids` are the calls whose edits are open in it."""
+    """The review of one file; a text of None means that there is no file.
+
+    `call_ids` are the calls whose edits are open in it.
+    """
 
     path: str
     before: str | None
@@ -39,7 +42,7 @@ class Review(Struct, frozen=True):
 
     @property
     def hunks(self) -> tuple[Hunk, ...]:
-        """The open hunks, in order; a created or deleted file is one hunk."""
+        """The open hunks, in order; a created or deleted file counts as one hunk."""
         if self.before is None or self.after is None:
             whole = Hunk(0, _lines(self.before), 0, _lines(self.after))
             return () if self.before == self.after else (whole,)
@@ -47,14 +50,14 @@ class Review(Struct, frozen=True):
 
     @property
     def revision(self) -> str:
-        """An ID of exactly this state, which prevents hunk numbers from being applied to another state."""
+        """An ID for exactly this state, so that hunk numbers are never applied to another state."""
         from hashlib import blake2b
 
         said = repr((self.before, self.after)).encode("utf-8", "surrogatepass")
         return blake2b(said, digest_size=8).hexdigest()
 
     def followed(self, now: str | None) -> "Review":
-        """Return the review after others changed the file; hunks they touched count as accepted."""
+        """Return the review after others changed the file; hunks affected by that count as accepted."""
         if now == self.after:
             return self
         if self.before is None or self.after is None or now is None:
@@ -82,7 +85,7 @@ class Review(Struct, frozen=True):
 
 
 class Reviews:
-    """The open reviews of one session, and the reports about them that its model has not seen yet."""
+    """The open reviews of a session, and the reports about them that its model has not seen yet."""
 
     def __init__(self) -> None:
         self.untold: tuple[EditsJudged, ...] = ()
@@ -123,7 +126,7 @@ class Reviews:
 
     @property
     def open(self) -> tuple[Review, ...]:
-        """The files with open hunks, oldest first."""
+        """The files with open hunks, the oldest first."""
         return tuple(self._open.values())
 
     @property
@@ -136,13 +139,13 @@ class Reviews:
         return self._open.get(path)
 
     def end_turn(self, *, was_answered: bool) -> None:
-        """Note the end of a turn; if the model never answered, it has not seen the reports of this turn."""
+        """Record the end of a turn; if the model never answered, it has not seen the reports of this turn."""
         if not was_answered:
             self.untold = self._told + self.untold
         self._told = ()
 
     def _put(self, diff: Diff, call_id: str) -> None:
-        """Add an edit: approved edits count as accepted, masked ones are ignored, others are open."""
+        """Add an edit: approved edits count as accepted, masked ones are ignored, and all others are open."""
         old, new = diff.old_text, None if diff.is_deleted else diff.new_text
         known = self._open.pop(diff.path, None)
         if diff.is_masked:
@@ -188,9 +191,7 @@ class Reviews:
 def judgement(
     review: Review, verdict: str, numbers: Iterable[int] | None
 ) -> tuple[tuple[Hunk, ...], tuple[str, ...]]:
-    """Return the chosen hunks (all if no numbers are given), and message parts that report the rejected ones to the
-    model.
-    """
+    """Return the chosen hunks (by default all), and message parts that report rejected ones to the model."""
     hunks = review.hunks
     chosen = hunks if numbers is None else tuple(hunks[number] for number in sorted(set(numbers)))
     return chosen, tuple(describe_hunk(hunk) for hunk in chosen) if verdict == "rejected" else ()
@@ -206,7 +207,7 @@ def _lines(text: str | None) -> tuple[str, ...]:
 
 
 def _holds(known: str | None, old: str | None) -> bool:
-    """Return whether a diff's old text matches; for a large file, the old text is only a part."""
+    """Return whether a diff's old text matches; for a large file, it is only part of the file."""
     if known is None or old is None:
         return known == old
     return known == old or (bool(old) and old in known)

@@ -19,14 +19,14 @@ def file_version(path: str, content: bytes) -> FileVersion:
 
 
 def content_digest(content: bytes = b"") -> "blake2b":
-    """Return the digest of a content, to which more can be added."""
+    """Return a hash object for the content, which can be updated with more."""
     from hashlib import blake2b
 
     return blake2b(content, digest_size=DIGEST_BYTES)
 
 
 def attached_versions(parts: Iterable[Part]) -> Iterator[FileVersion]:
-    """Yield the files whose whole text was attached to a prompt; a partial attachment has no version."""
+    """Yield the versions of files attached to a prompt in full; a partial attachment has no version."""
     for part in parts:
         if isinstance(part, ResourcePart) and part.uri.startswith("file:///"):
             yield file_version(unquote(urlsplit(part.uri).path), part.text.encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""The invariants of every list of messages sent to a model.
+"""Check the invariants of every list of messages sent to a model.
 
 Every vendor rejects a history that has a call without its outcome, or an outcome without its call.
 """
@@ -11,7 +11,7 @@ from hermes_acp.core.messages import AssistantMessage, Message, ToolMessage, Use
 def invariant_violations(messages: Sequence[Message]) -> list[str]:
     """Describe where a history violates an invariant; empty for a valid one.
 
-    It starts with the user; each call has exactly one outcome, directly after its step and in order; no two answers
+    It must start with the user; each call has exactly one outcome, directly after its step and in order; no two answers
     follow each other.
     """
     found: list[str] = []
@@ -21,14 +21,14 @@ def invariant_violations(messages: Sequence[Message]) -> list[str]:
         if isinstance(message, ToolMessage):
             if not awaited or awaited.pop(0) != message.call_id:
                 found.append(
-                    f"message {place} is the outcome of {message.call_id}, which is not awaited there"
+                    f"message {place} is the outcome of {message.call_id}, which was not expected there"
                 )
             before = message
             continue
         if awaited:
-            found.append(f"message {place} stands before the outcome of {awaited[0]}")
+            found.append(f"message {place} comes before the outcome of {awaited[0]}")
         if isinstance(message, AssistantMessage) and not isinstance(before, UserMessage | ToolMessage):
-            found.append(f"message {place} is an answer to nothing")
+            found.append(f"message {place} is an answer without a preceding prompt")
         awaited = [call.id for call in message.tool_calls] if isinstance(message, AssistantMessage) else []
         before = message
     found += [f"the call {call_id} has no outcome" for call_id in awaited]
@@ -36,15 +36,15 @@ def invariant_violations(messages: Sequence[Message]) -> list[str]:
 
 
 def can_split_before(messages: Sequence[Message], place: int) -> bool:
-    """Return whether a history may be split before the message at a position: never between a call and its outcome."""
+    """Return whether a history may be split before the message at an index: never between a call and its outcome."""
     return place >= len(messages) or not isinstance(messages[place], ToolMessage)
 
 
 def last_exchange_index(messages: Sequence[Message]) -> int:
-    """Return the index from which nothing may be removed: what the model has not answered yet.
+    """Return the index from which nothing may be removed, because the model has not answered it yet.
 
-    That is everything after the last answer, and that answer too if it made calls whose outcomes are unanswered. After
-    an answer without calls, the index is the end.
+    That is everything after the last answer, and also that answer if the outcomes of its calls are unanswered. If the
+    last message is an answer without calls, the index is the end of the history.
     """
     place = len(messages)
     while place and isinstance(messages[place - 1], UserMessage):

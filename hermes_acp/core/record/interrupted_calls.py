@@ -1,4 +1,4 @@
-"""Close or suspend the calls that a killed process left open: calls with open questions are suspended."""
+"""Close or suspend the calls that a killed process left open; calls with open questions are suspended."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -9,7 +9,7 @@ from hermes_acp.core.record.child_outcomes import ChildOutcome, describe_interru
 from hermes_acp.core.record.open_calls import OpenCalls
 
 ASKING_TOOLS: Final = frozenset({"ask_user"})
-"""The tools that only ask the user something."""
+"""The tools that do nothing but ask the user something."""
 NOT_STARTED = (
     "The process ended before this call was started: nothing happened. Make it again if it is still wanted."
 )
@@ -23,7 +23,7 @@ IN_DOUBT = (
 
 
 def waits_for_user(calls: OpenCalls) -> bool:
-    """Return whether a question is open about one of the model's calls, or from such a call."""
+    """Return whether a question is open about one of the model's calls, or was asked by such a call."""
     return any(
         may_be_suspended(calls, call) and (call.id in calls.asked or call.id in calls.started)
         for call in calls.of_model()
@@ -31,7 +31,7 @@ def waits_for_user(calls: OpenCalls) -> bool:
 
 
 def may_be_suspended(calls: OpenCalls, call: ToolCall) -> bool:
-    """Return whether a call can be carried out later: it was not started, or it only asks the user something."""
+    """Return whether a call can be carried out later because it has not started or only asks the user something."""
     return call.id not in calls.started or call.name in ASKING_TOOLS
 
 
@@ -45,9 +45,9 @@ def calls_closed(
 ) -> list[Event]:
     """List the events that close the open calls of a killed process.
 
-    `accounts` are the outcomes in the children's own records, by child ID. `lost` is the text for a child without one.
-    If `keeps_questions`, calls that may be suspended stay open; if `keeps_suspended`, those that are already
-    suspended do.
+    `accounts` contains the outcomes from the children's own records, by child ID; `lost` is the text for a child
+    without one. With `keeps_questions`, calls that may be suspended stay open; with `keeps_suspended`, those that are
+    already suspended do.
     """
     ends: list[Event] = [
         resolve_child_end(child, accounts.get(child.child_id), lost) for child in calls.unended_children()

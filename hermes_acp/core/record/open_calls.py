@@ -5,7 +5,7 @@ from hermes_acp.core.messages import ToolCall
 
 
 class OpenCalls:
-    """The open calls and children that result from the events."""
+    """The open calls and children, derived from the events."""
 
     def __init__(self) -> None:
         self._of_model: dict[str, ToolCall] = {}
@@ -13,11 +13,11 @@ class OpenCalls:
         self._cards: dict[str, CallProposed] = {}
         self._resting: set[str] = set()
         self.asked: set[str] = set()
-        """The IDs of the calls about which the user is asked."""
+        """The IDs of the calls about which the user is being asked."""
         self.started: dict[str, CallStarted] = {}
-        """The calls that were started, by ID."""
+        """The calls that have started, by ID."""
         self.inner: dict[str, CallProposed] = {}
-        """The calls that other calls made, by ID."""
+        """The calls made by other calls, by ID."""
         self._children: dict[str, ChildChanged] = {}
 
     def __eq__(self, other: object) -> bool:
@@ -41,7 +41,7 @@ class OpenCalls:
         self._resting.discard(event.call_id)
 
     def rest(self) -> None:
-        """Mark the calls without an outcome as suspended until questions about them are answered."""
+        """Mark the calls without an outcome as suspended until the questions about them are answered."""
         self._resting = set(self._of_model)
         self.asked.clear()
 
@@ -50,7 +50,7 @@ class OpenCalls:
         self._children[event.child_id] = event
 
     def end(self, call_id: str) -> None:
-        """Remove a call that has its outcome, with its children."""
+        """Remove a call that has its outcome, along with its children."""
         self._of_model.pop(call_id, None)
         self.started.pop(call_id, None)
         self.inner.pop(call_id, None)
@@ -61,16 +61,14 @@ class OpenCalls:
             del self._children[child.child_id]
 
     def ended_before(self, call_id: str) -> int | None:
-        """Return how many earlier calls of the same step already have their outcome, or None if the call does not
-        belong to a step.
-        """
+        """Return how many earlier calls of the same step have an outcome, or None if the call belongs to no step."""
         if call_id not in self._step:
             return None
         before = self._step[: self._step.index(call_id)]
         return sum(other not in self._of_model for other in before)
 
     def card(self, call_id: str) -> CallProposed | None:
-        """Return an open call as it was last shown, or None if it was not proposed."""
+        """Return an open call as last shown, or None if it was not proposed."""
         return self._cards.get(call_id)
 
     def suspended(self) -> tuple[ToolCall, ...]:
@@ -90,5 +88,5 @@ class OpenCalls:
         return [child for child in self._children.values() if child.call_id == call_id]
 
     def unended_children(self) -> list[ChildChanged]:
-        """List the child agents whose end was not recorded."""
+        """List the child agents whose end has not been recorded."""
         return [child for child in self._children.values() if child.reason is None]

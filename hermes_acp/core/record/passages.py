@@ -1,7 +1,7 @@
 """The passages of a session's record: who said what, at which position.
 
-Positions count from 1. The same events always have the same positions, so a position found by a search matches the
-listing of the session.
+Positions are counted from 1. The same events always yield the same positions, so a position found by a search matches
+the listing of the session.
 """
 
 from collections.abc import Iterable
@@ -24,9 +24,9 @@ from hermes_acp.core.messages import LinkPart, Part, ResourcePart, TextPart
 
 
 class Passage(Struct, frozen=True, gc=False):
-    """The text at one position. A tool's passage is the call's title, followed by a line feed and its outcome.
+    """The text at one position. A tool's passage is the call's title, followed by a line feed and the outcome.
 
-    `at` is when it started, in seconds since the epoch; None if that was not recorded.
+    `at` is when it started, in seconds since the epoch, or None if that was not recorded.
     """
 
     position: int
@@ -42,10 +42,10 @@ class _Card(Struct):
 
 
 class PassageReader:
-    """Folds events into passages."""
+    """Converts events to passages."""
 
     def __init__(self, position: int = 0) -> None:
-        """Start after `position`, where an earlier reader stopped; `was_settled` is its `is_settled`."""
+        """Start after `position`, where an earlier reader stopped; `was_settled` is that reader's `is_settled`."""
         self.position = position
         self.finished: list[Passage] = []
         self._words: list[str] = []
@@ -55,11 +55,11 @@ class PassageReader:
 
     @property
     def is_settled(self) -> bool:
-        """Whether no passage is incomplete, so another reader may continue from here."""
+        """Whether no passage is incomplete, so that another reader may continue from here."""
         return not self._words and not self._cards
 
     def take(self, event: Event, at: float | None = None) -> None:
-        """Apply one event, recorded `at` that time; add the passages it completes to `finished`."""
+        """Process an event that was recorded at the time `at`; append the passages it completes to `finished`."""
         match event:
             case TextSaid():
                 if not self._words:
@@ -85,7 +85,7 @@ class PassageReader:
                 pass
 
     def unfinished(self) -> list[Passage]:
-        """Return the incomplete passage as it is so far, without completing it."""
+        """Return the incomplete passage, if any, as it is so far, without completing it."""
         passages = [Passage(card.position, "tool", card.title, card.at) for card in self._cards.values()]
         if self._words:
             passages.append(Passage(self._words_position, "agent", "".join(self._words), self._words_at))
@@ -106,12 +106,12 @@ class PassageReader:
 
 
 def passages_of(events: Iterable[Event]) -> list[Passage]:
-    """Return all passages of a record, in order, without times."""
+    """Return all passages in a record, in order, without times."""
     return timed_passages((event, None) for event in events)
 
 
 def timed_passages(events: Iterable[tuple[Event, float | None]]) -> list[Passage]:
-    """Return all passages of a record, in order; each event comes with its time in seconds since the epoch."""
+    """Return all passages in a record, in order; each event comes with its time in seconds since the epoch."""
     reader = PassageReader()
     for event, at in events:
         reader.take(event, at)
@@ -119,7 +119,7 @@ def timed_passages(events: Iterable[tuple[Event, float | None]]) -> list[Passage
 
 
 def words_of(parts: Iterable[Part]) -> str:
-    """Return a prompt's text, and the names of its attachments."""
+    """Return a prompt's text, with the names of its attachments."""
     pieces: list[str] = []
     for part in parts:
         match part:

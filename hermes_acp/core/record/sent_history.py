@@ -1,4 +1,4 @@
-"""A session's history as sent to a model: each message is converted and its tokens are estimated once."""
+"""Build a session's history as sent to a model; each message is converted, and its tokens are estimated, only once."""
 
 from collections.abc import Sequence
 from operator import is_not
@@ -13,9 +13,10 @@ UNSEEN: Final = "[A picture, which this model cannot see.]"
 
 
 class SentHistory:
-    """Restores the model's own call IDs and removes pictures for models that do not accept them. Some vendors
-    accept only IDs in their own format. If a model used an ID twice, our unique one stays. Images that the user
-    attached always stay, so that the user sees the endpoint's refusal.
+    """Restores the model's own call IDs, and removes images for models that do not accept them.
+
+    Some vendors accept only IDs in their own format. If a model used an ID twice, our unique ID is kept. Images that
+    the user attached are always kept, so that the user sees the endpoint's refusal.
     """
 
     def __init__(self) -> None:
@@ -32,7 +33,7 @@ class SentHistory:
         self._wrappers: dict[str, str] = {}
 
     def messages(self, history: Sequence[Message], *, sees: bool = True) -> tuple[Message, ...]:
-        """Return the messages to send; those that were already in the last call are the same objects."""
+        """Return the messages to send; those already in the last request are the same objects."""
         if sees != self._sees:
             self._begin(sees=sees)
         self._follow(history)
@@ -75,7 +76,7 @@ class SentHistory:
 
 
 def _without_pictures(message: ToolMessage) -> ToolMessage:
-    """Return a result with its images replaced by a mention."""
+    """Return a result with each image replaced by a sentence."""
     kept = tuple(part for part in message.parts if not isinstance(part, ImagePart))
     unseen = [UNSEEN] * (len(message.parts) - len(kept))
     return structs.replace(message, text="\n".join((message.text, *unseen)), parts=kept)

@@ -1,6 +1,6 @@
-"""Fold a session's events into its state: history, mode, title, grants, the frozen prompt.
+"""Derive a session's state from its events: history, mode, title, grants and the frozen prompt.
 
-The same fold runs over the same events live and after a restart, so both states agree by construction. A call has
+The same code processes the same events live and after a restart, so both states agree by construction. A call has
 exactly one outcome, and outcomes follow the step that made the calls. If a turn failed before the model said anything,
 only its prompt remains (`core.record.unanswered_prompts`).
 """
@@ -74,7 +74,7 @@ UNFINISHED = "The agent's process ended while the conversation was being shorten
 
 
 class Record:
-    """The state of one session that results from its events so far."""
+    """The state of a session, derived from its events so far."""
 
     def __init__(self) -> None:
         self.session_id = ""
@@ -91,9 +91,9 @@ class Record:
         self.instructions: InstructionsGiven | None = None
         self.layers: tuple[str, ...] = ()
         self.frozen_at = 0.0
-        """When building the prompt started, or 0.0 if that was not recorded."""
+        """When the assembly of the prompt started, in seconds since the epoch, or 0.0 if that was not recorded."""
         self.tools_digest = ""
-        """The digest of the tools in the last request, or empty if it was not recorded."""
+        """The digest of the tools in the last request, or empty if that was not recorded."""
         self.context_answers: dict[str, bool] = {}
         """Whether new or changed context files may be used, by the SHA-256 of their content."""
         self.grants: tuple[Grant, ...] = ()
@@ -102,11 +102,11 @@ class Record:
         self.open_turn = ""
         self.usage = UsageChanged(used_tokens=0, window_tokens=0)
         self.measured_at = 0
-        """How many messages `usage` covers; later ones have not been measured yet."""
+        """How many messages `usage` covers; later ones have not been counted yet."""
         self.open_compaction = ""
         self.used_at: dict[str, Usage] = {}
         self.seen: dict[str, str] = {}
-        """The file contents that the model knows, as digests by path."""
+        """The file contents that the model knows: a digest for each path."""
         self.reviews = Reviews()
         self.exposure = Exposure()
         self._informed: dict[str, tuple[Grant, ...]] = {}
@@ -120,7 +120,7 @@ class Record:
         self._mode_told_before: Mode = "ask"
 
     def apply(self, event: Event) -> None:
-        """Apply one event."""
+        """Process one event."""
         if isinstance(event, REVIEWED):
             self.reviews.apply(event)
         match event:
@@ -173,7 +173,7 @@ class Record:
                 self._note(event)
 
     def _note(self, event: Event) -> None:
-        """Apply an event about the session as a whole."""
+        """Process an event that concerns the session as a whole."""
         match event:
             case TitleChanged():
                 self.title = event.title
@@ -202,7 +202,7 @@ class Record:
                 pass
 
     def _keep_conversation_only(self, cwd: str) -> None:
-        """Reset everything that someone else's record could use to act here."""
+        """Reset everything in an imported record that could be used to act here."""
         self.cwd, self.roots = cwd, (cwd,)
         self.mode, self.mode_told, self.options = "ask", "ask", Options()
         self.instructions, self.layers, self.frozen_at, self.tools_digest = None, (), 0.0, ""
@@ -211,7 +211,7 @@ class Record:
         self.exposure = self.exposure.including((IMPORTED,))
 
     def _read(self, event: SourcesRead) -> None:
-        """Add sources; earlier answers no longer count, except the answer to the very call that reads them."""
+        """Add sources; this invalidates earlier answers, except the one about the very call that reads the sources."""
         if self.exposure.missing(event.sources):
             self.exposure = self.exposure.including(event.sources)
             kept = self._informed.get(event.call_id)
@@ -227,11 +227,11 @@ class Record:
 
     @property
     def informed_grants(self) -> tuple[Grant, ...]:
-        """The standing answers given after the latest source was read."""
+        """The "always" answers given after the latest source was read."""
         return tuple(grant for grants in self._informed.values() for grant in grants)
 
     def _compact(self, event: CompactionStarted | HistoryCompacted | CompactionFailed) -> None:
-        """Apply a compaction event: only the end of a compaction changes the history."""
+        """Process a compaction event: only the end of a compaction changes the history."""
         self.open_compaction = event.compaction_id if isinstance(event, CompactionStarted) else ""
         if isinstance(event, HistoryCompacted):
             self.messages = apply_compaction(self.messages, event)
@@ -245,9 +245,7 @@ class Record:
             self.used_at[provider] = self.used_at.get(provider, Usage()) + usage
 
     def _end_call(self, event: CallEnded) -> None:
-        """Insert a call's outcome at its position: calls of a step end in any order, but the history keeps the
-        model's order.
-        """
+        """Insert a call's outcome at its position: calls end in any order, but the history keeps the model's order."""
         self.calls.end(event.call_id)
         self.seen.update({version.path: version.digest for version in event.seen})
         if event.within:
@@ -259,7 +257,7 @@ class Record:
         self._was_answered = True
 
     def _outcome_position(self, call_id: str) -> int:
-        """Return where an outcome belongs: behind its step and the earlier outcomes, before later notes."""
+        """Return where an outcome belongs: after its step and the outcomes of earlier calls, but before later notes."""
         before = self.calls.ended_before(call_id)
         for position in range(len(self.messages) - 1, -1, -1):
             message = self.messages[position]
@@ -324,25 +322,23 @@ class Record:
 
     @property
     def waits_for_client(self) -> bool:
-        """Whether the last turn is suspended until a client of the session answers its question. Runs ask
-        elsewhere.
-        """
+        """Whether the last turn is suspended until a client of the session answers its question. Runs ask elsewhere."""
         rests = self.last_end is not None and self.last_end.reason == "input_required"
         return rests and not self._is_of_run and not self.open_turn and bool(self.calls.suspended())
 
     @property
     def was_interrupted(self) -> bool:
-        """Whether the process ended before any answer to the last prompt."""
+        """Whether the process ended before the last prompt was answered."""
         return bool(self._unanswered and self.last_end and self.last_end.error_code == CUT_OFF)
 
     def closing_events(
         self, accounts: Mapping[str, ChildOutcome] | None = None, *, keeps_questions: bool = False
     ) -> list[Event]:
-        """List the events that close what a killed process left open; apply and record them in order.
+        """List the events that close whatever a killed process left open; apply and record them in order.
 
-        `accounts` holds the outcomes in the records of child agents, by child ID. If `keeps_questions`, a turn with
-        an open question is suspended and asks again when it is resumed. Otherwise, questions that could only be
-        asked again through a client of the session are lost too.
+        `accounts` contains the outcomes from the records of child agents, by child ID. With `keeps_questions`, a turn
+        with an open question is suspended and asks again when it is resumed. Without it, questions that only a client
+        of the session could be asked again are lost as well.
         """
         rests = keeps_questions and waits_for_user(self.calls)
         ends: list[Event] = []
@@ -361,7 +357,7 @@ class Record:
 
 
 def fold_events(events: Iterable[Event]) -> Record:
-    """Return the state that results from a session's events."""
+    """Return the state derived from a session's events."""
     record = Record()
     for event in events:
         record.apply(event)

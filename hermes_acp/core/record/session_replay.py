@@ -33,8 +33,8 @@ PASSING: Final = (CallProgressed, Noticed, CompactionStarted, SummarySaid)
 def replayable(events: Iterable[Event]) -> Iterator[Event]:
     """Yield the events to show again, in order.
 
-    The parts of one message are joined; live output, notices and the starts of compactions are left out; large tool
-    payloads are cut, with a note of what is missing. The current use of the context window comes last.
+    The parts of each message are joined. Live output, notices and the starts of compactions are left out, and large
+    tool payloads are cut, with a note about what is missing. The current use of the context window comes last.
     """
     usage: UsageChanged | None = None
     held: TextSaid | ThoughtSaid | None = None
@@ -68,7 +68,7 @@ def _joined(held: TextSaid | ThoughtSaid, pieces: list[str]) -> TextSaid | Thoug
 
 
 def _cut(event: CallProposed | CallEnded) -> CallProposed | CallEnded:
-    """Return a call's event, with large payloads cut."""
+    """Return a call's event with large payloads cut."""
     diffs = _small(event.diffs) if event.diffs else ()
     if isinstance(event, CallProposed):
         fits = _is_short(event.raw_input)
@@ -96,7 +96,7 @@ def _head(event: CallEnded) -> str:
         missing = len(text) - PAYLOAD_CHARACTERS
         text = f"{text[:PAYLOAD_CHARACTERS]}\n[… {missing:,} more characters are in the session's record]"
     notes = [
-        f"[The change of {diff.path} is too big to show again; it is in the session's record.]"
+        f"[The change to {diff.path} is too large to show again; it is in the session's record.]"
         for diff in left_out
     ]
     return "\n".join((text, *notes)) if notes else text

@@ -1,9 +1,9 @@
 """Derive how a turn spent its time from the times of its events.
 
-Each moment counts once. A running tool takes precedence, then an open question, then the model. The model's time is
-the time between the previous event and its text, its reasoning or the end of a step. Other time (hooks, policy, the
-summary of a long conversation) is only in the total. Tools that ask the user something, and calls whose inner calls
-are asked about, wait for a person.
+Each moment counts once. A running tool takes precedence, then an open question, then the model. The model's time is the
+time between the previous event and its text, its reasoning or the end of a step. Other time (hooks, policy, summarising
+a long conversation) is only in the total. Tools that ask the user something, and calls whose inner calls are asked
+about, count as waiting for a person.
 """
 
 from msgspec import Struct
@@ -28,7 +28,7 @@ from hermes_acp.core.record.interrupted_calls import ASKING_TOOLS
 class TurnTimes(Struct, frozen=True, gc=False):
     """When a turn started, in seconds since the epoch, and how long it took, in seconds.
 
-    `first_token_s` is the wait for the first text or reasoning of the turn; None if there was none.
+    `first_token_s` is the wait for the turn's first text or reasoning, or None if there was none.
     """
 
     began_at: float
@@ -50,7 +50,7 @@ class _Spent(Struct, gc=False):
 
 
 class TurnTimer:
-    """Folds timed events into the times of each turn."""
+    """Derives the times of each turn from timed events."""
 
     def __init__(self) -> None:
         self._spent: _Spent | None = None
@@ -60,7 +60,7 @@ class TurnTimer:
         self._asked: set[str] = set()
 
     def take(self, event: Event, at: float | None) -> TurnTimes | None:
-        """Apply an event recorded `at` that time, None if unknown; return the times of the turn that it ends."""
+        """Process an event recorded at the time `at` (None if unknown); if it ends a turn, return the turn's times."""
         if isinstance(event, TurnStarted):
             self._spent = None if at is None else _Spent(at, at)
             self._names, self._within, self._running, self._asked = {}, {}, set(), set()
@@ -103,7 +103,7 @@ class TurnTimer:
             spent.is_answering = False
 
     def _is_working(self) -> bool:
-        """Return whether a running call is not waiting for a person."""
+        """Return whether any running call is doing work rather than waiting for a person."""
         waiting = set(self._asked)
         for call in self._asked:
             outer = self._within.get(call, "")

@@ -1,7 +1,7 @@
-"""Keep unanswered prompts in the conversation, with a note on what happened.
+"""Keep unanswered prompts in the conversation, with a note about what happened.
 
-A prompt that would break every later request is left out. Users refer to such prompts with "try again" and "go on", so
-the model sees what the user sees.
+A prompt that would make every later request fail is left out. Users refer to unanswered prompts with "try again" or "go
+on", so the model must see what the user sees.
 """
 
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ FAILED: Final = "[Nothing was answered to this: that turn failed.]"
 REFUSED: Final = "[Nothing was answered to this: the endpoint refused it. What was attached was left out.]"
 TOO_LONG: Final = "[The user's message here did not fit into the context window and was left out.]"
 MAX_KEPT_CHARACTERS: Final = 4_000
-"""A prompt up to this length cannot have filled a context window."""
+"""The length, in characters, up to which a prompt cannot have filled a context window."""
 
 
 def with_outcome_note(said: Sequence[UserMessage], end: TurnEnded | None) -> list[Message]:
-    """Return the user's words of an unanswered turn as the next turn shows them to the model."""
+    """Return the user's words from an unanswered turn in the form in which the next turn shows them to the model."""
     code = end.error_code if end else ""
     if code == "model_refused":
         return [*(UserMessage(_plain(message)) for message in said), _note(REFUSED)]
@@ -29,7 +29,7 @@ def with_outcome_note(said: Sequence[UserMessage], end: TurnEnded | None) -> lis
 
 
 def _plain(message: UserMessage) -> tuple[Part, ...]:
-    """Leave out parts that the endpoint may have refused, such as an image that the model does not accept."""
+    """Drop parts that the endpoint may have refused, such as an image that the model does not accept."""
     parts = tuple(part for part in message.parts if isinstance(part, TextPart))
     return parts or (TextPart("(no text)"),)
 

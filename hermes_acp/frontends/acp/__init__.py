@@ -1,1 +1,1 @@
-"""The Agent Client Protocol frontend: the only package that uses the wire types."""
+"""The Agent Client Protocol frontend: the only package that uses the protocol's wire types."""

@@ -1,4 +1,4 @@
-"""Serve one connection from its first frame to its last."""
+"""Serve a connection from its first frame to its last."""
 
 import anyio
 
@@ -32,7 +32,7 @@ async def serve(
 async def attend(
     connection: Connection, app: App, client: ClientConnection, greeting: Handshake = NO_HANDSHAKE
 ) -> None:
-    """Serve one of the app's clients until it disconnects; the work that it started continues without it."""
+    """Serve one of the app's clients until it disconnects; work that it started continues afterwards."""
     async with anyio.create_task_group() as tasks:
         client.open(app, connection, tasks)
         if greeting.begun:
@@ -49,7 +49,7 @@ async def attend(
 
 
 async def _leave(app: App, client: ClientConnection) -> None:
-    """Detach a client from its sessions; a record that cannot be closed properly does not affect other clients."""
+    """Detach a client from its sessions; an error while closing a session record does not affect other clients."""
     try:
         await app.departures.leave(client)
     except HermesError as error:

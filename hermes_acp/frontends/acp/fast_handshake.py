@@ -1,6 +1,6 @@
 """Answer initialize before the event loop is imported.
 
-This covers initialize, and a session/new that follows immediately.
+It also answers a session/new that follows immediately.
 An editor shows the agent once these two are answered. Importing the event loop and the rest of the app takes
 longer than everything before, so it is done once the editor has its answers. Any other frame, or one of these
 two that is malformed, is left for the connection to answer.
@@ -30,7 +30,7 @@ NEXT_FRAME_TIMEOUT_S: Final = 0.02
 
 
 class Handshake(Struct, frozen=True):
-    """The result of the handshake, for the connection: unanswered bytes, and a session that was created.
+    """The result of the handshake: the bytes that were not answered, and the session that was created, if any.
 
     `servers` are the MCP servers of the new session.
     """
@@ -43,7 +43,8 @@ class Handshake(Struct, frozen=True):
 def greet(client: ClientConnection, environment: Environment, in_fd: int, out_fd: int) -> Handshake:
     """Answer a valid initialize, then a valid session/new if it follows immediately.
 
-    The second needs a model in the environment and no settings file, which would have to be read first.
+    session/new is answered only if the environment names a model and there is no settings file, which would have to
+    be read first.
     """
     read = _read_frame(in_fd, b"")
     frame, _, rest = read.partition(b"\n")

@@ -1,6 +1,6 @@
-"""The server's event loop and its signals.
+"""Run the server's event loop, and handle its signals.
 
-SIGTERM, SIGINT and SIGHUP end it like a closed input.
+SIGTERM, SIGINT and SIGHUP end it, as does the end of the input.
 """
 
 import anyio
@@ -22,7 +22,7 @@ def run(
     wire: tuple[int, int],
     guard: ShutdownGuard,
 ) -> int:
-    """Run the loop to its end; return the exit code."""
+    """Run the event loop until the server ends; return the exit code."""
     guard.watch_signals()
     return anyio.run(_serve, environment, client, greeting, wire, guard)
 

@@ -1,4 +1,4 @@
-"""The server that an editor starts: one client over standard input and output.
+"""Serve the editor that started this process, over standard input and output.
 
 The handshake is answered before the event loop is imported.
 """
@@ -19,7 +19,7 @@ from hermes_acp.storage.descriptor_limit import raise_limit
 def serve_stdio(in_fd: int, out_fd: int, guard: ShutdownGuard, *, allows_bypass: bool = False) -> int:
     """Serve until the client closes its end or a signal asks to stop; return the exit code.
 
-    `guard` already makes sure that this process ends. If `allows_bypass`, the mode that never asks may be chosen.
+    `guard`, which already runs, ensures that this process ends. `allows_bypass` offers the mode that never asks.
     """
     client = ClientConnection()
     raise_limit()

@@ -39,7 +39,7 @@ NAME: Final = "hermes-acp-chat"
 
 
 class ChatAssembly:
-    """The parts of one chat; `open` connects them to a screen, which needs `widgets`."""
+    """The parts of a chat. A screen is created with `widgets`; then `open` connects the parts to it."""
 
     def __init__(
         self, launch: AgentLauncher, cwd: str, layout: TranscriptLayout, *, is_sequential: bool
@@ -66,7 +66,7 @@ class ChatAssembly:
 
     @property
     def chat(self) -> Chat:
-        """The chat; only after `open`."""
+        """The chat; available only after `open`."""
         assert self._chat is not None
         return self._chat
 

@@ -1,4 +1,4 @@
-"""Slash commands of the chat, and the context that they work in."""
+"""The type of the chat's slash commands, and the context in which they run."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
@@ -19,7 +19,7 @@ from hermes_protocol import v1
 
 
 class CommandContext:
-    """The parts of a chat that commands work with."""
+    """The parts of a chat that commands can use."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class CommandContext:
         await self.screen.write(self.layout.drawing(*parts))
 
     async def switch(self, request: SessionRequest) -> bool:
-        """Open another session, or report why it could not be opened; return whether it is open."""
+        """Open another session, or report why it could not be opened; return whether it was opened."""
         await self.screen.write(self.layout.change_session())
         try:
             await self.link.switch(request)
@@ -71,7 +71,7 @@ class CommandContext:
             await self.tell(messages.NEW_SESSION)
 
     async def set_option(self, name: str, wanted: str) -> None:
-        """Set an option by name or number; without a value, list the values and ask."""
+        """Set an option to a value, given by name or number; without a value, list the values and ask."""
         status = self.session_status
         option = await status.wait_for_option(name) if name in LATE_OPTIONS else status.option(name)
         if option is None:
@@ -90,7 +90,7 @@ class CommandContext:
             )
 
     async def cycle_option(self, name: str) -> None:
-        """Set an option to the value that follows its current one."""
+        """Set an option to the value after its current one."""
         option = self.session_status.option(name)
         values = [value.value for value in values_of(option)] if option else []
         if option and len(values) > 1:
@@ -124,8 +124,8 @@ class CommandContext:
 class ChatCommand(Struct, frozen=True):
     """One slash command.
 
-    `run` gets the text after the command's name; `option` names the option whose values complete that text. A
-    command that `needs_idle` is refused during a turn.
+    `run` gets the text after the command's name; `option` is the option whose values complete that text. A command
+    that `needs_idle` is refused during a turn.
     """
 
     description: str

@@ -35,7 +35,7 @@ from hermes_protocol import v1
 
 
 class _Question:
-    """A question for the person, until it is answered or withdrawn."""
+    """A pending question for the person."""
 
     def __init__(self, put: Callable[[], Awaitable[Any]]) -> None:
         self.put = put
@@ -45,7 +45,7 @@ class _Question:
 
 
 class InitialOptions(Struct, frozen=True):
-    """Options to set once the first session is open, and the prompt to send first."""
+    """The options to set once the first session is open, and the first prompt."""
 
     model: str = ""
     mode: str = ""
@@ -100,12 +100,12 @@ class Chat:
         return self._code()
 
     async def take(self, line: str) -> bool:
-        """Take a line while a question waits; return False if the chat ends."""
+        """Handle a line that was entered while a question waits; return False if the chat is ending."""
         await self._take(line)
         return not self._context.is_leaving
 
     async def permit(self, request: v1.RequestPermissionRequest) -> Permission | None:
-        """Ask for a permission. If nobody is present, tell the agent so."""
+        """Ask for permission; if nobody is present, say so to the agent."""
         context = self._context
         await self._events.all_shown()
         if not context.screen.can_ask:
@@ -155,7 +155,7 @@ class Chat:
         self._cancel_question()
 
     async def _cancel_read_at_end(self) -> None:
-        """Release the terminal when any task fails; otherwise the prompt would wait for someone to type."""
+        """Release the terminal when any task fails; otherwise, the input prompt would wait for a key."""
         try:
             await anyio.sleep_forever()
         finally:
@@ -181,7 +181,7 @@ class Chat:
     async def _read(self) -> None:
         """Read the terminal until the chat ends; no other task reads it."""
         context = self._context
-        if not context.screen.can_ask:  # a pipe may end first
+        if not context.screen.can_ask:  # piped input may end before a concurrent task has set them
             await self._set_initial_options()
         first = self._initial_options.prompt
         while True:
@@ -216,7 +216,7 @@ class Chat:
             question.is_settled.set()
 
     async def _take(self, line: str) -> None:
-        """Run a line as a slash command of the chat, send it to steer the turn, or queue it for its own turn."""
+        """Run a line as a slash command of the chat, send it to steer the turn, or queue it for a turn of its own."""
         self.key_actions.line_entered()
         line = as_command(line)
         name, words = split_command(line)
@@ -238,14 +238,14 @@ class Chat:
         if command.needs_idle and self._presenter.is_busy:
             await self._context.tell(messages.not_during_turn(name), "yellow")
             return
-        await self._events.all_shown()  # includes those of a session that was just resumed
+        await self._events.all_shown()  # including the running turn of a session that was just resumed
         try:
             await command.run(self._context, words)
         except AgentLost:
             return
 
     async def _is_unknown(self, name: str) -> bool:
-        """Report an unknown command, unless the agent has it."""
+        """Report a command that neither the chat nor the agent has; return whether that is so."""
         try:
             await self._context.link.session()
         except AgentLost:
@@ -258,14 +258,14 @@ class Chat:
         return True
 
     async def _send_in_order(self) -> None:
-        """Send each waiting prompt once the one before it was answered and its answer shown."""
+        """Send the waiting prompts, each after the answer to the previous one has been shown."""
         while self._context.link.failure is None:
             line = await self._prompts.take_next()
             self._events.put(PromptSent(line))
             await self._send(line)
 
     async def _send(self, line: str) -> None:
-        """Send a prompt and wait for its answer; after a restart, send it again if the agent had not recorded it.
+        """Send a prompt and wait for its answer; after a restart, resend it unless the agent had recorded it.
 
         A prompt that the person stops before the agent gets it is not sent.
         """
@@ -297,8 +297,8 @@ class Chat:
     async def _content(self, line: str) -> list[v1.ContentBlock]:
         """Return a prompt's content, with the files that the person mentions in it.
 
-        Mentions in pasted or piped text may have been written by others: those in pasted text are ignored, and
-        those from a pipe become links, which the agent reads if policy allows it.
+        Pasted and piped text may have been written by others. Mentions in pasted text are ignored; those in piped text
+        become links, which the agent reads if policy allows it.
         """
         screen, link = self._context.screen, self._context.link
         capabilities = link.prompt_capabilities if screen.can_ask else v1.PromptCapabilities()

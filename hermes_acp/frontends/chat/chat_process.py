@@ -1,4 +1,4 @@
-"""Set up a chat: inspect the terminal, build the parts, report how it ended."""
+"""Run a chat: inspect the terminal, build the parts, and report how the chat ended."""
 
 import argparse
 import os
@@ -92,7 +92,7 @@ async def _hold_full(
 
 
 def terminal_style_of(variables: Mapping[str, str], *, is_terminal: bool) -> TerminalStyle:
-    """Return what the terminal can show, from environment variables."""
+    """Determine from environment variables what the terminal can show."""
     term = variables.get("TERM", "")
     if not is_terminal or term in DUMB_TERMINALS:
         return TerminalStyle("none", is_plain=True)

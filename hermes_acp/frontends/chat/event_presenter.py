@@ -1,4 +1,4 @@
-"""Show the events of a chat, in order, each once."""
+"""Show the events of a chat in order."""
 
 import anyio
 
@@ -39,7 +39,7 @@ class EventPresenter:
         *,
         is_sequential: bool,
     ) -> None:
-        """Create a presenter; if `is_sequential`, a prompt is read only after the one before it was answered."""
+        """Create a presenter; if `is_sequential`, a prompt is read only after the previous one has been answered."""
         self._events = events
         self._layout = layout
         self._session_renderer = session_renderer
@@ -49,21 +49,21 @@ class EventPresenter:
         self._is_sequential = is_sequential
         self._screen: Screen | None = None
         self._steering: list[str] = []
-        """Prompts that were sent to steer the turn, and that it has not read yet."""
+        """Prompts that were sent to steer the turn but that it has not read yet."""
         self._change = anyio.Event()
         self.hint = ""
         self.recording_state = ""
-        """What is said about the microphone, as long as it is in use; nothing hides that."""
+        """The message about the microphone while it is in use; it takes precedence over every hint."""
         self.has_failed = False
 
     @property
     def is_busy(self) -> bool:
-        """Whether a prompt is unanswered."""
+        """Whether any prompt is unanswered."""
         return self._prompts.is_busy
 
     @property
     def can_steer(self) -> bool:
-        """Whether a prompt that is sent now steers the running turn."""
+        """Whether a prompt sent now would steer the running turn."""
         return self._is_steering and self._prompts.sent > 0 and not self._prompts.is_stopping
 
     @property
@@ -73,7 +73,7 @@ class EventPresenter:
 
     @property
     def must_wait(self) -> bool:
-        """Whether no prompt may be read now."""
+        """Whether reading the next prompt must wait."""
         return self._is_sequential and self.is_busy
 
     def attach_screen(self, screen: Screen) -> None:
@@ -103,7 +103,7 @@ class EventPresenter:
             self.notify_change()
 
     def live(self, rows: int, columns: int) -> str:
-        """Draw the live part, with the waiting prompts below."""
+        """Draw the live part, with the waiting prompts below it."""
         drawn = queue_rows(self._steering, self._prompts.waiting, rows, columns)
         waiting = [self._layout.transient(row) for row in drawn]
         moving = self._session_renderer.live(max(1, rows - len(waiting)), columns)
@@ -112,7 +112,7 @@ class EventPresenter:
         return "\n".join(part for part in (moving, *waiting) if part)
 
     def placeholder(self, columns: int) -> str:
-        """Return the hint in the empty input line."""
+        """Return the hint for an empty input line."""
         if not self.is_busy:
             return clip(messages.IDLE_PLACEHOLDER, columns)
         busy = messages.STEERING_PLACEHOLDER if self._is_steering else messages.QUEUEING_PLACEHOLDER
@@ -155,7 +155,7 @@ class EventPresenter:
                 return ""
 
     def _render_prompt(self, event: PromptSent) -> str:
-        """Show a prompt that is being sent; one that steers stays a row until the turn reads it."""
+        """Show a prompt that is being sent; one that steers is only a row below until the turn reads it."""
         self._link.marks.sent(event.prompt)
         if event.steers:
             self._steering.append(event.prompt)

@@ -1,4 +1,4 @@
-"""Offer setup to a user who starts a chat without a model or with invalid settings."""
+"""Offer to run setup if a chat starts without a model or with invalid settings."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.command_line.line_input import read_line
 
 BAD_CONFIG: Final = "bad_config"
-"""The agent's name for settings that cannot be used."""
+"""The agent's error code for invalid settings."""
 
 
 class SetupWanted(Exception):

@@ -1,4 +1,4 @@
-"""The actions of the keys in the input line."""
+"""Handle the non-text keys of the input line."""
 
 from collections.abc import Awaitable, Callable
 
@@ -13,7 +13,7 @@ from hermes_acp.frontends.chat.spoken_prompt import SpokenPrompt
 
 
 class KeyActions:
-    """The actions of one chat; `take` takes a line and returns False if the chat ends."""
+    """The key actions of a chat; `take` handles a line and returns False if the chat is ending."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class KeyActions:
         self._presenter.hint, self._was_warned = "", False
 
     def interrupt(self, has_text: bool) -> Reaction:
-        """Handle Ctrl+C: drop a recording, stop the turn, clear the line, or quit the second time."""
+        """Handle Ctrl+C: discard a recording, stop the turn, clear the line or, the second time, quit."""
         if self._spoken_prompt.discard():
             return "stay"
         if self._prompts.is_busy:
@@ -57,7 +57,7 @@ class KeyActions:
         return "stay"
 
     def key_pressed(self) -> None:
-        """Withdraw the hint to press Ctrl+C again: another key came instead."""
+        """Withdraw the hint to press Ctrl+C again, because another key was pressed."""
         if self._was_warned:
             self._presenter.hint, self._was_warned = "", False
 
@@ -67,7 +67,7 @@ class KeyActions:
         return messages.missing_file(sanitize_line(name)) if name else ""
 
     def stop_turn(self) -> None:
-        """Drop a recording; else stop the turn, if one runs."""
+        """Discard a recording, if there is one; otherwise, stop the running turn."""
         if self._spoken_prompt.discard():
             return
         if self._prompts.is_busy and not self._prompts.is_stopping:
@@ -83,7 +83,7 @@ class KeyActions:
         self._spoken_prompt.toggle()
 
     async def submit(self, line: str) -> bool:
-        """Send a line while a question waits; return False if the chat ends."""
+        """Send a line while a question waits; return False if the chat is ending."""
         return await self._take(line)
 
     async def cycle_mode(self) -> None:

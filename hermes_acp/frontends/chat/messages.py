@@ -20,7 +20,7 @@ FLAG_PLAIN: Final = "print plain lines, as in a pipe"
 FLAG_FULL: Final = "use the full screen, with panes for changes, sessions and running work (extra: tui)"
 FLAG_PROMPT: Final = "the first prompt"
 FLAG_RESUME: Final = "resume session ID; without an ID, choose one of this folder's sessions"
-RESUME_WHICH: Final = "--resume needs a session ID if nobody can be asked."
+RESUME_WHICH: Final = "--resume needs a session ID if the chat is not interactive."
 RESUME_WHICH_HINT: Final = "`hermes-acp sessions list` shows the IDs; --continue resumes the latest session."
 FLAG_CONTINUE: Final = "resume the latest session of this folder"
 NOT_A_FOLDER_HINT: Final = "Name an existing folder with --cwd."
@@ -69,7 +69,7 @@ def profile_in_use(name: str) -> str:
 
 
 def answered_elsewhere(client: str) -> str:
-    """Name the client of this session whose user answered a question first."""
+    """Name the client in which a question was answered first."""
     return f"Answered in {client}."
 
 
@@ -136,7 +136,7 @@ def linked_only(name: str, size_bytes: int) -> str:
 
 def of_another_profile(name: str) -> str:
     """Report a file that is not sent because another profile owns it."""
-    return f"{name} belongs to another profile. It is not sent."
+    return f"{name} belongs to another profile, so it is not sent."
 
 
 def not_readable(name: str, reason: str) -> str:
@@ -171,8 +171,8 @@ def changed_without_asking(count: int) -> str:
 
 
 def rejected_unattended(title: str) -> str:
-    """Report a call that was not run because nobody could be asked."""
-    return f"Not run, because there is nobody to ask: {title}"
+    """Report a call that was not run because nobody was available to approve it."""
+    return f"Not run, because nobody is available to approve it: {title}"
 
 
 def attached_image(mime_type: str) -> str:
@@ -245,12 +245,12 @@ WANT_TEXT: Final = "This field is required."
 
 
 def want_choice(count: int) -> str:
-    """Say which numbers a field accepts."""
+    """Say which number a field accepts."""
     return f"Enter a number from 1 to {count}."
 
 
 def want_choices(count: int) -> str:
-    """Say which lists of numbers a field accepts."""
+    """Say which numbers a field with several choices accepts."""
     return f"Enter numbers from 1 to {count}, separated by commas."
 
 
@@ -348,7 +348,7 @@ def unknown_option(name: str) -> str:
 
 
 def option_heading(name: str, value: str) -> str:
-    """Head the list of an option's values."""
+    """Return the heading of the list of an option's values."""
     return f"**{name}** is `{value}`"
 
 

@@ -1,4 +1,4 @@
-"""The prompts of a chat that have no answer yet: each one either waits here or was sent to the agent."""
+"""Queue a chat's unanswered prompts: each one is either waiting here or has been sent to the agent."""
 
 from collections import deque
 
@@ -6,8 +6,8 @@ import anyio
 
 
 class PromptQueue:
-    """Hands out waiting prompts one at a time; each only after the previous one was answered. A waiting prompt can
-    be taken back. One that was sent returns only if it `ended` before the agent read it.
+    """Returns waiting prompts one at a time, each after the previous one was answered. A waiting prompt can be taken
+    back; a sent one can return only if it `ended` before the agent read it.
     """
 
     def __init__(self) -> None:
@@ -20,17 +20,17 @@ class PromptQueue:
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """The prompts that were not sent yet, oldest first."""
+        """The prompts that have not been sent yet, oldest first."""
         return tuple(self._waiting)
 
     @property
     def sent(self) -> int:
-        """Number of prompts that were sent and have no answer yet."""
+        """The number of prompts that were sent but have not been answered yet."""
         return self._sent
 
     @property
     def is_busy(self) -> bool:
-        """Whether any prompt is unanswered, including those of other clients of the session."""
+        """Whether any prompt is unanswered, including prompts of the session's other clients."""
         return self._sent > 0 or bool(self._waiting or self._turn_of_others)
 
     @property
@@ -40,7 +40,7 @@ class PromptQueue:
 
     @property
     def is_stopping(self) -> bool:
-        """Whether the person stopped the sent prompts, and they have not ended yet."""
+        """Whether the person has stopped the sent prompts, but they have not ended yet."""
         return self._is_stopping
 
     def add(self, prompt: str) -> None:
@@ -53,16 +53,16 @@ class PromptQueue:
         self._sent += 1
 
     async def take_next(self) -> str:
-        """Wait until all that was sent is answered; return the oldest waiting prompt, which now counts as sent."""
+        """Wait until all sent prompts are answered; return the oldest waiting one, which then counts as sent."""
         while self._sent or not self._waiting:
             await self._change.wait()
         self._sent += 1
         return self._waiting.popleft()
 
     def ended(self, unread: str = "") -> list[str]:
-        """Record that a sent prompt was answered, or was stopped `unread` by the agent.
+        """Record that a sent prompt has ended; `unread` is its text if it was stopped before the agent read it.
 
-        Once all have ended, return those that the agent has not read.
+        Once all have ended, return those that the agent did not read.
         """
         self._sent -= 1
         if unread:
@@ -87,7 +87,7 @@ class PromptQueue:
         return True
 
     def stop(self) -> list[str]:
-        """Record that the person stops the sent prompts; return the waiting ones, which leave the queue."""
+        """Record that the person has stopped the sent prompts; remove and return the waiting ones."""
         self._is_stopping = self._sent > 0 or bool(self._turn_of_others)
         prompts = list(self._waiting)
         self._waiting.clear()

@@ -14,7 +14,7 @@ MAX_PROMPT_LENGTH: Final = 40
 
 
 async def show_sessions(context: CommandContext, listed: list[v1.SessionInfo]) -> None:
-    """Show a numbered list of the latest sessions; commands accept these numbers from now on."""
+    """Show a numbered list of the latest sessions; later commands accept these numbers."""
     context.listed = listed[:MAX_SHOWN]
     open_now = context.link.current
     rows = [
@@ -24,9 +24,7 @@ async def show_sessions(context: CommandContext, listed: list[v1.SessionInfo]) -
 
 
 async def pick_session(context: CommandContext, question: str) -> tuple[str, str]:
-    """Ask for a number in the list that was shown; return the prefix of the number and the ID, or two empty
-    strings.
-    """
+    """Ask for a number in the list; return the letter before the number and the session ID, or two empty strings."""
     if not context.screen.can_ask:
         return "", ""
     line = await context.screen.read_line(f"  {question}", is_expected=True)
@@ -41,7 +39,7 @@ async def pick_session(context: CommandContext, question: str) -> tuple[str, str
 
 
 async def pick_at_start(context: CommandContext, listed: list[v1.SessionInfo]) -> str:
-    """Return the ID of the session to start with, or an empty string for a new one."""
+    """Ask which session to start with; return its ID, or an empty string for a new one."""
     used = [info for info in listed if info.title]
     if not used:
         await context.tell(messages.NO_SESSIONS_HERE)
@@ -61,7 +59,7 @@ def _row(number: int, info: v1.SessionInfo, open_id: str) -> str:
 
 
 def _first_prompt(info: v1.SessionInfo) -> str:
-    """Return the session's first prompt, if its title is another text."""
+    """Return the first prompt of a session, unless it is the title."""
     own = info.meta.get("hermes") if isinstance(info.meta, dict) else None
     said = cast("dict[str, object]", own).get("firstPrompt") if isinstance(own, dict) else None
     return clip(sanitize_line(said), MAX_PROMPT_LENGTH) if isinstance(said, str) else ""

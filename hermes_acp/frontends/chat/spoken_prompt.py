@@ -1,4 +1,4 @@
-"""Speech for the input line: recorded between two presses of a key, transcribed by the agent, then left to be sent."""
+"""Record a prompt between two key presses, let the agent transcribe it, and put the text into the input line."""
 
 import base64
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from hermes_protocol import own
 
 
 class SpokenPrompt:
-    """At most one recording at a time; `run` is the task that makes it."""
+    """Records one prompt at a time, in the task that runs `run`."""
 
     def __init__(
         self, context: CommandContext, presenter: EventPresenter, variables: Mapping[str, str]
@@ -29,21 +29,21 @@ class SpokenPrompt:
         self._scope: anyio.CancelScope | None = None
 
     def toggle(self) -> None:
-        """Begin to record, or end the recording and have it transcribed."""
+        """Start recording, or end the recording and have it transcribed."""
         if self._stop is not None:
             self._stop.set()
         else:
             self._is_wanted.set()
 
     def discard(self) -> bool:
-        """Drop the recording, or its transcription; return whether there was any."""
+        """Discard the recording or its transcription; return whether there was one."""
         if self._scope is None:
             return False
         self._scope.cancel()
         return True
 
     async def run(self) -> None:
-        """Record whenever requested."""
+        """Record whenever `toggle` requests it."""
         while True:
             await self._is_wanted.wait()
             with anyio.CancelScope() as self._scope:
@@ -54,7 +54,7 @@ class SpokenPrompt:
             self._show("")
 
     async def _take(self) -> str:
-        """Insert what is said into the input line; return a hint if that fails."""
+        """Record and transcribe speech, and insert the text into the input line; return a hint if that fails."""
         if not recorders(self._variables):
             return messages.NO_RECORDER
         try:

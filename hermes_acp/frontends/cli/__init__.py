@@ -1,1 +1,1 @@
-"""The command line: a module or a package for each command; `cli_main` dispatches to them."""
+"""The command line: each command is a module or a package, to which `cli_main` dispatches."""

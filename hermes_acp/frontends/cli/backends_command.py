@@ -1,4 +1,4 @@
-"""The `hermes-acp backends` command: the sandboxes at services that are kept for sessions."""
+"""The `hermes-acp backends` command: list, stop and remove the sandboxes that cloud services keep for sessions."""
 
 import argparse
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add_backends(parser: argparse.ArgumentParser) -> None:
-    """Describe the subcommands and their flags."""
+    """Add the subcommands and their flags to the parser."""
     parser.set_defaults(action="list", json=False)
     actions = parser.add_subparsers(dest="action", metavar="COMMAND", parser_class=type(parser))
     listing = actions.add_parser("list", help=session_messages.SANDBOX_LIST_HELP)
@@ -47,7 +47,7 @@ async def _act(options: argparse.Namespace, environment: Environment) -> int:
 
 
 def _named(known: "list[KeptSandbox]", named: str) -> "list[KeptSandbox]":
-    """Return the sandboxes of the session with this ID, or the start of one. Raises BadRequest."""
+    """Return the sandboxes of the session whose ID is `named` or starts with it. Raises BadRequest."""
     found = [each for each in known if each.session_id.startswith(named)]
     exact = [each for each in found if each.session_id == named]
     if not exact and len({each.session_id for each in found}) != 1:
@@ -91,7 +91,7 @@ def _document(sandbox: "KeptSandbox", facts: "SandboxFacts | None", state: str, 
 
 
 async def _facts_of(sandbox: "KeptSandbox", environment: Environment) -> "tuple[SandboxFacts | None, str]":
-    """Return the service's current report, or why there is none."""
+    """Return the service's current report about a sandbox, or why there is none."""
     try:
         service = _service(sandbox, environment)
         try:
@@ -131,7 +131,7 @@ async def _remove(sandbox: "KeptSandbox", kept: "KeptSandboxes", environment: En
 
 
 def _service(sandbox: "KeptSandbox", environment: Environment) -> "CloudService":
-    """Return a connection to a sandbox's service. Raises ConfigError."""
+    """Return a client for a sandbox's service. Raises ConfigError."""
     from hermes_acp.config.settings import load_settings, load_variables
     from hermes_acp.core.plugins import PluginFolder
 

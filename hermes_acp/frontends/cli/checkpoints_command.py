@@ -1,7 +1,7 @@
 """The `hermes-acp checkpoints` and `undo` commands: list and undo the file changes of turns.
 
-An undo locks the session's record while it works, because the session's model must be informed; if an editor has the
-record open, the undo is done there.
+An undo locks the session's record, because the session's model must be told. If another process has the record open,
+that process performs the undo.
 """
 
 import argparse
@@ -36,7 +36,7 @@ MAX_TURNS: Final = 10_000
 
 
 def add_checkpoints(parser: argparse.ArgumentParser) -> None:
-    """Describe the subcommands and their flags."""
+    """Add the subcommands and their flags to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=type(parser))
     parser.set_defaults(action="list", json=False, session=None, cwd=".")
     listing = actions.add_parser("list", help=checkpoint_messages.LIST_HELP)
@@ -53,7 +53,7 @@ def add_checkpoints(parser: argparse.ArgumentParser) -> None:
 
 
 def add_undo(parser: argparse.ArgumentParser) -> None:
-    """Describe the flags."""
+    """Add the flags to the parser."""
     parser.add_argument(
         "count", nargs="?", type=_count, default=1, metavar="N", help=checkpoint_messages.COUNT_HELP
     )
@@ -82,7 +82,7 @@ _count.__name__ = "number"
 
 
 def run_checkpoints(options: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit code: 1 if something prevented an undo."""
+    """Run the subcommand and return the exit code: 1 if an undo was prevented."""
     import anyio
 
     return anyio.run(_run, options)
@@ -197,7 +197,7 @@ async def _diff(keeper: "CheckpointManager", session_id: str, options: argparse.
 
 
 def _write_patch(patch: bytes) -> None:
-    """Write a patch byte for byte, except for control characters, which are made harmless to a terminal."""
+    """Write a patch unchanged, except that control characters are made harmless if the output is a terminal."""
     if sys.stdout.isatty():
         print(plain_lines(patch.decode("utf-8", "replace")))
         return
@@ -232,5 +232,5 @@ async def _restore(begin: "Begin", record: "tuple[SessionStore, str]", options: 
 
 
 def plain_lines(text: str) -> str:
-    """Return a multi-line text without any character that a terminal would interpret."""
+    """Return multi-line text without characters that a terminal would interpret."""
     return "\n".join(escaped(line) for line in text.splitlines())

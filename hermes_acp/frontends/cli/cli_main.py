@@ -1,4 +1,4 @@
-"""The command line: its subcommands, and how a failure becomes one line and an exit code (`core.exit_codes`)."""
+"""Dispatch to the subcommands, and turn failures into one line and an exit code (`core.exit_codes`)."""
 
 import argparse
 import shutil
@@ -23,7 +23,7 @@ from hermes_acp.frontends.command_line.profile_flag import add_profile_flag
 PROGRAM: Final = "hermes-acp"
 MAX_COLUMNS: Final = 100
 SUMMARY_COLUMN: Final = 16
-"""Where the summaries of the commands start, in characters from the left."""
+"""The column at which the summaries of the commands start."""
 
 
 class Command(Struct, frozen=True):
@@ -37,7 +37,7 @@ class Command(Struct, frozen=True):
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Run one subcommand and return the exit code. A reader that left, such as `head`, ends it silently."""
+    """Run one subcommand and return the exit code. If the reader of the output leaves, such as `head`, end silently."""
     try:
         options = _parser(arguments).parse(arguments)
     except BadRequest as error:
@@ -59,7 +59,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
 
 def _report_usage(error: BadRequest, arguments: Sequence[str]) -> int:
-    """Show a usage error; for a program that reads the result of `run`, also as that result."""
+    """Show a usage error; if a program reads the JSON result of `run`, also write the error as that result."""
     note(error.sentence())
     if arguments[:1] == ["run"]:
         from hermes_acp.frontends.cli.run.run_output import failure_report, report_line, requested_format
@@ -70,13 +70,13 @@ def _report_usage(error: BadRequest, arguments: Sequence[str]) -> int:
 
 
 def _imported(place: str) -> Any:
-    """Return the function that `module:function` names."""
+    """Import and return the function that `module:function` names."""
     module, _, function = place.partition(":")
     return getattr(import_module(f"hermes_acp.frontends.cli.{module}"), function)
 
 
 def _parser(arguments: Sequence[str]) -> CommandParser:
-    """Return a parser with the flags of the command that the arguments name first; of all where they name none."""
+    """Return a parser with the flags of the command that the first argument names; otherwise, of all commands."""
     named = arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS
     parser = CommandParser(
         prog=PROGRAM,
@@ -104,7 +104,7 @@ def _parser(arguments: Sequence[str]) -> CommandParser:
 
 
 def _overview() -> str:
-    """Return what the program is, and its commands by group, as wide as the terminal."""
+    """Describe the program and its commands by group, wrapped to the width of the terminal."""
     columns = min(MAX_COLUMNS, shutil.get_terminal_size().columns) - 2
     blocks = [textwrap.fill(command_messages.DESCRIPTION, columns, break_on_hyphens=False)]
     for title, commands in command_messages.COMMAND_GROUPS.items():

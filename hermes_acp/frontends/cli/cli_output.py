@@ -23,7 +23,7 @@ def local_time(seconds: float, *, with_seconds: bool = False) -> str:
 
 
 def exact_time(seconds: float) -> str:
-    """Format a time for programs."""
+    """Format a time for programs, in ISO 8601."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
@@ -33,20 +33,20 @@ def bold(text: str) -> str:
 
 
 def print_json(document: Any) -> None:
-    """Print one JSON document on separate lines."""
+    """Print a JSON document, indented."""
     encoded = msgspec.json.format(msgspec.json.encode(document), indent=2)
     print(encoded.decode())
 
 
 def drop_output() -> None:
-    """Discard the remaining output: its reader has left."""
+    """Discard the remaining output, because its reader has left."""
     import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def folder_named(named: str | None) -> str | None:
-    """Return a folder as sessions record it: absolute, links left as they are."""
+    """Return a folder in the form that sessions record: absolute, with symbolic links unresolved."""
     from pathlib import Path
 
     return str(Path(named).absolute()) if named is not None else None
@@ -55,7 +55,7 @@ def folder_named(named: str | None) -> str | None:
 def write_new(file: str, text: str, *, may_replace: bool) -> None:
     """Write text to a new file that only its owner can read, or to a device such as /dev/stdout.
 
-    Raises BadRequest if it would replace a file without permission to do so, OSError if the file cannot be written.
+    Raises BadRequest if the file exists and must not be replaced, OSError if it cannot be written.
     """
     import stat
     from pathlib import Path
@@ -78,5 +78,5 @@ def write_new(file: str, text: str, *, may_replace: bool) -> None:
 
 
 def note(sentence: str) -> None:
-    """Show the user something that is not part of the output."""
+    """Write a sentence to standard error, because it is not part of the output."""
     print(f"hermes-acp: {sentence}", file=sys.stderr)

@@ -7,7 +7,7 @@ from hermes_acp.frontends.cli.messages import command_messages
 
 
 def positive_number(kind: type[int] | type[float]) -> Callable[[str], int | float]:
-    """Return a parser of positive numbers of a kind."""
+    """Return a parser for positive numbers of the given type."""
 
     def parse(text: str) -> int | float:
         value = kind(text)

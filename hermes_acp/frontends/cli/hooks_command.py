@@ -1,4 +1,4 @@
-"""The `hermes-acp hooks` command: the hooks that apply in a folder, trials of them, and copies of other agents' hooks.
+"""The `hermes-acp hooks` command: list the hooks of a folder, try them, and import those of other agents.
 
 The exit code is 1 if a hook fails in a trial.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def add_hooks(parser: argparse.ArgumentParser) -> None:
-    """Describe the subcommands and their flags."""
+    """Add the subcommands and their flags to the parser."""
     parser.set_defaults(action="list", cwd=".", json=False)
     actions = parser.add_subparsers(dest="action", metavar="COMMAND", parser_class=type(parser))
     listing = actions.add_parser("list", help=hook_messages.LIST_HELP)
@@ -65,7 +65,7 @@ def run_hooks(options: argparse.Namespace) -> int:
 
 
 def _import(options: argparse.Namespace) -> int:
-    """Copy hooks of other agents to the settings once the user agrees; return the exit code, 1 if they do not."""
+    """Copy hooks of other agents to the settings if the user agrees; return the exit code, which is 1 if not."""
     from hermes_acp.config.settings import load_settings
     from hermes_acp.config.settings_text import read_text
     from hermes_acp.core.errors import BadRequest

@@ -1,4 +1,4 @@
-"""The `hermes-acp mcp` command: the user's own MCP servers, their status, and signing in."""
+"""The `hermes-acp mcp` command: show the user's own MCP servers, sign in and sign out."""
 
 import argparse
 from typing import TYPE_CHECKING, Final
@@ -15,7 +15,7 @@ CONNECT_WAIT_S: Final = 30.0
 
 
 def add_mcp(parser: argparse.ArgumentParser) -> None:
-    """Describe the subcommands and their flags."""
+    """Add the subcommands and their flags to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="COMMAND", parser_class=type(parser))
     parser.set_defaults(action="list")
     actions.add_parser(
@@ -110,7 +110,7 @@ async def _log_out(environment: Environment, name: str) -> int:
 
 
 def _spec_of(environment: Environment, name: str) -> "HttpServer | SseServer":
-    """Find a server that supports signing in. Raises BadRequest."""
+    """Return the server with this name or URL. Raises BadRequest if it is unknown or does not support signing in."""
     from hermes_acp.config.settings import load_settings
     from hermes_acp.mcp.server_definitions import HttpServer, SseServer
     from hermes_acp.mcp.server_manager import server_specs

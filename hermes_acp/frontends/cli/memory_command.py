@@ -1,7 +1,7 @@
 """The `hermes-acp memory` command: notes for later sessions, including pending ones.
 
-A note that a person writes here is checked like one that the agent writes: no secrets, no injected instructions, and
-no more than fits.
+A note that a person writes here is checked like one that the agent writes: for secrets, injected instructions and
+length.
 """
 
 import argparse
@@ -26,7 +26,7 @@ STORES: Final[tuple[MemoryStoreName, ...]] = ("workspace", "user", "memory")
 
 
 def add_memory(parser: argparse.ArgumentParser) -> None:
-    """Describe the subcommands."""
+    """Add the subcommands to the parser."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     show = actions.add_parser("show", help=memory_messages.SHOW_HELP)
     search = actions.add_parser("search", help=memory_messages.SEARCH_HELP)
@@ -80,7 +80,7 @@ def _states(memory: "MemoryStore", options: argparse.Namespace) -> list[MemorySt
 
 
 def _show(memory: "MemoryStore", options: argparse.Namespace) -> int:
-    """Print the notes, or those with all words; return the exit code: 1 if a search finds none."""
+    """Print all notes, or those that contain all the words; return the exit code, which is 1 if a search finds none."""
     from hermes_acp.clock import SystemClock
 
     now = SystemClock().now()
@@ -169,7 +169,7 @@ def _change(memory: "MemoryStore", options: argparse.Namespace) -> int:
 
 
 def _print_contradictions(memory: "MemoryStore", options: argparse.Namespace, text: str) -> None:
-    """Print which notes of any store may contradict a new one, and what to do about it."""
+    """Print the notes in any store that may contradict a new one, and what to do about them."""
     from hermes_acp.memory.note_subjects import related_notes
 
     cwd = folder_named(options.cwd) or "."
@@ -204,7 +204,7 @@ def _change_of(memory: "MemoryStore", options: argparse.Namespace) -> "MemoryCha
 
 
 def _store_with(states: "Sequence[MemoryState]", part: str) -> MemoryStoreName:
-    """Return the one store with a note that contains this text. Raises BadRequest."""
+    """Return the only store with a note that contains this text. Raises BadRequest."""
     holding = {state.store for state in states if any(part.strip() in entry for entry in state.entries)}
     found: list[MemoryStoreName] = [store for store in STORES if store in holding]
     if len(found) > 1:
@@ -213,7 +213,7 @@ def _store_with(states: "Sequence[MemoryState]", part: str) -> MemoryStoreName:
 
 
 def _decide(memory: "MemoryStore", options: argparse.Namespace) -> int:
-    """List the waiting notes, or approve or reject them; return the exit code."""
+    """List, approve or reject the pending notes; return the exit code."""
     from hermes_acp.memory.pending_notes import chosen, describe_pending_note
 
     waiting = memory.pending.all()

@@ -1,4 +1,4 @@
-"""The `hermes-acp notifications` command: list targets and deliveries, send a test, and retry."""
+"""The `hermes-acp notifications` command: list targets and deliveries, send a test, resend what failed."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ SHOWN = 20
 
 
 def add_notifications(parser: argparse.ArgumentParser) -> None:
-    """Describe the subcommands and their flags."""
+    """Add the subcommands and their flags to the parser."""
     parser.set_defaults(action="list", json=False)
     actions = parser.add_subparsers(dest="action", metavar="COMMAND", parser_class=type(parser))
     listing = actions.add_parser("list", help=notification_messages.LIST_HELP)
@@ -33,7 +33,7 @@ def add_notifications(parser: argparse.ArgumentParser) -> None:
 
 
 def run_notifications(options: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit code: 1 if a notification was not delivered."""
+    """Run the subcommand and return the exit code, which is 1 if a notification was not delivered."""
     import anyio
 
     from hermes_acp.clock import SystemClock
@@ -69,7 +69,7 @@ def _list(service: "NotificationService", environment: Environment, *, as_json: 
 
 
 def _targets(environment: Environment) -> list[tuple[str, str, str]]:
-    """Return the name, the service and the fault of each target. Raises ConfigError."""
+    """Return each target's name, its service and what is wrong with it, if anything. Raises ConfigError."""
     from hermes_acp.config.settings import load_settings, load_variables
     from hermes_acp.notifications.notification_plan import faults_of
 
@@ -82,7 +82,7 @@ def _targets(environment: Environment) -> list[tuple[str, str, str]]:
 
 
 async def _test(service: "NotificationService", environment: Environment, target: str) -> int:
-    """Send a test and show its outcome. Raises BadRequest, ConfigError or StorageError."""
+    """Send a test notification and show the outcome. Raises BadRequest, ConfigError or StorageError."""
     from hermes_acp.ids import RandomIds
     from hermes_acp.notifications.message_texts import TEST_SUBJECT
 

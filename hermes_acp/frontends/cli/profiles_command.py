@@ -1,4 +1,4 @@
-"""The `hermes-acp profiles` command: separate homes of one user."""
+"""The `hermes-acp profiles` command: manage a user's profiles, each of which has its own home folder."""
 
 import argparse
 import sys
@@ -14,7 +14,7 @@ from hermes_acp.frontends.command_line.line_input import is_agreed
 
 
 def add_profiles(parser: argparse.ArgumentParser) -> None:
-    """Describe the subcommands."""
+    """Add the subcommands to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     parser.set_defaults(action="list", json=False)
     listing = actions.add_parser("list", help=profile_messages.LIST_HELP)
@@ -91,7 +91,7 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _remove(base: Path, options: argparse.Namespace) -> int:
-    """Remove a profile once the user agrees; return the exit code, 1 if they do not."""
+    """Remove a profile if the user agrees; return the exit code, which is 1 if not."""
     from hermes_acp.storage.profile_folders import remove_profile
 
     home = profile_home(str(base), options.name)
@@ -108,7 +108,7 @@ def _remove(base: Path, options: argparse.Namespace) -> int:
 
 
 def _facts(environment: Environment) -> dict[str, Any]:
-    """Return the facts about a profile: its location and contents, never a key."""
+    """Describe a profile: its location and its contents, but never a key."""
     home = environment.home
     return {
         "name": environment.profile,

@@ -30,7 +30,7 @@ CLOCK: Final = re.compile(r"\d{1,2}:\d{2}")
 
 
 def add_schedule(parser: argparse.ArgumentParser) -> None:
-    """Describe the subcommands."""
+    """Add the subcommands to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     parser.set_defaults(action="list", json=False)
     add = actions.add_parser("add", help=schedule_messages.ADD_HELP)
@@ -128,7 +128,7 @@ async def _add(service: "RunService", environment: Environment, options: argpars
 
 
 def late_policy(text: str) -> tuple[LatePolicy, float]:
-    """Parse the policy for late runs: a word or a time span. Raises BadRequest."""
+    """Parse the policy for late runs, a keyword or a duration. Raises BadRequest."""
     if text == "once":
         return "once", 0.0
     if text == "skip":
@@ -137,7 +137,7 @@ def late_policy(text: str) -> tuple[LatePolicy, float]:
 
 
 def span_s(text: str) -> float:
-    """Return a span such as `2h` in seconds. Raises BadRequest."""
+    """Parse a duration such as `2h`; return it in seconds. Raises BadRequest."""
     found = SPAN.fullmatch(text)
     if not found:
         raise BadRequest(schedule_messages.bad_span(text), hint=schedule_messages.SPAN_HINT)
@@ -145,7 +145,7 @@ def span_s(text: str) -> float:
 
 
 def _moment_of(text: str, tz: str) -> float:
-    """Return a time in seconds since the epoch. Raises BadRequest."""
+    """Parse a time; return it in seconds since the epoch. Raises BadRequest."""
     zone = _zone(tz)
     now = datetime.now(zone)
     if text.startswith("+"):

@@ -1,4 +1,4 @@
-"""The menu shown when a person starts `hermes-acp` without a command in a terminal; editors never see it."""
+"""The menu that is shown if a person starts `hermes-acp` in a terminal without a command; editors never see it."""
 
 import sys
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from hermes_acp.frontends.command_line.line_input import read_line
 
 
 def choose_start(flags: Sequence[str]) -> list[str]:
-    """Return the command line for what the user chooses: chat with these flags, setup or help. Raises SystemExit."""
+    """Return the command line that the user chooses: chat with these flags, setup or help. Raises SystemExit."""
     try:
         has_model = read_environment().mentions_a_model()
     except ConfigError:

@@ -1,4 +1,4 @@
-"""The `hermes-acp tools` command: custom tools, their permissions, status and versions."""
+"""The `hermes-acp tools` command: list custom tools, check and trust them, show versions, roll back."""
 
 import argparse
 from pathlib import Path
@@ -18,7 +18,7 @@ Standing = Literal["faulty", "not_trusted", "put_aside", "ready"]
 
 
 def add_tools(parser: argparse.ArgumentParser) -> None:
-    """Describe the subcommands and their flags."""
+    """Add the subcommands and their flags to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="COMMAND", parser_class=type(parser))
     _with_cwd(parser, ".")
     _with_json(parser, is_given=False)

@@ -1,4 +1,4 @@
-"""The `hermes-acp trust` command: what a folder contains, trusted or not."""
+"""The `hermes-acp trust` command: list what a folder contains that needs trust, and trust it or revoke trust."""
 
 import argparse
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add_trust(parser: argparse.ArgumentParser) -> None:
-    """Describe the flags."""
+    """Add the flags to the parser."""
     parser.add_argument("path", nargs="?", default=".", metavar="PATH", help=command_messages.FOLDER_HELP)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--list", action="store_true", help=trust_messages.LIST_HELP)
@@ -24,7 +24,7 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
 
 
 def run_trust(options: argparse.Namespace) -> int:
-    """Trust the current content, or carry out the flag's action; return the exit code."""
+    """Trust the folder's current content, or list it or revoke trust, as the flags say; return the exit code."""
     from hermes_acp.app.service_factories import custom_tools_of
     from hermes_acp.ids import RandomIds
     from hermes_acp.policy.workspace_trust import WorkspaceTrust
@@ -34,7 +34,7 @@ def run_trust(options: argparse.Namespace) -> int:
     if not place.is_dir():
         raise BadRequest(trust_messages.not_a_folder(options.path), hint=trust_messages.FOLDER_HINT)
     environment = read_environment()
-    skills = SkillService(environment, lambda _: None)  # looked up once, without following changes
+    skills = SkillService(environment, lambda _: None)  # read once; later changes are not watched
     tools = custom_tools_of(environment)
     workspace_trust = WorkspaceTrust(
         environment, RandomIds(), lambda folder: (*skills.trust_items(folder), *tools.trust_items(folder))

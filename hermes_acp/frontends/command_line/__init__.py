@@ -1,1 +1,1 @@
-"""Parse the command lines of all frontends, and explain wrong ones in the same way."""
+"""Parse the command lines of all frontends, and explain mistakes in the same way."""

@@ -24,7 +24,7 @@ _SENTENCES: Final[Mapping[re.Pattern[str], Callable[..., str]]] = MappingProxyTy
 
 
 def plain_error(said: str) -> tuple[str, str]:
-    """Return an error of `argparse` as a sentence, and a hint, which may be empty."""
+    """Rephrase an error of `argparse` as a sentence and a hint, which may be empty."""
     if choice := _CHOICE.fullmatch(said):
         name, value, listed = choice.groups()
         typed, choices = value.strip("'\""), [each.strip("'") for each in listed.split(", ")]

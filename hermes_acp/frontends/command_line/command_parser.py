@@ -1,4 +1,4 @@
-"""The parser of command lines. Code that explains errors is imported only when needed."""
+"""The parser for command lines. The code that explains errors is imported only when needed."""
 
 import argparse
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ class UsageError(Exception):
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that explains mistakes instead of ending the process, and rejects abbreviated flags."""
+    """A parser that raises explained errors instead of ending the process, and rejects abbreviated flags."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options, allow_abbrev=False)
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """Return the options. Raises BadRequest, naming the first mistake, with what was probably meant."""
+        """Parse the arguments. Raises BadRequest, which names the first mistake and what was probably meant."""
         try:
             return self.parse_args(arguments)
         except UsageError as error:

@@ -1,4 +1,4 @@
-"""Ask a person at a terminal for a line; Ctrl+C is never lost, even while an event loop runs."""
+"""Ask a person in a terminal for a line; Ctrl+C always works, even while an event loop is running."""
 
 import select
 import signal
@@ -15,7 +15,7 @@ def read_line(question: str) -> str:
         _show_and_wait(question)
         return input().strip()
     except (EOFError, KeyboardInterrupt):
-        sys.stdout.write("\n")  # the question's line is not terminated yet
+        sys.stdout.write("\n")  # end the question's line
         sys.stdout.flush()
         raise
 
@@ -29,11 +29,11 @@ def is_agreed(question: str) -> bool:
 
 
 def _show_and_wait(question: str) -> None:
-    """Show a question, and wait until there is a line to read. Raises KeyboardInterrupt.
+    """Show a question, and wait until a line can be read. Raises KeyboardInterrupt.
 
-    `input` alone loses a signal that arrives just before it reads; an event loop's handler of SIGINT raises nothing.
-    So signals are watched before anyone can see the question. Only a terminal is waited for: from a pipe, Python reads
-    ahead, and the next line may already be in its buffer.
+    `input` alone would lose a signal that arrives just before it reads, and an event loop's SIGINT handler raises
+    nothing. Therefore, signals are watched from before the question is shown. Only a terminal is waited for: Python
+    reads ahead from a pipe, so the next line may already be in its buffer.
     """
     if not sys.stdin.isatty():
         sys.stdout.write(question)

@@ -37,7 +37,7 @@ def exit_codes() -> str:
 
 
 def several_profiles(names: Sequence[str]) -> str:
-    """Return the error for several different profiles."""
+    """Return the error for a `--profile` that was given more than once."""
     return f"--profile was given more than once: {', '.join(names)}. Name one."
 
 
@@ -72,7 +72,7 @@ def takes_no_value(flag: str) -> str:
 
 
 def exclude_each_other(flag: str, other: str) -> str:
-    """Return the error for two flags of which only one can be given."""
+    """Return the error for two mutually exclusive flags."""
     return f"{flag} and {other} cannot be used together."
 
 
@@ -102,7 +102,7 @@ def unknown_command(command: str, program: str) -> str:
 
 
 def did_you_mean(words: Sequence[str]) -> str:
-    """Return the question about words that were probably meant."""
+    """Suggest the words that were probably meant."""
     *others, last = words
     return f"Did you mean {', '.join(others)} or {last}?" if others else f"Did you mean {last}?"
 

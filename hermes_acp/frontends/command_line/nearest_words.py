@@ -21,11 +21,11 @@ SYNONYMS: Final = (
     frozenset({"update", "upgrade", "self-update"}),
     frozenset({"accept", "approve", "allow", "confirm"}),
 )
-"""Names that other programs have for the same command."""
+"""Groups of names that other programs use for the same command."""
 
 
 def nearest(word: str, known: Iterable[str], most: int = MAX_SUGGESTIONS) -> list[str]:
-    """Return the known words most similar to a word, best first; also those that start with it."""
+    """Return the known words that are most similar to a word or start with it, best first."""
     words = list(dict.fromkeys(known))
     alike = get_close_matches(word, words, most, MIN_SIMILARITY)
     longer = [each for each in words if len(word) > 1 and each.startswith(word)]
@@ -33,7 +33,7 @@ def nearest(word: str, known: Iterable[str], most: int = MAX_SUGGESTIONS) -> lis
 
 
 def nearest_commands(word: str, known: Iterable[str]) -> list[str]:
-    """Return the commands that a word may mean: those with that alias, else the most similar ones."""
+    """Return the commands that a word may mean: those with that synonym, else the most similar ones."""
     words = list(known)
     same = [each for each in words if any(word in names and each in names for names in SYNONYMS)]
     return same[:MAX_SUGGESTIONS] or nearest(word, words)

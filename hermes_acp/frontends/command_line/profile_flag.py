@@ -1,4 +1,4 @@
-"""Remove `--profile NAME` from a command line, wherever it is before `--`, and add it to those shown in hints."""
+"""Handle `--profile NAME`, which may be anywhere before `--`, and add it to the commands shown in hints."""
 
 import argparse
 import sys
@@ -13,7 +13,7 @@ FLAG: Final = "--profile"
 
 
 def take_profile(arguments: Sequence[str]) -> list[str]:
-    """Use the profile that the arguments name; return the other arguments. Raises SystemExit for wrong usage."""
+    """Select the profile that the arguments name; return the other arguments. Raises SystemExit for wrong usage."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     named: list[str] = []
     kept: list[str] = []
@@ -45,5 +45,5 @@ def _refuse(reason: str) -> None:
 
 
 def command_for(profile: str, words: str) -> str:
-    """Return the command line for a profile; the default one needs no flag."""
+    """Return the command line with the flag for a profile; the default profile needs none."""
     return f"hermes-acp {'' if profile == DEFAULT_PROFILE else f'{FLAG} {profile} '}{words}"

@@ -1,6 +1,6 @@
 """Explain a command line that cannot be parsed.
 
-An unknown flag or command is named, with what was probably meant; `argparse` would only report missing arguments.
+The error names an unknown flag or command and what was probably meant; `argparse` would only report missing arguments.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from hermes_acp.frontends.command_line.argparse_errors import plain_error
 from hermes_acp.frontends.command_line.nearest_words import nearest, nearest_commands
 
 BYPASS: Final = ("--yolo", "--dangerously-skip-permissions", "--dangerously-bypass-approvals-and-sandbox")
-"""What other agents call `--mode bypass`."""
+"""Flags of other agents that correspond to `--mode bypass`."""
 MISSING: Final = re.compile(r"the following arguments are required: (.*)")
 NUMBER: Final = re.compile(r"-\d")
 
@@ -22,7 +22,7 @@ NUMBER: Final = re.compile(r"-\d")
 def explain_usage(
     said: str, program: str, parser: argparse.ArgumentParser, arguments: Sequence[str]
 ) -> BadRequest:
-    """Return the error for people: the first mistake in the arguments, with what was probably meant."""
+    """Return the error for the first mistake in the arguments, with what was probably meant."""
     at, rest = _innermost(parser, arguments)
     commands = _subcommands(at)
     for flag in _flags_in(rest):
@@ -43,7 +43,7 @@ def explain_usage(
 def _innermost(
     parser: argparse.ArgumentParser, arguments: Sequence[str]
 ) -> tuple[argparse.ArgumentParser, Sequence[str]]:
-    """Return the parser of the command that the arguments start with, and the arguments after its name."""
+    """Return the parser of the command that the arguments name, and the arguments after its name."""
     inner = _subcommands(parser).get(arguments[0]) if arguments else None
     return _innermost(inner, arguments[1:]) if inner else (parser, arguments)
 
@@ -102,7 +102,7 @@ def _subcommands(parser: argparse.ArgumentParser) -> Mapping[str, argparse.Argum
 
 
 def _choices(parser: argparse.ArgumentParser, name: str) -> Sequence[str]:
-    """Return what an argument may be, if only some words are possible."""
+    """Return the possible values of an argument, if they are limited."""
     for action in cast("Sequence[argparse.Action]", vars(parser)["_actions"]):
         if name in (action.metavar, action.dest):
             return [str(choice) for choice in action.choices or ()]

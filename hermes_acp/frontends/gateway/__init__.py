@@ -1,3 +1,1 @@
-"""The gateway connects chat platforms to the agent. It speaks ACP to the agent and each platform's protocol to
-people.
-"""
+"""Connect chat platforms to the agent: the gateway speaks ACP to the agent, and each platform's own protocol."""

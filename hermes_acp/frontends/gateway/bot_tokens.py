@@ -1,4 +1,4 @@
-"""Tokens of the Bot Framework: verify those of Microsoft, and obtain our own.
+"""Verify Microsoft's Bot Framework tokens, and obtain our own.
 
 Source: Bot Framework REST reference, "Authentication with the Bot Connector API".
 """
@@ -20,9 +20,9 @@ CHANNEL: Final = "msteams"
 ALGORITHM: Final = "RS256"
 LEEWAY_S: Final = 300
 RELOAD_S: Final = 60.0
-"""Minimum interval for fetching Microsoft's keys, no matter which keys requests name."""
+"""The minimum interval between two downloads of Microsoft's keys, no matter which keys requests name."""
 RENEW_S: Final = 300.0
-"""How long before its expiry our token is renewed."""
+"""The time before its expiry at which our own token is renewed."""
 RETRY_AFTER_S: Final = 5.0
 
 
@@ -43,7 +43,7 @@ class BotTokens:
     async def is_genuine(self, channel_id: str, service_url: str, header: str) -> bool:
         """Return whether Microsoft sent a Teams activity to this bot.
 
-        Raises PlatformError if its keys cannot be fetched.
+        Raises PlatformError if Microsoft's keys cannot be fetched.
         """
         kind, _, token = header.partition(" ")
         if kind.lower() != "bearer":
@@ -93,7 +93,7 @@ class BotTokens:
 
 
 async def fetch_json(http: Any, method: str, address: str, **asked: Any) -> Mapping[str, Any]:
-    """Return the response of a Microsoft service. Raises PlatformError."""
+    """Request JSON from a Microsoft service. Raises PlatformError."""
     aiohttp: Any = import_module("aiohttp")
     try:
         async with http.request(method, address, allow_redirects=False, **asked) as answer:

@@ -1,4 +1,4 @@
-"""Download files that came with messages, from a platform's own hosts only."""
+"""Download the files of messages, but only from a platform's own hosts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -11,13 +11,13 @@ PIECE_BYTES: Final = 1 << 16
 
 
 def origin(address: str) -> str:
-    """Return the scheme, the host and the port of an address."""
+    """Return the origin of a URL: its scheme, host and port."""
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc}"
 
 
 def is_allowed(address: str, allowed: Sequence[str]) -> bool:
-    """Return whether an address is on one of the allowed hosts, or has one of the allowed origins."""
+    """Return whether a URL is on one of the allowed hosts or has one of the allowed origins."""
     host = urlsplit(address).hostname or ""
     is_below = any(host == each or host.endswith(f".{each}") for each in allowed if "://" not in each)
     return origin(address) in allowed or (is_below and address.startswith("https://"))
@@ -26,7 +26,7 @@ def is_allowed(address: str, allowed: Sequence[str]) -> bool:
 async def download(
     http: Any, address: str, allowed: Sequence[str], max_bytes: int, headers: Mapping[str, str] | None = None
 ) -> bytes:
-    """Return a file or, if it is too large, one byte more than allowed. Redirects are not followed.
+    """Download a file; if it is too large, return one byte more than allowed. Redirects are not followed.
 
     Raises PlatformError. `http` is an aiohttp session. `allowed` contains hosts, which include their subdomains over
     TLS, and whole origins.

@@ -1,4 +1,4 @@
-"""Convert the agent's Markdown to a platform's format."""
+"""Convert the agent's Markdown to the formats of platforms."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ Marks = tuple[str, str]
 
 
 class Markup(Struct, frozen=True):
-    """The markup of a platform with few styles: the marks around each style, and the form of links."""
+    """A platform's markup language: the marks around each style, and the format of links."""
 
     bold: Marks
     italic: Marks
@@ -59,7 +59,7 @@ def _parser() -> MarkdownIt:
 
 
 def to_html(text: str) -> str:
-    """Convert Markdown to HTML. Embedded HTML is shown as text, and pictures become links, so nothing is fetched."""
+    """Convert Markdown to HTML. Embedded HTML is shown as text; pictures become links, so that none is fetched."""
     tokens = _parser().parse(text)
     for token in tokens:
         for child in token.children or ():
@@ -71,7 +71,7 @@ def to_html(text: str) -> str:
 
 
 def to_markup(text: str, markup: Markup) -> str:
-    """Convert Markdown to a platform's own styles, escaping `&`, `<` and `>`.
+    """Convert Markdown to a platform's own markup, escaping `&`, `<` and `>`.
 
     The visible text can become slightly longer.
     """
@@ -79,7 +79,7 @@ def to_markup(text: str, markup: Markup) -> str:
 
 
 def change_outside_code(text: str, pattern: re.Pattern[str], replacement: str) -> str:
-    """Replace a pattern in Markdown, but not in code."""
+    """Replace a pattern in Markdown, except in code."""
     parts = _CODE.split(text)
     return "".join(
         part if number % 2 else pattern.sub(replacement, part) for number, part in enumerate(parts)
@@ -91,14 +91,14 @@ def _escaped(text: str) -> str:
 
 
 class _MarkupWriter:
-    """Renders one text."""
+    """Renders one Markdown text in a platform's markup."""
 
     def __init__(self, markup: Markup, lines: Sequence[str]) -> None:
         self._markup = markup
         self._lines = lines
 
     def write(self, tree: SyntaxTreeNode) -> str:
-        """Render a document, or the content of a quotation."""
+        """Render a document or the content of a block quote."""
         return "\n\n".join(filter(None, map(self._block, tree.children)))
 
     def _block(self, node: SyntaxTreeNode) -> str:
@@ -116,7 +116,7 @@ class _MarkupWriter:
                 return "\n".join(f"&gt; {line}" for line in self.write(node).split("\n"))
             case "hr":
                 return RULE
-            case _:  # tables stay as written, to keep their columns
+            case _:  # tables stay unchanged, so that their columns stay aligned
                 begin, end = node.map or (0, 0)
                 return _marked(_escaped("\n".join(self._lines[begin:end]).strip("\n")), markup.block)
 
@@ -155,12 +155,12 @@ class _MarkupWriter:
                 return _escaped(node.content)
 
     def _link(self, address: str, text: str) -> str:
-        """Render a link. If it is not a web address, which could name a person, render its text and address instead."""
+        """Render a link. Other addresses than web addresses could mention people, so they are shown as text."""
         if address.lower().startswith(LINKED):
             return self._markup.link(address, text or _escaped(address))
         return f"{text} ({_escaped(address)})"
 
 
 def _marked(text: str, marks: Marks) -> str:
-    """Return a string between marks, or an empty text without marks."""
+    """Put marks around a text, unless it is empty."""
     return f"{marks[0]}{text}{marks[1]}" if text.strip() else text

@@ -1,4 +1,4 @@
-"""The gateway of a home: its platforms, its conversations, and the agents behind them."""
+"""The gateway of a home folder: its platforms, its conversations, and their agents."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -47,11 +47,11 @@ from hermes_acp.telemetry.redaction import Redactor
 from hermes_protocol import v1
 
 ASKED: Final = "ask:"
-"""The prefix of the IDs of messages that show questions. After a restart, the agent asks again."""
+"""The ID prefix of messages that show questions; these are dropped after a restart, because the agent asks again."""
 
 
 class ConfiguredPlatform(Struct, frozen=True):
-    """A configured platform, with its secrets by name."""
+    """A configured platform; its secrets are stored by name."""
 
     name: str
     plugin: PlatformPlugin
@@ -60,7 +60,7 @@ class ConfiguredPlatform(Struct, frozen=True):
 
 
 class Gateway:
-    """All platforms and conversations of one home."""
+    """All platforms and conversations of one home folder."""
 
     def __init__(
         self,
@@ -119,12 +119,12 @@ class Gateway:
                 tasks.start_soon(self._notices.run)
         finally:
             self._tasks = None
-            with suppress(StorageError):  # the next start tries it again
+            with suppress(StorageError):  # the next start tries again
                 self.stores.outbox.erase(self._clock.now())
             self.stores.database.close()
 
     async def receive(self, platform: str, incoming: Incoming) -> None:
-        """Handle an event received by a platform. Raises StorageError."""
+        """Handle an event from a platform. Raises StorageError."""
         await self._reception.receive(platform, incoming)
 
     def _runner(
@@ -159,7 +159,7 @@ class Gateway:
         return receive
 
     async def _resume(self, entry: InboxEntry) -> None:
-        """Continue with a message that an earlier process did not answer, unless its sender is no longer admitted."""
+        """Answer a message that an earlier process left unanswered, unless its sender is no longer admitted."""
         message = msgspec.json.decode(entry.message, type=StoredMessage)
         everybody = await to_thread.run_sync(self.stores.people.all)
         person = next((each for each, _ in everybody if each.name == message.person), None)
@@ -172,7 +172,7 @@ class Gateway:
             self._conversation(where).put(entry)
 
     def _conversation(self, where: ConversationPlace) -> Conversation:
-        """Return the conversation of a place, creating it if necessary."""
+        """Return the conversation in a place, creating it if necessary."""
         conversation = self._conversations.get(where.key)
         if conversation is None or conversation.where.profile != where.profile:
             conversation = self._conversations[where.key] = Conversation(where, self._parts)
@@ -181,7 +181,7 @@ class Gateway:
         return conversation
 
     def _link(self, profile: str) -> AgentLink:
-        """Return the agent of a profile, which starts on first use."""
+        """Return the agent for a profile, which starts on first use."""
         link = self._links.get(profile)
         if link is None:
             callbacks = AgentCallbacks(self._permission, self._elicitation)

@@ -1,4 +1,4 @@
-"""The command `hermes-acp gateway`: set up platforms, admit people, show the status, run."""
+"""The `hermes-acp gateway` command: set up platforms, admit and remove people, show the status, run the gateway."""
 
 import argparse
 import re
@@ -79,7 +79,7 @@ def _parser() -> CommandParser:
 
 
 def _pair(options: argparse.Namespace, environment: Environment) -> int:
-    """Admit the person with a code. Raises BadRequest or StorageError."""
+    """Admit the person who was given a code. Raises BadRequest or StorageError."""
     if not _NAME.fullmatch(options.name):
         raise BadRequest(command_messages.BAD_NAME)
     profile = options.as_profile or environment.profile
@@ -113,7 +113,7 @@ def _remove(name: str, environment: Environment) -> int:
 
 
 def _status(environment: Environment, *, as_json: bool) -> int:
-    """Show the platforms, the people and the messages that are waiting. Raises ConfigError or StorageError."""
+    """Show the platforms, the people and the queued messages. Raises ConfigError or StorageError."""
     from hermes_acp.frontends.gateway.gateway_status import gateway_status, status_lines, status_report
 
     status = gateway_status(environment)

@@ -1,4 +1,4 @@
-"""Run the gateway of a home in one process, which ends on a signal or together with its parent process."""
+"""Run a home folder's gateway in one process, which ends at a signal or together with its parent process."""
 
 import signal
 import sys
@@ -29,11 +29,11 @@ from hermes_acp.telemetry.bug_log import BugLog
 from hermes_acp.telemetry.redaction import Redactor, secrets_among
 
 ENDED: Final = "ended"
-"""The name under which the reason of the last failure is stored."""
+"""The name of the stored fact that says why the gateway last failed."""
 
 
 def platform_plugins() -> PluginFolder[PlatformPlugin]:
-    """Return the available platforms."""
+    """Return the plugins of all available platforms."""
     return PluginFolder("hermes_acp.frontends.gateway.platforms", "PLATFORM")
 
 
@@ -45,7 +45,7 @@ def run_gateway(environment: Environment, *, ends_with_input: bool) -> int:
     try:
         _run_configured(environment, settings, ends_with_input=ends_with_input)
     except Busy:
-        raise  # the other gateway runs
+        raise  # another gateway is running
     except (HermesError, ExceptionGroup) as error:
         _note_end(environment.home, _reason(error))
         raise
@@ -68,7 +68,7 @@ def _run_configured(environment: Environment, settings: GatewaySettings, *, ends
 
 
 def _note_end(home: Path, reason: str) -> None:
-    """Store why the gateway ended, for `hermes-acp gateway status`, ignoring write errors."""
+    """Store why the gateway ended, for `hermes-acp gateway status`; ignore write errors."""
     database = GatewayDatabase(home)
     with suppress(HermesError):
         database.set_fact(ENDED, reason)
@@ -76,7 +76,7 @@ def _note_end(home: Path, reason: str) -> None:
 
 
 def _reason(error: BaseException) -> str:
-    """Say why the gateway ended; of several errors, name the first."""
+    """Return why the gateway ended; of several errors, the first one."""
     first = error
     while isinstance(first, BaseExceptionGroup):
         first = cast("BaseExceptionGroup[BaseException]", first).exceptions[0]
@@ -86,7 +86,7 @@ def _reason(error: BaseException) -> str:
 
 
 def lock_gateway(home: Path) -> int:
-    """Lock a home for its gateway, and return the lock's descriptor. Raises Busy or StorageError."""
+    """Lock a home folder for its gateway; return the lock's descriptor. Raises Busy or StorageError."""
     try:
         return take_lock(private_folder(home) / GATEWAY_LOCK)
     except Busy:
@@ -112,7 +112,7 @@ def configured_platforms(settings: GatewaySettings, variables: Mapping[str, str]
 
 
 def missing_part(name: str, section: Any, variables: Mapping[str, str]) -> ConfigError | None:
-    """Return what a configured platform lacks to start: its library or a secret."""
+    """Return the error for a platform whose library or secret is missing, or None."""
     plugin = platform_plugins().open(name)
     if plugin.package and find_spec(plugin.package) is None:
         return ConfigError(command_messages.missing_package(name, plugin.package), hint=extra_hint(name))
@@ -121,7 +121,7 @@ def missing_part(name: str, section: Any, variables: Mapping[str, str]) -> Confi
 
 
 def needed_variables(name: str, section: Any) -> list[str]:
-    """Return the variables of the secrets that a configured platform must have."""
+    """Return the names of the variables with the secrets that a configured platform needs."""
     plugin = platform_plugins().open(name)
     optional = plugin.optional_secrets(section) if isinstance(plugin, OptionalSecrets) else ()
     return [secret_variable(name, each) for each in plugin.secrets if each not in optional]

@@ -1,4 +1,4 @@
-"""Set up a platform: ask for its settings, check them, and add them to `config.yaml`; secrets go into `.env`."""
+"""Set up a platform: ask for its settings, validate them, and add them to `config.yaml`; secrets go into `.env`."""
 
 import getpass
 import inspect
@@ -61,7 +61,7 @@ def _section(platform: str) -> type[BaseModel]:
 
 
 def _answers(section: type[BaseModel]) -> dict[str, YamlValue]:
-    """Ask for each setting, except addresses of services with a usual one."""
+    """Ask for each setting, except for service addresses that have a default."""
     asked = {
         name: _ask_for(section, name)
         for name, field in section.model_fields.items()
@@ -71,7 +71,7 @@ def _answers(section: type[BaseModel]) -> dict[str, YamlValue]:
 
 
 def _first_default(section: type[BaseModel]) -> dict[str, YamlValue]:
-    """Return the first setting with its default, because a section needs at least one entry."""
+    """Return the first setting with its default value, because a section needs at least one entry."""
     name, field = next(iter(section.model_fields.items()))
     return {name: field.default}
 
@@ -108,7 +108,7 @@ def _parsed(field: FieldInfo, answer: str) -> YamlValue:
 
 
 def _mistake_in(field: FieldInfo, name: str, answer: str) -> str:
-    """Say what is wrong with a value; return an empty string if it is valid."""
+    """Return what is wrong with a value, or an empty string if it is valid."""
     try:
         TypeAdapter[Any](field.rebuild_annotation()).validate_python(_parsed(field, answer))
     except ValidationError as error:
@@ -118,7 +118,7 @@ def _mistake_in(field: FieldInfo, name: str, answer: str) -> str:
 
 
 def _check(text: str, file: str) -> Settings:
-    """Return the settings, checked as a whole. Raises BadRequest."""
+    """Validate the complete settings. Raises BadRequest."""
     try:
         return Settings.model_validate(parse_settings(text, file))
     except ValidationError as error:
@@ -127,7 +127,7 @@ def _check(text: str, file: str) -> Settings:
 
 
 def _secrets(environment: Environment, platform: str) -> dict[str, str]:
-    """Ask for the platform's secrets that are not set yet; those not given are empty. Raises BadRequest."""
+    """Ask for the platform's secrets that are not set yet; skipped ones are empty. Raises BadRequest."""
     present = load_variables(environment)
     names = [secret_variable(platform, name) for name in platform_plugins().open(platform).secrets]
     return {name: _ask_secret(name) for name in names if not present.get(name)}

@@ -1,4 +1,4 @@
-"""The status of a home's gateway: whether it runs (or why not), its platforms, people and messages."""
+"""Determine the status of a home folder's gateway: whether it is running, its platforms, people and messages."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from hermes_acp.storage.private_files import is_lock_held
 
 
 class PlatformStatus(Struct, frozen=True):
-    """A configured platform: what prevents it from working, and its messages by state."""
+    """A configured platform: what prevents it from working, if anything, and its messages counted by state."""
 
     name: str
     fault: str
@@ -30,12 +30,12 @@ class PlatformStatus(Struct, frozen=True):
 
 
 class GatewayStatus(Struct, frozen=True):
-    """The status of a gateway. `reason` says why it last ended, if it failed and does not run."""
+    """The status of a gateway. If it is not running because it failed, `reason` says why."""
 
     profile: str
     is_running: bool
     is_kept: bool
-    """Whether the resident process runs, which starts the gateway again."""
+    """Whether the resident process is running, which restarts the gateway."""
     reason: str
     platforms: Sequence[PlatformStatus]
     people: Sequence[tuple[Person, Sequence[str]]]

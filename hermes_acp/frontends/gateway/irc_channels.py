@@ -1,4 +1,4 @@
-"""The IRC channels that the agent joins, retrying and reporting failures."""
+"""Join IRC channels, retry failed attempts, and report channels that cannot be joined."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -14,7 +14,7 @@ NOT_JOINED: Final = frozenset({"403", "405", "437", "471", "473", "474", "475", 
 
 
 class IrcChannels:
-    """The configured channels of a connection, the lobby included. `own_nick` returns the agent's nick."""
+    """The configured channels of a connection, including the lobby. `own_nick` returns the agent's current nick."""
 
     def __init__(
         self,
@@ -32,24 +32,24 @@ class IrcChannels:
         self._join_interval_s = join_interval_s
 
     def take(self, line: Line) -> None:
-        """Record why the server does not let the agent into a channel."""
+        """Record why the server refused to let the agent join a channel."""
         if line.command in NOT_JOINED:
             self._refusals[self._members.fold(line.param(1))] = plain_text(line.params[-1])
 
     async def join(self) -> None:
-        """Ask the server to let the agent into the channels that it is not in."""
+        """Request to join the configured channels that the agent is not in."""
         for channel in self._missing():
             self._refusals.pop(self._members.fold(channel), None)
             await self._connection.send("JOIN", channel)
 
     async def report(self) -> None:
-        """Report the channels that the agent is not in, once the server has answered."""
+        """Report the channels that the agent is not in, after the server has answered."""
         fold, missing = self._members.fold, self._missing()
         reasons = {each: self._refusals.get(fold(each), messages.NO_ANSWER_IN_TIME) for each in missing}
         await self._context.report_rooms(reasons)
 
     async def stay(self, answered: Callable[[], Awaitable[None]]) -> None:
-        """Join channels again that the agent could not join or had to leave. `answered` waits for the server."""
+        """Retry to join missing channels periodically. `answered` waits until the server has answered."""
         while True:
             await anyio.sleep(self._join_interval_s)
             await self.join()

@@ -1,4 +1,4 @@
-"""A connection to an IRC server, and the login.
+"""Connect and log in to an IRC server.
 
 Source: "Modern IRC Client Protocol", IRCv3 "Capability Negotiation" and "SASL 3.1"; RFC 4616.
 """
@@ -27,7 +27,7 @@ REFUSED: Final = frozenset({"432", "464", "465", "902", "904", "905", "906", "90
 
 
 class IrcConnection:
-    """Lines to and from a server, written no faster than it allows."""
+    """Sends lines to a server, no faster than it allows, and receives lines from it."""
 
     def __init__(self, stream: anyio.abc.ByteStream, gap_s: float) -> None:
         self._stream = stream
@@ -63,12 +63,12 @@ class IrcConnection:
                 raise PlatformError(messages.CONNECTION_ENDED, may_have_arrived=True) from error
 
     def backlog_s(self, lines: int) -> float:
-        """Return how long it takes to send this many more lines."""
+        """Return how long sending this many more lines would take, in seconds."""
         return self._free_at - anyio.current_time() + (lines - BURST_LINES) * self._gap_s
 
 
 class IrcLogin(Struct, frozen=True):
-    """The result of logging in: a nick, capabilities, and how the server compares names."""
+    """The result of a login: the nick, the capabilities, and how the server compares names."""
 
     nick: str
     capabilities: frozenset[str]
@@ -93,7 +93,7 @@ class _Login:
         self._has_ascii_names = False
 
     async def run(self) -> IrcLogin:
-        """Respond to the server until it is ready."""
+        """Send the login commands, and respond to the server until it is ready."""
         await self._connection.send("CAP", "LS", "302")
         if self._settings.login == "server" and self._password:
             await self._connection.send("PASS", self._password)
@@ -127,7 +127,7 @@ class _Login:
             self._has_ascii_names |= any(each.lower() == "casemapping=ascii" for each in line.params)
 
     async def _negotiate(self, line: Line) -> None:
-        """Request useful capabilities, and SASL if it is configured."""
+        """Request the useful capabilities that the server offers, and SASL if it is configured."""
         kind, names = line.param(1), line.params[-1].split()
         if kind == "LS":
             self._offered.update(name.partition("=")[0] for name in names)

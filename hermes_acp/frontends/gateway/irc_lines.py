@@ -12,10 +12,10 @@ from msgspec import Struct, field
 
 MAX_LINE_BYTES: Final = 512
 SOURCE_BYTES: Final = 96
-"""Room for our user name and host, which the server adds before our messages."""
+"""The number of bytes reserved for our user name and host, with which the server prefixes our messages."""
 MAX_LINES: Final = 40
 JOINED: Final = " ⏎ "
-"""Replaces line breaks if a string has more lines than can be sent."""
+"""Replaces line breaks if a text has more lines than can be sent."""
 PREFIXES: Final = "~&@%+!*"
 _FORMATTING: Final = re.compile(
     r"\x03(?:\d{1,2}(?:,\d{1,2})?)?|\x04(?:[0-9A-Fa-f]{6}(?:,[0-9A-Fa-f]{6})?)?|[\x00-\x08\x0b-\x1f\x7f]"
@@ -34,7 +34,7 @@ class Line(Struct, frozen=True):
     tags: Mapping[str, str] = {}
 
     def param(self, number: int) -> str:
-        """Return a parameter, or an empty string."""
+        """Return the parameter with this index, or an empty string."""
         return self.params[number] if number < len(self.params) else ""
 
 
@@ -72,18 +72,18 @@ def write_line(command: str, *params: str) -> bytes:
 
 
 def plain_text(text: str) -> str:
-    """Remove colours and other control characters from a string."""
+    """Remove colours and other control characters from a text."""
     return _FORMATTING.sub("", text)
 
 
 def fold(name: str, *, is_ascii: bool = False) -> str:
-    """Normalise a name in the way in which the server compares names."""
+    """Normalise a name by the rules with which the server compares names."""
     lowered = "".join(chr(ord(each) + 32) if "A" <= each <= "Z" else each for each in name)
     return lowered if is_ascii else lowered.translate(_RFC1459)
 
 
 def lines_of(text: str, nick: str, target: str) -> list[str]:
-    """Split a string into lines that fit into messages from `nick` to `target`, omitting empty lines."""
+    """Split a text into lines that fit into messages from `nick` to `target`, omitting empty lines."""
     room = MAX_LINE_BYTES - SOURCE_BYTES - len(f":{nick}! PRIVMSG {target} :\r\n".encode())
     lines = [piece for line in re.split(r"[\r\n]+", text) for piece in _wrapped(_printable(line), room)]
     if len(lines) <= MAX_LINES:
@@ -116,7 +116,7 @@ def _wrapped(line: str, room: int) -> Iterable[str]:
 
 
 class Presence(Struct, eq=False):
-    """The connection of a member of one of our channels, while it is present.
+    """The connection of a member of one of our channels, while the member is there.
 
     `identity` is the known identity, valid until `known_until`.
     """
@@ -128,7 +128,7 @@ class Presence(Struct, eq=False):
 
     @property
     def is_here(self) -> bool:
-        """Whether we share a channel, so that we would see the connection change its nick or leave."""
+        """Whether we share a channel with the connection, so that we would see a change of nick or a departure."""
         return bool(self.channels)
 
 
@@ -140,7 +140,7 @@ class Members:
         self._present: dict[str, Presence] = {}
 
     def find(self, nick: str) -> Presence | None:
-        """Return the connection with a nick, if we share a channel."""
+        """Return the connection with this nick, if we share a channel with it."""
         return self._present.get(self.fold(nick))
 
     def all(self) -> list[Presence]:
@@ -148,7 +148,7 @@ class Members:
         return list(self._present.values())
 
     def fold(self, name: str) -> str:
-        """Normalise a name in the way in which the server compares names."""
+        """Normalise a name by the rules with which the server compares names."""
         return fold(name, is_ascii=self.is_ascii)
 
     def follow(self, line: Line, own_nick: str) -> None:

@@ -1,4 +1,4 @@
-"""Read JSON from services that write null for missing values."""
+"""Parse JSON from services that write null for missing values."""
 
 from typing import Any, cast
 

@@ -25,7 +25,7 @@ _MESSAGE_ID: Final = re.compile(r"<[^<>\s]{1,250}>")
 
 
 class ReceivedMail(Struct, frozen=True):
-    """The parts of an email that the gateway needs. `results` is the topmost Authentication-Results header."""
+    """The parts of an email that the gateway needs. `results` is the first Authentication-Results header."""
 
     message_id: str
     sender: str
@@ -38,7 +38,7 @@ class ReceivedMail(Struct, frozen=True):
     files: tuple[tuple[str, str, bytes], ...]
 
     def is_confirmed_by(self, authority: str) -> bool:
-        """Return whether the mail server with this name has verified that the sender's domain sent the email."""
+        """Return whether the mail server `authority` has verified that the sender's domain sent the email."""
         plain = _without_comments(self.results)
         server, _, findings = plain.partition(";")
         if server.split()[:1] != [authority] or any(sign in plain for sign in '()"\\'):
@@ -54,7 +54,7 @@ class ReceivedMail(Struct, frozen=True):
 
 
 def _without_comments(text: str) -> str:
-    """Remove quoted strings and comments from a header, because senders can write anything there."""
+    """Remove quoted strings and comments from a header, because senders can put anything there."""
     before = ""
     text = _QUOTED.sub(" ", text)
     while text != before:
@@ -80,7 +80,7 @@ def read_mail(content: bytes) -> ReceivedMail:
     subject = " ".join(" ".join(_texts(mail, "Subject")).split())
     return ReceivedMail(
         message_id,
-        senders[0] if len(senders) == 1 else "",  # a mail with several senders identifies nobody
+        senders[0] if len(senders) == 1 else "",  # several senders identify nobody
         _REPLY_MARK.sub("", subject)[:MAX_SUBJECT],
         unquoted(_text(mail)),
         references[0] if references else message_id,
@@ -92,7 +92,7 @@ def read_mail(content: bytes) -> ReceivedMail:
 
 
 def unquoted(text: str) -> str:
-    """Return the new text of an email, without quotations and signature."""
+    """Return the new text of an email, without quoted text and signature."""
     kept: list[str] = []
     for line in text.replace("\r\n", "\n").split("\n"):
         if _QUOTE_BEGINS.match(line):
@@ -119,7 +119,7 @@ def _text(mail: EmailMessage) -> str:
 
 
 def _is_automatic(mail: EmailMessage) -> bool:
-    """Return whether a program sent an email. Replying to it could start an endless loop."""
+    """Return whether a program sent an email; replying to it could start an endless loop."""
     submitted = " ".join(_texts(mail, "Auto-Submitted")).strip().lower()
     precedence = " ".join(_texts(mail, "Precedence")).strip().lower()
     path = " ".join(_texts(mail, "Return-Path")).strip()

@@ -1,4 +1,4 @@
-"""Text that the gateway adds to people's messages for the model: the sender, and what others said before."""
+"""Text for the model that the gateway adds to people's messages: the sender, and what others said before."""
 
 from collections.abc import Sequence
 from secrets import token_hex
@@ -16,9 +16,9 @@ SENDS_FILES: Final = (
 
 
 def room_prompt(sender: str, text: str, others: Sequence[tuple[str, str]]) -> str:
-    """Format a message from a room: the sender, and a quotation of what other members said before.
+    """Format a message from a room, with its sender, and quote what other members said before.
 
-    The mark is new for each message, so no text can impersonate someone else.
+    Each message has a new random mark, so that its text cannot impersonate another sender.
     """
     mark = token_hex(4)
     quoted = "\n".join(f"{name}: {said}" for name, said in others)
@@ -31,7 +31,7 @@ def room_prompt(sender: str, text: str, others: Sequence[tuple[str, str]]) -> st
 
 
 def direct_prompt(text: str) -> str:
-    """Format a direct message, so that it does not start with a command of the agent."""
+    """Format a direct message so that the agent does not take it for a command."""
     return text if not text.lstrip().startswith("/") else f"\u200b{text}"
 
 

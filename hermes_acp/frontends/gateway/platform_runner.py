@@ -1,6 +1,6 @@
-"""Keep one platform connected: connect, receive and send, and reconnect after failures with increasing delays.
+"""Keep a platform connected: connect, receive, send, and reconnect after failures with increasing delays.
 
-All exceptions of a platform are handled here, so they affect no other platform and no conversation.
+All exceptions of a platform are handled here, so that they do not affect other platforms or conversations.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,18 +24,18 @@ from hermes_acp.storage.gateway.gateway_database import GatewayDatabase
 
 BACKOFF_S: Final = (1.0, 2.0, 5.0, 15.0, 60.0, 300.0)
 STABLE_S: Final = 60.0
-"""A connection that lasted this long resets the reconnection delay."""
+"""The time after which a stable connection resets the reconnection delay."""
 
 
 class FactCursor:
-    """A platform's position, in the gateway's database."""
+    """Stores a platform's position in the gateway's database."""
 
     def __init__(self, database: GatewayDatabase, platform: str) -> None:
         self._database = database
         self._name = f"cursor:{platform}"
 
     async def load(self) -> str:
-        """Return what was saved last, or an empty string."""
+        """Return the last saved position, or an empty string."""
         return await to_thread.run_sync(self._database.fact, self._name)
 
     async def save(self, position: str) -> None:
@@ -44,7 +44,7 @@ class FactCursor:
 
 
 class RunnerReports(Struct, frozen=True):
-    """Receives a platform's state and its unexpected exceptions."""
+    """Receives the states of platforms and their unexpected exceptions."""
 
     announce: Callable[[str], None]
     report: Callable[[BaseException, str], None]
@@ -88,7 +88,7 @@ class PlatformRunner:
             await anyio.sleep(wait_s)
 
     async def _connection(self) -> str:
-        """Connect, run until the connection ends, and return the reason."""
+        """Connect, run until the connection ends, and return why it ended."""
         self._rooms = ""
         try:
             async with self._plugin.connect(self._context) as platform:
@@ -115,7 +115,7 @@ class PlatformRunner:
             tasks.cancel_scope.cancel()
 
     async def _report_rooms(self, rooms: Mapping[str, str]) -> None:
-        """Log which rooms cannot be joined, and show it in the status."""
+        """Log which rooms cannot be joined, and add them to the status."""
         refused = [messages.room_not_joined(room, reason) for room, reason in sorted(rooms.items())]
         shown = messages.rooms_not_joined(refused) if refused else ""
         if shown == self._rooms:
@@ -142,7 +142,7 @@ class PlatformRunner:
         return messages.bug(self.name, type(error).__name__)
 
     async def _note(self, state: str) -> None:
-        """Store the state for `hermes-acp gateway status`, ignoring write errors."""
+        """Store the state for `hermes-acp gateway status`; ignore write errors."""
         try:
             await to_thread.run_sync(self._database.set_fact, f"state:{self.name}", state)
         except HermesError as error:
@@ -150,7 +150,7 @@ class PlatformRunner:
 
 
 def _first(error: BaseException) -> BaseException:
-    """Return the first exception in a group that ends more than the platform, or else the first of all."""
+    """Return the first exception in a group that must end more than the platform, else the first exception."""
     within = cast("tuple[BaseException, ...]", getattr(error, "exceptions", ()))
     if not within:
         return error

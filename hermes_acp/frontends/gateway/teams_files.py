@@ -1,4 +1,4 @@
-"""Files for people on Microsoft Teams: small pictures in the message, others once the person agrees to get them.
+"""Send files on Microsoft Teams: small pictures in the message, and others after the person has accepted them.
 
 Source: "Send and receive files through the bot" of Teams.
 """
@@ -20,29 +20,29 @@ CONSENT: Final = "application/vnd.microsoft.teams.card.file.consent"
 INFO: Final = "application/vnd.microsoft.teams.card.file.info"
 DOWNLOAD: Final = "application/vnd.microsoft.teams.file.download.info"
 ANSWERED: Final = "fileUpload"
-"""The type of the value of an answer to an offer."""
+"""The `type` in the answer to an offer."""
 FILE_HOSTS: Final = ("sharepoint.com",)
 INLINE_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/gif"})
 MAX_INLINE_BYTES: Final = 36_000
-"""A message may have 100 kB in UTF-16, and pictures are written in Base64."""
+"""A message may have 100 kB in UTF-16, and pictures are encoded in Base64."""
 MAX_OFFERED_BYTES: Final = 50 * 1024 * 1024
 
 
 class _Offer(Struct, frozen=True):
-    """A file that a person may take, in a conversation."""
+    """A file that is offered in a conversation."""
 
     room: str
     file: OutgoingFile
 
 
 class _Context(Struct):
-    """What an offer and the answer to it have in common."""
+    """The context that an offer and the answer to it share."""
 
     token: str = ""
 
 
 class _Upload(Struct, rename="camel"):
-    """Where Teams stores a file."""
+    """The addresses of a file at Teams: for the upload, and after it."""
 
     upload_url: str = ""
     content_url: str = ""
@@ -60,12 +60,12 @@ class _Answer(Struct, rename="camel"):
 
 
 class FileOffers:
-    """The files that people were offered, until they take or decline them. They do not outlive the process."""
+    """The offered files, until people accept or decline them; they are kept in memory only."""
 
     def __init__(
         self, http: Any, hosts: Sequence[str] = FILE_HOSTS, max_bytes: int = MAX_OFFERED_BYTES
     ) -> None:
-        """Use an aiohttp session for uploads to `hosts`; beyond `max_bytes`, the oldest offers are forgotten."""
+        """Prepare with an aiohttp session for uploads to `hosts`; beyond `max_bytes`, the oldest offers are dropped."""
         self._http, self._hosts, self._max_bytes = http, hosts, max_bytes
         self._offers: dict[str, _Offer] = {}
 
@@ -80,7 +80,7 @@ class FileOffers:
         return {"contentType": CONSENT, "name": file.name, "content": {**content, **contexts}}
 
     async def take(self, room: str, value: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """Upload the file that a person agreed to get; return its card, or None if it was declined.
+        """Upload a file that a person has accepted; return the card for it, or None if the file was declined.
 
         Raises PlatformError.
         """
@@ -123,7 +123,7 @@ class FileOffers:
 
 
 def inline_picture(file: OutgoingFile) -> Mapping[str, Any] | None:
-    """Return a picture as a part of a message, or None for other files and larger pictures."""
+    """Convert a small picture to a part of a message; return None for larger pictures and other files."""
     if file.mime_type not in INLINE_TYPES or len(file.content) > MAX_INLINE_BYTES:
         return None
     data = f"data:{file.mime_type};base64,{b64encode(file.content).decode()}"

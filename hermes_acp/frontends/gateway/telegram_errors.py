@@ -1,4 +1,4 @@
-"""Convert the exceptions of the Telegram library to our errors."""
+"""Convert the Telegram library's exceptions to PlatformError."""
 
 from logging import LogRecord
 from typing import Any, Final
@@ -6,13 +6,13 @@ from typing import Any, Final
 from hermes_acp.frontends.gateway.port.platform_port import PlatformError
 
 WAIT: Final = "_retry_after"
-"""The public attribute warns that its type will change."""
+"""The private attribute with the wait time; the public one warns that its type will change."""
 NOT_SENT: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
-"""What httpx raises before anything reached the server."""
+"""The exceptions that httpx raises before anything has reached the server."""
 
 
 class TelegramErrors:
-    """The library's exceptions, without the token that is in some of them."""
+    """Converts the library's exceptions, some of which contain the token."""
 
     def __init__(self, library: Any, token: str) -> None:
         self.library = library
@@ -22,11 +22,11 @@ class TelegramErrors:
         self.secret = token.rpartition(":")[2]
 
     def is_without_token(self, record: LogRecord) -> bool:
-        """Return whether a line of the log may be written."""
+        """Return whether a log record does not contain the token."""
         return self.secret not in record.getMessage()
 
     def found(self, error: Exception) -> PlatformError:
-        """Return an exception as one of a platform."""
+        """Convert an exception to a PlatformError."""
         kinds = self.library.error
         reason = str(error).replace(self.secret, "…") or type(error).__name__
         if isinstance(error, kinds.RetryAfter):

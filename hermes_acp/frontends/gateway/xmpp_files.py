@@ -1,4 +1,4 @@
-"""XMPP files, which are on web servers: downloaded from allowed ones, and uploaded to the account's own.
+"""Transfer XMPP files, which web servers keep: download from allowed servers, and upload to the account's own.
 
 Source: XEP-0066, XEP-0363.
 """
@@ -17,9 +17,9 @@ from hermes_acp.frontends.gateway.port.platform_port import OutgoingFile, Platfo
 
 TIMEOUT_S: Final = 20.0
 PERMANENT: Final = frozenset({"modify", "cancel"})
-"""The types of errors after which trying again does not help."""
+"""The types of errors for which a retry does not help."""
 UPLOAD_HEADERS: Final = frozenset({"authorization", "cookie", "expires"})
-"""The headers that a server may ask for, in lower case."""
+"""The headers that a server may request for an upload, in lower case."""
 
 
 async def fetch_file(settings: XmppSettings, address: str, max_bytes: int) -> bytes:
@@ -41,7 +41,7 @@ async def fetch_file(settings: XmppSettings, address: str, max_bytes: int) -> by
 
 
 def file_name(address: str) -> str:
-    """Return the name of the file at an address."""
+    """Return the file name in a URL."""
     try:
         path = urlsplit(address).path
     except ValueError:
@@ -50,7 +50,7 @@ def file_name(address: str) -> str:
 
 
 async def upload_file(settings: XmppSettings, library_client: Any, file: OutgoingFile) -> str:
-    """Upload a file to the account's server; return its address. Raises PlatformError."""
+    """Upload a file to the account's server; return its URL. Raises PlatformError."""
     errors: Any = import_module("slixmpp.exceptions")
     uploads = library_client.plugin["xep_0363"]
     try:
@@ -91,7 +91,7 @@ def _client() -> httpx2.AsyncClient:
 
 
 def _may_fetch(settings: XmppSettings, address: str) -> bool:
-    """Return whether files may be fetched from a server: the account's own, or a configured one."""
+    """Return whether a file's server is allowed: the account's own one, or a configured one."""
     try:
         host = (urlsplit(address).hostname or "").lower()
     except ValueError:
@@ -102,5 +102,5 @@ def _may_fetch(settings: XmppSettings, address: str) -> bool:
 
 
 def _is_encrypted_enough(settings: XmppSettings, address: str) -> bool:
-    """Return whether an address is as safe as the connection to the server."""
+    """Return whether a URL is encrypted, unless the connection to the server is not either."""
     return urlsplit(address).scheme == ("https" if settings.tls == "tls" else "http")

@@ -1,4 +1,4 @@
-"""The XMPP rooms that the agent joins, without their history; failures are reported.
+"""Join XMPP rooms, without their history, and report failures.
 
 Source: XEP-0045.
 """
@@ -13,7 +13,7 @@ TIMEOUT_S: Final = 20.0
 
 
 class XmppRooms:
-    """The configured rooms of a connection. `nicks` has the agent's name in each room that it is in."""
+    """The configured rooms of a connection. `nicks` contains the agent's nick in each room that it has joined."""
 
     def __init__(self, context: PlatformContext, client: Any) -> None:
         self._context = context
@@ -33,7 +33,7 @@ class XmppRooms:
             self.nicks.pop(room, None)
             try:
                 await self._muc.join_muc_wait(jid(room), wanted, maxstanzas=0, timeout=TIMEOUT_S)
-            except errors.PresenceError as error:  # joining is retried, and messages to the room wait
+            except errors.PresenceError as error:  # joining is retried later, and messages to the room wait
                 found = error.presence["error"]
                 refused[room] = str(found["text"] or found["condition"])
             except TimeoutError:
@@ -48,13 +48,13 @@ class XmppRooms:
             raise PlatformError(messages.xmpp_not_in_room(place.room))
 
     def take_refusal(self, stanza: Any) -> None:
-        """Give up an attempt to join: the library waits for an error that not every server sends in this form."""
+        """End an attempt to join that was refused; the library does not recognise the refusals of all servers."""
         room = str(stanza["from"].bare)
         if room in self._context.rooms:
             self._client.event(f"muc::{room}::presence-error", stanza)
 
     def sender(self, room: str, nick: str) -> str:
-        """Return the address of a member, without the resource, or an empty string if the room hides it."""
+        """Return the bare address of a member, or an empty string if the room hides it."""
         found = self._muc.get_jid_property(jid(room), nick, "jid")
         return str(jid(str(found)).bare) if found else ""
 

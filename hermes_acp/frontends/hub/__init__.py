@@ -1,1 +1,1 @@
-"""The hub: one address for several users, each served by a separate process for their profile."""
+"""The hub serves several users at one address, each through a separate process for their profile."""

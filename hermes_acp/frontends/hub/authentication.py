@@ -20,7 +20,7 @@ UNAVAILABLE: Final = 503
 
 
 class Refusal(Exception):
-    """A refused request; `reason` is for the sender, `detail` for the audit log."""
+    """The refusal of a request; `reason` is for the sender, `detail` for the audit log."""
 
     def __init__(self, status: int, reason: str, detail: str = "", wait_s: float = 0.0) -> None:
         super().__init__(reason)
@@ -31,8 +31,9 @@ class Refusal(Exception):
 
 
 class Caller(Struct, frozen=True):
-    """The sender of a request, the credential, its scopes, and when it expires (seconds since the epoch; 0 means
-    never).
+    """The authenticated sender of a request, with the credential and its scopes.
+
+    `expires_at` is in seconds since the epoch; 0 means that the credential never expires.
     """
 
     account: Account
@@ -45,7 +46,7 @@ class Caller(Struct, frozen=True):
 
 
 class AccountsCache:
-    """The current accounts. The file is reread only if it was replaced."""
+    """Caches the accounts; the file is read again only after it was replaced."""
 
     def __init__(self, file: AccountsFile) -> None:
         """Prepare without reading anything."""
@@ -54,7 +55,7 @@ class AccountsCache:
         self._accounts: Accounts = {}
 
     async def read(self) -> Accounts:
-        """Return the accounts by name. Raises Refusal if the file cannot be read."""
+        """Return the current accounts by name. Raises Refusal if the file cannot be read."""
         try:
             return await anyio.to_thread.run_sync(self._read)
         except StorageError as error:
@@ -76,18 +77,18 @@ class AccountsCache:
 
 
 class Authenticator:
-    """Authenticates callers."""
+    """Authenticates the senders of requests."""
 
     def __init__(
         self, accounts: AccountsCache, provider: IdentityProvider | None, sessions: WebSessions
     ) -> None:
-        """Store the sources in which callers are looked up."""
+        """Prepare with the places in which callers are looked up."""
         self._accounts = accounts
         self._provider = provider
         self._sessions = sessions
 
     async def caller_of(self, secret: str) -> Caller:
-        """Return the caller to whom a secret belongs. Raises Refusal."""
+        """Return the caller that a secret authenticates. Raises Refusal."""
         accounts, now = await self._accounts.read(), time.time()
         if looks_personal(secret):
             if found := find_token(accounts, secret, now):
@@ -113,10 +114,10 @@ class Authenticator:
         raise Refusal(UNAUTHORIZED, messages.REFUSED, messages.UNKNOWN_TOKEN)
 
     async def is_valid(self, caller: Caller) -> bool:
-        """Return whether an authenticated caller is still valid."""
+        """Return whether an authenticated caller still has access."""
         account = (await self._accounts.read()).get(caller.account.name)
         if account is None or account.created_at != caller.account.created_at:
-            return False  # removed, or another person with the same name
+            return False  # the account was removed, or now belongs to another person with the same name
         if 0 < caller.expires_at <= time.time() or caller.created_at < account.valid_from:
             return False
         if caller.web_session:

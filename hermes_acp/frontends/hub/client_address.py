@@ -1,4 +1,4 @@
-"""Determine a client's address and the host name it used. Only proxies that the settings trust may state them."""
+"""Determine a client's address, and check the host name that it used. Only trusted proxies may state addresses."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -17,19 +17,19 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class PublicAddress(Struct, frozen=True):
-    """The host names and origins of the hub, and the proxies in front of it."""
+    """The public address of the hub: its origin, its host names, and the proxies in front of it."""
 
     origin: str
-    """The scheme, host and port that people use, or empty if not set."""
+    """The scheme, host and port that people use; empty if `public_url` is not set."""
     hosts: frozenset[str]
     proxies: tuple[Network, ...] = ()
 
     def knows_host(self, headers: Headers) -> bool:
-        """Return whether a request names this server. The request of a DNS rebinding attack does not."""
+        """Return whether a request names this server in its Host header, unlike one of a DNS rebinding attack."""
         return host_name(headers.get("host", "")) in self.hosts
 
     def is_own_page(self, headers: Headers) -> bool:
-        """Return whether a request comes from a page of this server, or from no page at all."""
+        """Return whether a request comes from a page of this server, or not from a page at all."""
         origin = headers.get("origin")
         if origin is None or origin.lower() == self.origin:
             return True
@@ -37,7 +37,7 @@ class PublicAddress(Struct, frozen=True):
         return not self.origin and scheme in ("http", "https") and rest == headers.get("host", "").lower()
 
     def client_address(self, peer: str, headers: Headers) -> str:
-        """Return the client's address: that of the connection, or the one stated by a trusted proxy."""
+        """Return the client's address: that of the connection, or the one that a trusted proxy states."""
         forwarded = [each.strip() for line in headers.getlist("x-forwarded-for") for each in line.split(",")]
         address = peer
         while forwarded and self.is_proxy(address):
@@ -45,13 +45,13 @@ class PublicAddress(Struct, frozen=True):
         return address if _parsed(address) else peer
 
     def is_proxy(self, address: str) -> bool:
-        """Return whether an address is that of a trusted proxy."""
+        """Return whether an address belongs to a trusted proxy."""
         parsed = _parsed(address)
         return parsed is not None and any(parsed in network for network in self.proxies)
 
 
 def public_address(public_url: str, listen_host: str, proxies: Sequence[str]) -> PublicAddress:
-    """Return the hub's public address according to its settings. Raises ConfigError."""
+    """Determine the hub's public address from its settings. Raises ConfigError."""
     networks: list[Network] = []
     for value in proxies:
         try:
@@ -72,8 +72,9 @@ def public_address(public_url: str, listen_host: str, proxies: Sequence[str]) ->
 
 
 def network_of(address: str) -> str:
-    """Return the key by which requests are counted: an IPv4 address, or the /64 network of an IPv6 address, since one
-    client has all of its addresses.
+    """Return the key for counting requests: an IPv4 address, or the /64 network of an IPv6 address.
+
+    A client can use all addresses of its /64 network.
     """
     parsed = _parsed(address)
     if not isinstance(parsed, ipaddress.IPv6Address):

@@ -33,20 +33,20 @@ FORWARDED: Final = frozenset(
     {"accept", "accept-encoding", "acp-connection-id", "acp-session-id", "content-type", "content-length"}
     | {"last-event-id", "user-agent"}
 )
-"""The request headers that the process needs. All others are dropped."""
+"""The request headers that the process needs; all others are dropped."""
 KEPT_HERE: Final = frozenset({"connection", "keep-alive", "transfer-encoding", "upgrade", "date", "server"})
 NO_LIMITS: Final = httpx2.Limits(max_connections=None, max_keepalive_connections=64)
 
 
 def local_client() -> httpx2.AsyncClient:
-    """Return a client for processes on this machine. The caller closes it."""
+    """Return an HTTP client for processes on this machine; the caller must close it."""
     return httpx2.AsyncClient(timeout=None, limits=NO_LIMITS, trust_env=False, follow_redirects=False)
 
 
 async def forward_request(http: httpx2.AsyncClient, request: Request, target: Target, send: Send) -> None:
-    """Forward a request, and stream its response. Raises Refusal if the process does not respond."""
+    """Forward a request and stream its response. Raises Refusal if the process does not respond."""
     url = f"http://127.0.0.1:{target.port}{request.scope['path']}"
-    # Over HTTP/2, a request can have a body without a header that says so.
+    # Over HTTP/2, a request can have a body without a header that announces it.
     has_body = request.method == "POST" or not {"content-length", "transfer-encoding"}.isdisjoint(
         request.headers
     )

@@ -1,4 +1,4 @@
-"""The command `hermes-acp hub`. The server is imported only once the flags are valid."""
+"""The `hermes-acp hub` command. The server is imported only once the flags are valid."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ LOCK: Final = "hub.lock"
 
 
 def hub_command(arguments: Sequence[str]) -> int:
-    """Run the hub until a signal; return the exit code."""
+    """Run the hub until a signal arrives; return the exit code."""
     parser = CommandParser(prog="hermes-acp hub", description=messages.DESCRIPTION)
     parser.add_argument("--listen", metavar="HOST:PORT", default="", help=messages.LISTEN_HELP)
     try:

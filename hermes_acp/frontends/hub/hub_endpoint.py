@@ -48,19 +48,19 @@ VERSION_NOT_SUPPORTED: Final = 505
 END_OF_HEAD: Final = b"</head>"
 SIGN_OUT_LINK: Final = f'<link rel="sign-out" href="{SignInPath.OUT}" />'.encode()
 SIGN_IN_LINK: Final = f'<link rel="sign-in" href="{SignInPath.BEGIN}" />'.encode()
-"""Links that tell the page that it serves several people, who can sign in with an identity provider."""
+"""HTML links that tell the page that users can sign in with an identity provider, and sign out."""
 TRY_AGAIN_LATER: Final = 1013
 MAX_CLOSE_REASON: Final = 100
 DRAIN_S: Final = 5.0
 BURST: Final = 20
-"""The minimum burst of requests that is always allowed."""
+"""The minimum size of a burst of requests that is allowed."""
 
 
 class HubRates:
-    """The limits on requests, for users and for addresses."""
+    """The rate limits for users and for addresses."""
 
     def __init__(self, settings: RateSettings, monotonic: Callable[[], float] = time.monotonic) -> None:
-        """Start with all counts at zero. Bursts of up to a tenth of a minute's requests are allowed."""
+        """Start with empty counters; bursts of up to a tenth of a minute's requests are allowed."""
         self._users = _limit(settings.requests_per_minute, monotonic)
         self._addresses = _limit(settings.addresses_per_minute, monotonic)
         self._sign_ins = RateLimit(settings.sign_ins_per_minute, settings.sign_ins_per_minute, monotonic)
@@ -74,12 +74,12 @@ class HubRates:
         _refuse_if_waiting(self._users.take(name))
 
     def count_sign_in(self, address: str) -> None:
-        """Count a sign-in attempt that failed or is in progress. Successful ones are never refused. Raises Refusal."""
+        """Count a sign-in that has failed or is in progress, but none that has succeeded. Raises Refusal."""
         _refuse_if_waiting(self._sign_ins.take(network_of(address)))
 
 
 class HubParts(Struct, frozen=True):
-    """The parts of the endpoint. `sign_in` is set only with an identity provider."""
+    """The parts of the endpoint; `sign_in` is set only if there is an identity provider."""
 
     address: PublicAddress
     authenticator: Authenticator
@@ -97,7 +97,7 @@ class HubEndpoint:
     """The ASGI application."""
 
     def __init__(self, parts: HubParts) -> None:
-        """Keep the parts for later use."""
+        """Prepare the endpoint."""
         self._parts = parts
         self._page = PageFiles()
 
@@ -155,7 +155,7 @@ class HubEndpoint:
             await self._respond(request, answer, send)
 
     async def _answer_itself(self, request: Request, source: str) -> Response | None:
-        """Answer requests that need no process: health, sign-in and sign-out, and the files of the page."""
+        """Answer requests that need no process: health checks, sign-in, sign-out, and the files of the page."""
         path, sign_in = request.url.path, self._parts.sign_in
         match request.method, path:
             case "GET" | "HEAD", "/healthz" | "/readyz":
@@ -203,9 +203,7 @@ class HubEndpoint:
         return self._parts.address.client_address(peer, connection.headers)
 
     def _check_way(self, connection: HTTPConnection) -> None:
-        """Raise Refusal for HTTP/2 that may come through a proxy, for a wrong host name, and for pages of other
-        sites.
-        """
+        """Raise Refusal for HTTP/2 through a proxy, for a wrong host name, or for a page of another site."""
         if connection.scope.get("http_version") == "2" and not self._may_be_http2(connection):
             raise Refusal(VERSION_NOT_SUPPORTED, messages.NO_HTTP2)
         if not self._parts.address.knows_host(connection.headers):
@@ -214,14 +212,16 @@ class HubEndpoint:
             raise Refusal(FORBIDDEN, messages.WRONG_ORIGIN)
 
     def _may_be_http2(self, connection: HTTPConnection) -> bool:
-        """Return whether HTTP/2 was negotiated with TLS. Otherwise, a client may have upgraded a connection through a
-        proxy that does not check what goes over it afterwards, such as what it is forwarded for.
+        """Return whether HTTP/2 was negotiated with TLS and without a proxy.
+
+        Otherwise, a client may have upgraded a connection through a proxy that does not check the requests that
+        follow, such as their X-Forwarded-For headers.
         """
         peer = connection.client.host if connection.client else ""
         return connection.scope["scheme"] in ("https", "wss") and not self._parts.address.is_proxy(peer)
 
     async def _recognise(self, connection: HTTPConnection, source: str, scope: str = "") -> Caller:
-        """Return the caller of a request that needs a token with some scope. Raises Refusal."""
+        """Authenticate a request, and check that the credential has the scope. Raises Refusal."""
         secret = token_of(connection.headers)
         if secret is None:
             raise Refusal(UNAUTHORIZED, messages.NO_SECRET)
@@ -237,7 +237,7 @@ class HubEndpoint:
         return caller
 
     async def _note_refusal(self, refusal: Refusal, source: str, about: str) -> None:
-        """Log a refusal caused by its sender. A log failure was already reported."""
+        """Log a refusal that its sender caused; ignore a failure of the log, which is reported elsewhere."""
         if not refusal.detail:
             return
         refused = entry("refused", str(refusal.status), source=source, about=f"{about}: {refusal.detail}")
@@ -245,7 +245,7 @@ class HubEndpoint:
             await anyio.to_thread.run_sync(self._parts.audit.append, refused)
 
     async def _log(self, what: str, outcome: str, caller: Caller, source: str, about: str) -> None:
-        """Log a user's action before it is taken. Raises Refusal if that fails."""
+        """Log a user's action before it is carried out. Raises Refusal if that fails."""
         new = entry(what, outcome, who=caller.account.name, source=source, via=caller.via, about=about)
         try:
             await anyio.to_thread.run_sync(self._parts.audit.append, new)
@@ -274,6 +274,6 @@ def _limit(per_minute: int, monotonic: Callable[[], float]) -> RateLimit:
 
 
 def _refuse_if_waiting(wait_s: float) -> None:
-    """Raise Refusal if the caller must wait. These refusals are not logged, so that they cost nothing."""
+    """Raise Refusal if the sender must wait. Such refusals are not logged, so that a flood costs little."""
     if wait_s:
         raise Refusal(TOO_MANY, messages.TOO_MANY_REQUESTS, wait_s=wait_s)

@@ -1,4 +1,4 @@
-"""Run the hub: its socket, limits, signals and shutdown."""
+"""Run the hub: its socket, its limits, its signals and its shutdown."""
 
 import signal
 import ssl
@@ -67,7 +67,7 @@ class Hub:
         self.url = f"{self._address.origin or f'{scheme}://{shown}:{self._listener.getsockname()[1]}'}/"
 
     async def run(self, say: Callable[[str], None]) -> int:
-        """Serve until a signal, then let the processes of profiles end. Return the exit code."""
+        """Serve until a signal arrives, then let the processes of profiles end; return the exit code."""
         raise_limit()
         cache = AccountsCache(AccountsFile(self._folder))
         audit, ledger = AuditLog(self._folder), UsageLedger(self._folder)
@@ -151,14 +151,14 @@ async def _signal() -> int:
 
 
 async def _log_end(audit: AuditLog, account: Account, how: str) -> None:
-    """Log the end of a profile's process. If that fails, the next request reports it."""
+    """Log the end of a profile's process; if that fails, the next request will report it."""
     new = entry("process_ended", how, who=account.name, about=account.profile)
     with suppress(StorageError):
         await anyio.to_thread.run_sync(audit.append, new)
 
 
 def _provider(environment: Environment, settings: HubSettings) -> IdentityProvider | None:
-    """Return the identity provider in the settings, if any. Raises ConfigError."""
+    """Return the configured identity provider, if any. Raises ConfigError."""
     oidc = settings.oidc
     if not oidc.issuer:
         return None

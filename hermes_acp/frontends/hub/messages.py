@@ -39,7 +39,7 @@ NO_PUBLIC_URL: Final = "Signing in with an identity provider needs `public_url` 
 NO_PUBLIC_URL_HINT: Final = "Set it to the address that people use, such as https://agents.example."
 NO_CLIENT_ID: Final = "`oidc.client_id` in hub.yaml is missing."
 ALREADY_RUNNING: Final = "A hub is already running."
-ALREADY_HINT: Final = "Only one can run for a home folder."
+ALREADY_HINT: Final = "Only one can run per home folder."
 NO_USERS: Final = "There are no users yet. Add one: hermes-acp users add NAME"
 ENDING: Final = "Stopping; running turns get time to finish."
 
@@ -85,7 +85,7 @@ def ended_with(code: int) -> str:
 
 
 def failure(sentence: str) -> str:
-    """Report why the hub does not run."""
+    """Report why the hub cannot run."""
     return f"hermes-acp: {sentence}"
 
 
@@ -95,7 +95,7 @@ def serving(address: str) -> str:
 
 
 def not_encrypted(host: str) -> str:
-    """Refuse an address that others can reach, without encryption."""
+    """Refuse to serve other machines without encryption."""
     return f"{host} can be reached from other machines, but connections would not be encrypted."
 
 
@@ -110,7 +110,7 @@ def bad_public_url(value: str) -> str:
 
 
 def missing_secret(variable: str) -> str:
-    """Report a variable that should hold the client's secret."""
+    """Report that the variable for the client secret is not set."""
     return f"The variable {variable}, which `oidc.client_secret_env` in hub.yaml names, is not set."
 
 

@@ -1,4 +1,4 @@
-"""Open connections, each ended soon after its user loses access."""
+"""Track open connections, and end each soon after its user has lost access."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -10,14 +10,14 @@ from hermes_acp.frontends.hub import messages
 from hermes_acp.frontends.hub.authentication import UNAUTHORIZED, Authenticator, Caller, Refusal
 
 RECHECK_S: Final = 2.0
-"""How soon a connection ends after its user was removed, or its token was revoked or has expired."""
+"""The interval at which it is checked whether users still have access."""
 
 
 class OpenConnections:
     """The open requests and WebSockets, with their callers."""
 
     def __init__(self, authenticator: Authenticator) -> None:
-        """Start without connections."""
+        """Start without any connections."""
         self._authenticator = authenticator
         self._callers: dict[anyio.CancelScope, Caller] = {}
         self._has_some = anyio.Event()
@@ -49,6 +49,6 @@ class OpenConnections:
                 try:
                     is_valid = await self._authenticator.is_valid(caller)
                 except Refusal:
-                    continue  # the accounts cannot be read now, and until then nobody new is admitted
+                    continue  # the accounts cannot be read at the moment, so new requests are refused anyway
                 if not is_valid:
                     scope.cancel()

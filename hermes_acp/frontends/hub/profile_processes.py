@@ -1,4 +1,4 @@
-"""The processes of profiles, each started by its user's first request and restarted after it has ended.
+"""Manage the processes of profiles: each is started by its user's first request, and again after it has ended.
 
 A process inherits a listening socket that the hub keeps open, so connections wait while it starts. It receives its
 limits on standard input, which ends with the hub, and reports its user's usage on standard output.
@@ -32,17 +32,17 @@ from hermes_acp.users.usage_ledger import UsageLedger, Used
 
 BACKLOG: Final = 256
 STARTING_S: Final = 5.0
-"""A process that fails within this time has not started."""
+"""A process that ends within this time counts as not started."""
 RETRY_S: Final = 2.0
 ENDING_S: Final = 30.0
 TELLING_S: Final = 5.0
 RECHECK_S: Final = 2.0
-"""How soon a change of a user's limits reaches their process."""
+"""The interval at which processes are told about changed limits."""
 OnEnd = Callable[[Account, str], None]
 
 
 class ProcessSettings(Struct, frozen=True):
-    """Settings for starting processes: the hub's folder, the base of profiles, variables to pass on, the idle time."""
+    """Settings for starting processes: the hub's folder, the base of profiles, variables to pass on, idle time."""
 
     folder: Path
     base: Path
@@ -51,7 +51,7 @@ class ProcessSettings(Struct, frozen=True):
 
 
 class Target(Struct, frozen=True):
-    """The address of a process, and the token it accepts."""
+    """The port of a process, and the token that it accepts."""
 
     port: int
     token: str
@@ -61,7 +61,7 @@ class ProfileProcess:
     """The process of one user's profile."""
 
     def __init__(self, settings: ProcessSettings, ledger: UsageLedger, account: Account) -> None:
-        """Bind its address; start nothing."""
+        """Bind the address of the process without starting it."""
         self.account = account
         self._settings = settings
         self._ledger = ledger
@@ -82,7 +82,7 @@ class ProfileProcess:
     async def use(
         self, account: Account, tasks: anyio.abc.TaskGroup, on_end: OnEnd
     ) -> AsyncGenerator[Target]:
-        """Start the process unless it is running, and yield its address. Raises Refusal if it ends in the meantime."""
+        """Start the process unless it is running; yield its address. Raises Refusal if it ends in the meantime."""
         async with self._lock:
             if not self.is_running:
                 self.account = account
@@ -100,7 +100,7 @@ class ProfileProcess:
             )
 
     async def tell(self, account: Account) -> None:
-        """Send a running process its user's current limits. If that fails, end it."""
+        """Send a running process its user's current limits; if that fails, end the process."""
         self.account, process = account, self._process
         if process is None or not self.is_running:
             return
@@ -114,11 +114,11 @@ class ProfileProcess:
         """End a process whose usage can no longer be counted or limited."""
         reason = error.sentence() if isinstance(error, HermesError) else type(error).__name__
         sys.stderr.write(messages.failure(f"{self.account.name}: {reason}") + "\n")
-        with suppress(ProcessLookupError):  # it has ended
+        with suppress(ProcessLookupError):  # the process has ended
             process.terminate()
 
     async def end(self) -> None:
-        """Let the process finish its turns and end, and kill it if that takes too long."""
+        """Let the process finish its turns and end; kill it if that takes too long."""
         process = self._process
         if process and process.returncode is None:
             assert process.stdin
@@ -185,7 +185,7 @@ class ProfileProcess:
         on_end(self.account, messages.ended_with(code))
 
     async def _count_usage(self, process: anyio.abc.Process) -> None:
-        """Add the usage that the process reports to the ledger, and tell it what is left."""
+        """Add the usage that the process reports to the ledger, and send it the remaining quota."""
         assert process.stdout
         lines = BufferedByteReceiveStream(process.stdout)
         try:
@@ -214,7 +214,7 @@ class ProfileProcess:
             try:
                 await process.stdin.send(encode_terms(terms))
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                return  # it has ended
+                return  # the process has ended
 
 
 class ProfileProcesses:
@@ -239,7 +239,7 @@ class ProfileProcesses:
 
     @asynccontextmanager
     async def use(self, account: Account) -> AsyncGenerator[Target]:
-        """Yield the address of a user's process, starting it if necessary. Raises Refusal."""
+        """Start a user's process if necessary; yield its address. Raises Refusal."""
         if self._is_stopping:
             raise Refusal(UNAVAILABLE, messages.STOPPING)
         while (process := self._processes.get(account.name)) and _home(process.account) != _home(account):
@@ -252,7 +252,7 @@ class ProfileProcesses:
             yield target
 
     async def keep(self, accounts: AccountsCache) -> None:
-        """Notify running processes when their users' limits change, and end those of removed users, until cancelled."""
+        """Until cancelled, tell running processes about changed limits, and end those of removed users."""
         while True:
             if not self.running:
                 self._has_started = anyio.Event()
@@ -261,7 +261,7 @@ class ProfileProcesses:
             try:
                 known = await accounts.read()
             except Refusal:
-                continue  # until then, nobody is admitted
+                continue  # nobody is admitted until the accounts can be read again
             for process in self.running:
                 account = known.get(process.account.name)
                 if account is None:
@@ -271,7 +271,7 @@ class ProfileProcesses:
                     self._tasks.start_soon(process.tell, account)
 
     async def end(self) -> None:
-        """End all processes, each after its running turns."""
+        """End all processes after their running turns."""
         self._is_stopping = True
         async with anyio.create_task_group() as tasks:
             for process in self._processes.values():

@@ -30,7 +30,7 @@ from hermes_acp.users.identity_tokens import TokenRefused
 
 COOKIE: Final = "hermes-sign-in"
 HOST_ONLY: Final = "__Host-"
-"""With this prefix, browsers accept the cookie only from this server, not from others in its domain."""
+"""A prefix with which browsers accept the cookie only from this host, not from others in its domain."""
 NO_STORE: Final = MappingProxyType({"cache-control": "no-store", "referrer-policy": "no-referrer"})
 ATTEMPT_S: Final = 600.0
 MAX_ATTEMPTS: Final = 10_000
@@ -50,7 +50,7 @@ class SignIn:
     def __init__(
         self, provider: IdentityProvider, accounts: AccountsCache, sessions: WebSessions, origin: str
     ) -> None:
-        """Store the sources for looking people up. `origin` is the public address."""
+        """Prepare with the places in which people are looked up. `origin` is that of the public address."""
         self._provider = provider
         self._accounts = accounts
         self._sessions = sessions
@@ -78,7 +78,7 @@ class SignIn:
         return answer
 
     async def finish(self, request: Request) -> tuple[Caller, Response]:
-        """Return who signed in, and the response that opens the page. Raises Refusal."""
+        """Return the user who signed in, and the response that opens the page. Raises Refusal."""
         began, attempt = self._attempts.pop(request.cookies.get(self._cookie, ""), (-ATTEMPT_S, None))
         if attempt is None or began + ATTEMPT_S < time.monotonic():
             raise Refusal(UNAUTHORIZED, messages.SIGN_IN_EXPIRED, messages.NO_SIGN_IN)

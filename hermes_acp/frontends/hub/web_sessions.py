@@ -1,4 +1,4 @@
-"""Signed-in browsers. Each holds a random secret, of which only the digest is kept, in memory."""
+"""The sessions of signed-in browsers. Each browser has a random secret, whose digest alone is kept, in memory."""
 
 import secrets
 from hashlib import sha256
@@ -8,11 +8,11 @@ from msgspec import Struct
 
 PREFIX: Final = "hermes_web_"
 MAX_SESSIONS: Final = 10_000
-"""Beyond this number, the oldest session ends."""
+"""The maximum number of sessions; beyond it, the oldest one ends."""
 
 
 class WebSession(Struct, frozen=True):
-    """A signed-in browser. Times are in seconds since the epoch; `digest` is that of its secret."""
+    """A signed-in browser. Times are in seconds since the epoch; `digest` is the digest of its secret."""
 
     id: str
     digest: str
@@ -25,12 +25,12 @@ class WebSessions:
     """The web sessions of a hub; they end with it."""
 
     def __init__(self, hours: float) -> None:
-        """Start without sessions. Each lasts for `hours`."""
+        """Start without any sessions; each lasts for `hours` hours."""
         self._seconds = hours * 3600
         self._sessions: dict[str, WebSession] = {}
 
     def begin(self, user: str, now: float) -> tuple[WebSession, str]:
-        """Start a session, and return it with its secret."""
+        """Start a session; return it with its secret."""
         secret = PREFIX + secrets.token_urlsafe(32)
         session = WebSession(secrets.token_hex(6), _digest(secret), user, now, now + self._seconds)
         if len(self._sessions) >= MAX_SESSIONS:
@@ -51,7 +51,7 @@ class WebSessions:
         return self._sessions.get(session.digest) is session
 
     def end(self, secret: str) -> WebSession | None:
-        """End a session, and return it if it existed."""
+        """End a session; return it, or None if it did not exist."""
         return self._sessions.pop(_digest(secret), None)
 
 

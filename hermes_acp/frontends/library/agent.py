@@ -1,6 +1,6 @@
-"""An agent inside a Python program: `Agent`, and the error raised for an unfinished prompt.
+"""`Agent`, an agent inside a Python program, and the error for a prompt that did not finish.
 
-The thread of an agent starts with its first prompt, so an `Agent` can be made at import time and before a fork.
+An agent's thread starts with its first prompt, so an `Agent` can be created at import time and before a fork.
 """
 
 import os
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MAX_WAITING: Final = 1000
-"""Coroutines that wait for the same agent at a time; each needs a thread while it waits."""
+"""The maximum number of coroutines that wait for an agent at the same time; each needs a thread while it waits."""
 
 
 class TurnFailed(HermesError):
-    """A turn that did not end as `done`; `result` has its text so far, and the reason."""
+    """A turn ended with a reason other than `done`; `result` contains the reason and the text so far."""
 
     code = "turn_failed"
 
@@ -47,20 +47,20 @@ class TurnFailed(HermesError):
 
 
 class Agent:
-    """An agent with a name, under which its conversation is kept; a later agent of that name continues it.
+    """An agent whose conversation is stored under its name; a later agent with the same name continues it.
 
-    All methods can be called from any thread, and those that end in `_async` from any event loop of asyncio or trio.
-    Prompts run one at a time, in order. Use it in a `with` block or call `close` to end it early; otherwise it ends
-    when it is garbage-collected, or with the program.
+    All methods can be called from any thread, and those whose names end in `_async` from any asyncio or trio event
+    loop. Prompts run one at a time, in order. Use the agent in a `with` block or call `close` to end it early;
+    otherwise, it ends when it is garbage-collected or when the program ends.
     """
 
     def __init__(self, name: str, **options: Unpack[AgentOptions]) -> None:
-        """Prepare without starting anything. Raises BadRequest, ConfigError, and TypeError for an unknown option."""
+        """Prepare without starting anything. Raises BadRequest, ConfigError, or TypeError for an unknown option."""
         self._plan: AgentPlan = resolve_options(name, options)
         self._source = HostToolSource()
         self._runtime: AgentRuntime | None = None
         self._keep_open: Callable[[], object] | None = None
-        """Makes the garbage collector leave the runtime alone."""
+        """Detaches the finalizer that closes the runtime when this agent is garbage-collected."""
         self._is_closed = False
         self._starting = threading.Lock()
         self._waiting = anyio.CapacityLimiter(MAX_WAITING)
@@ -77,13 +77,13 @@ class Agent:
 
     @property
     def state(self) -> AgentState:
-        """What the agent has done, in this process and in earlier ones."""
+        """The history of the agent, in this process and in earlier ones."""
         return _wait(self._runtime_now().call(self._runtime_now().open_state))
 
     def register_tool(self, tool: Tool | Callable[..., Any]) -> None:
-        """Offer a function to the model from the next prompt on; a plain function needs no capability.
+        """Offer a function to the model from the next prompt on; a plain function is given no capabilities.
 
-        Raises BadRequest for a tool that cannot be described, and for a name that is taken.
+        Raises BadRequest if the tool cannot be described or its name is taken.
         """
         checked = CheckedTool(tool if isinstance(tool, Tool) else Tool(function=tool))
         if checked.name in PluginFolder[object](BUILTIN_TOOLS, "TOOL"):
@@ -93,17 +93,17 @@ class Agent:
         self._source.add(HostTool(checked, partial(_note_refusal, self.home)))
 
     def run(self, prompt: str) -> RunResult:
-        """Run a prompt to its end and return the answer. Raises TurnFailed if it was not done, and HermesError."""
+        """Run a prompt to its end and return the answer. Raises TurnFailed if it did not finish, or HermesError."""
         return _done(_wait(self._start(prompt, _ignore)))
 
     async def run_async(self, prompt: str) -> RunResult:
-        """Run a prompt like `run`; cancelling this stops the turn."""
+        """Run a prompt like `run`; cancelling the coroutine stops the turn."""
         return _done(await self._finish(self._start(prompt, _ignore)))
 
     def stream(self, prompt: str) -> Iterator[AgentEvent]:
         """Run a prompt and yield its events. The last one is the `RunResult`, however the turn ends.
 
-        Closing the iterator stops the turn. Raises HermesError if there was no turn.
+        Closing the iterator stops the turn. Raises HermesError if no turn could be started.
         """
         events: SimpleQueue[AgentEvent | None] = SimpleQueue()
         running = self._start(prompt, events.put)
@@ -173,7 +173,7 @@ class Agent:
         return runtime.call(lambda: runtime.run(prompt, on_event))
 
     def _runtime_now(self) -> "AgentRuntime":
-        """Return the runtime, which the first call starts. Raises BadRequest after `close`."""
+        """Return the runtime; start it on the first call. Raises BadRequest after `close`."""
         with self._starting:
             if self._is_closed:
                 raise BadRequest(messages.closed(self.name), hint=messages.CLOSED_HINT)
@@ -187,7 +187,7 @@ class Agent:
             return self._runtime
 
     async def _finish(self, running: "Future[RunResult]") -> RunResult:
-        """Return the result; cancelling this cancels the turn."""
+        """Wait for the result; cancelling the wait cancels the turn."""
         ended: SimpleQueue[None] = SimpleQueue()
         running.add_done_callback(lambda _: ended.put(None))
         try:
@@ -203,7 +203,7 @@ class Agent:
 def _wait(running: "Future[T]") -> T:
     try:
         return running.result()
-    except BaseException:  # such as Ctrl+C: the turn stops, too
+    except BaseException:  # for example at Ctrl+C, the turn must stop, too
         running.cancel()
         raise
 

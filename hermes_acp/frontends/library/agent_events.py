@@ -1,4 +1,4 @@
-"""What an agent reports while it works, and how a prompt ended."""
+"""The events that an agent reports while it works, and the result of a prompt."""
 
 from typing import Any, Literal, cast
 
@@ -22,13 +22,13 @@ from hermes_acp.frontends.library.agent_state import ToolRecord
 
 
 class TextDelta(Struct, frozen=True):
-    """A part of the answer."""
+    """A piece of the answer."""
 
     text: str
 
 
 class ThoughtDelta(Struct, frozen=True):
-    """A part of the model's reasoning."""
+    """A piece of the model's reasoning."""
 
     text: str
 
@@ -41,7 +41,7 @@ class ToolStarted(Struct, frozen=True):
 
 
 class ToolEnded(Struct, frozen=True):
-    """A call has ended, whether it ran or was refused."""
+    """A tool call has ended; it has run or was refused."""
 
     record: ToolRecord
 
@@ -54,10 +54,10 @@ class Notice(Struct, frozen=True):
 
 
 class RunResult(Struct, frozen=True):
-    """How a prompt ended. `text` is the answer, and `str()` returns it.
+    """The result of a prompt. `text` is the answer, which `str()` returns.
 
-    `reason` is `done` unless something stopped the turn; `error` then says what. `refused` names the calls that needed
-    an approval which nobody gave. A null `cost_usd` means that the price is unknown.
+    `reason` is `done` unless something stopped the turn, which `error` then explains. `refused` lists the titles of
+    calls that needed an approval that nobody gave. If the price is unknown, `cost_usd` is None.
     """
 
     text: str
@@ -79,7 +79,7 @@ AgentEvent = TextDelta | ThoughtDelta | ToolStarted | ToolEnded | Notice | RunRe
 
 
 class RunProgress:
-    """Follows one turn: translates its events, and collects its answer."""
+    """Follows one turn: converts its events and collects its answer."""
 
     def __init__(self) -> None:
         self._proposed: dict[str, CallProposed] = {}
@@ -87,7 +87,7 @@ class RunProgress:
         self._text = ""
 
     def translated(self, event: Event) -> AgentEvent | None:
-        """Return the event that callers get for a session's event, if any."""
+        """Convert a session's event to one for callers; return None if they do not get it."""
         match event:
             case TextSaid():
                 self._words.append(event.text)

@@ -1,4 +1,4 @@
-"""The options of an agent, and the environment, settings and folders that follow from them."""
+"""The options of an agent, and the environment, settings and folders that result from them."""
 
 import os
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -35,12 +35,12 @@ Approve = Callable[[Approval], bool | Awaitable[bool]]
 class AgentOptions(TypedDict, total=False):
     """The options of an agent.
 
-    `cwd` is the folder it works in, by default the process's own. `home` is the folder with its state and settings,
-    by default the user's. `model` and `provider` override those of the environment; `mode` is that of a new session.
-    `builtin_tools` are the names of the built-in tools that it may use, by default all. `instructions` follow its
-    system prompt. `settings` override those of `config.yaml`; a dotted name sets a field of a section. `variables`
-    are added to the environment, such as keys. `approve` answers calls that need approval; without it, they do not
-    run.
+    `cwd` is the folder in which the agent works (default: the current one). `home` is the folder with its state and
+    settings (default: the user's). `model` and `provider` override those in the environment. `mode` applies to a new
+    session. `builtin_tools` are the names of the built-in tools that the agent may use (default: all). `instructions`
+    are appended to the system prompt. `settings` override those in `config.yaml`; a dotted name sets a field of a
+    section. `variables` are added to the environment variables, for example keys. `approve` decides about calls that
+    need approval; without it, they do not run.
     """
 
     cwd: str | os.PathLike[str]
@@ -56,7 +56,7 @@ class AgentOptions(TypedDict, total=False):
 
 
 class AgentPlan(Struct, frozen=True):
-    """The parts that an agent is built from, with all options resolved."""
+    """The resolved options from which an agent is built."""
 
     name: str
     cwd: str
@@ -71,7 +71,7 @@ OPTION_NAMES: Final = tuple(AgentOptions.__annotations__)
 
 
 def resolve_options(name: str, options: AgentOptions) -> AgentPlan:
-    """Return the plan of an agent. Raises BadRequest, ConfigError, or TypeError for an unknown option."""
+    """Resolve the options of an agent. Raises BadRequest, ConfigError, or TypeError for an unknown option."""
     for each in options:
         if each not in OPTION_NAMES:
             raise TypeError(messages.unknown_option(each, OPTION_NAMES))

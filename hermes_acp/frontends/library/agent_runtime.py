@@ -1,4 +1,4 @@
-"""One app with one session, in a separate thread with its own event loop."""
+"""Run an app with one session in a separate thread with its own event loop."""
 
 import os
 import threading
@@ -33,19 +33,19 @@ from hermes_acp.storage.transcript import Transcript
 T = TypeVar("T")
 OnEvent = Callable[[AgentEvent], None]
 WATCH_S: Final = 3600.0
-"""How long one wait for the end of the program lasts; then the next one starts."""
+"""The timeout of each wait for the end of the program, after which the next wait starts."""
 CLOSING_S: Final = 30.0
 
 
 class TurnAudience:
-    """Shows the caller of one turn its events."""
+    """Passes the events of one turn on to its caller."""
 
     def __init__(self, on_event: OnEvent) -> None:
         self.progress = RunProgress()
         self._on_event = on_event
 
     def show(self, event: Event) -> None:
-        """Translate an event and pass it on."""
+        """Convert an event and pass it on."""
         if told := self.progress.translated(event):
             self._on_event(told)
 
@@ -54,10 +54,10 @@ class TurnAudience:
 
 
 class AgentRuntime:
-    """Runs an agent's session; its methods may be called from any thread but its own."""
+    """Runs an agent's session; its methods may be called from any thread except its own."""
 
     def __init__(self, plan: AgentPlan, source: HostToolSource) -> None:
-        """Start the thread; the session is opened by the first call."""
+        """Start the thread; the first call opens the session."""
         self._plan = plan
         self._source = source
         self._app = App(plan.environment, overrides=plan.overrides)
@@ -76,37 +76,37 @@ class AgentRuntime:
 
     @property
     def is_running_here(self) -> bool:
-        """Whether this is the runtime's own thread, in which nothing may wait for it."""
+        """Whether the current thread is the runtime's own, in which nothing may wait for the runtime."""
         return threading.current_thread() is self._thread
 
     def call(self, work: Callable[[], Awaitable[T]]) -> Future[T]:
-        """Start some work in the runtime's event loop; cancelling the future cancels the work."""
+        """Start work in the runtime's event loop; cancelling the future cancels the work."""
         return self._portal.result().start_task_soon(work)
 
     @property
     def has_session(self) -> bool:
-        """Whether its session is open."""
+        """Whether the session is open."""
         return self._session is not None and self._thread.is_alive()
 
     def is_for(self, plan: AgentPlan) -> bool:
-        """Return whether the runtime's session is the one of a plan."""
+        """Return whether the runtime has the session of a plan."""
         return (self._plan.name, self._plan.environment.home) == (plan.name, plan.environment.home)
 
     def close_soon(self) -> None:
-        """Close without waiting: the garbage collector calls this. Does nothing in a forked process."""
+        """Close without waiting, because the garbage collector calls this. Does nothing in a forked process."""
         self._is_closing = True
         if os.getpid() == self.process_id:
             self._program.close_soon(self)
 
     def wait_if_closing(self) -> None:
-        """Wait for the end of `close`, if it was called."""
+        """Wait until `close` has finished, if it was called."""
         if self._is_closing:
             self._thread.join(CLOSING_S)
 
     def close(self) -> None:
         """Stop the running turn, close the session and end the thread."""
         self._is_closing = True
-        with suppress(RuntimeError):  # it has already ended
+        with suppress(RuntimeError):  # the event loop has already ended
             portal = self._portal.result()
             portal.start_task_soon(self._stop, portal)
         if not self.is_running_here:
@@ -119,12 +119,12 @@ class AgentRuntime:
         return self._state
 
     async def run(self, prompt: str, on_event: OnEvent) -> RunResult:
-        """Run one turn after those that are queued, and return how it ended.
+        """Run one turn after the queued ones, and return its result.
 
-        Raises HermesError if there was no turn; a session that was opened for it is closed then.
+        Raises HermesError if no turn could be started; a session that was opened for it is then closed.
         """
         gate, audience = ApprovalGate(self._plan.approve), TurnAudience(on_event)
-        # A prompt may come from anybody; only a person at a keyboard gives commands.
+        # Anyone may have written a prompt, so it is never run as a slash command.
         text = messages.literal_prompt(prompt) if prompt.lstrip().startswith("/") else prompt
         async with self._turns:
             was_open = self._session is not None
@@ -155,7 +155,7 @@ class AgentRuntime:
             return self._session
 
     async def _opened_alone(self) -> Session:
-        """Open the session, after other agents of this program that are closing it. Raises Busy if one is not."""
+        """Open the session, after other agents in this program have closed it. Raises Busy if one keeps it open."""
         others = self._program.others(self, self._plan)
         for other in others:
             await anyio.to_thread.run_sync(other.wait_if_closing)
@@ -179,7 +179,7 @@ class AgentRuntime:
         if await sessions.is_stored(plan.name):
             session, _ = await sessions.load(plan.name, plan.cwd, self._open_workspace)
         else:
-            await self._app.configuration.deps()  # what is wrong with the settings leaves no session behind
+            await self._app.configuration.deps()  # an error in the settings must not leave a session behind
             session = await sessions.create(plan.cwd, (), self._open_workspace, plan.name, "headless")
             if plan.instructions:
                 session.instruct(InstructionsGiven(plan.instructions))
@@ -195,7 +195,7 @@ class AgentRuntime:
         return self._app.open_workspace(cwd, roots)
 
     def _run(self) -> None:
-        """Run the event loop until `close`; an error ends every open call."""
+        """Run the event loop until `close`; an error ends all pending calls."""
         try:
             anyio.run(self._serve)
         except BaseException as error:
@@ -218,9 +218,9 @@ class AgentRuntime:
 
 
 class ProgramEnd:
-    """Closes the runtimes that the program itself does not close.
+    """Closes the runtimes that the program does not close itself.
 
-    One thread sees the main thread end; another closes runtimes whose agents were garbage-collected.
+    One thread waits for the end of the main thread; another closes the runtimes of garbage-collected agents.
     """
 
     def __init__(self) -> None:
@@ -231,7 +231,7 @@ class ProgramEnd:
         threading.Thread(target=self._close_dropped, name="hermes-acp-close", daemon=True).start()
 
     def close_then(self, runtime: AgentRuntime) -> None:
-        """Close a runtime at the end of the program, unless the runtime has ended by then."""
+        """Register a runtime to be closed at the end of the program, unless it has ended by then."""
         with self._changing:
             self._open.add(runtime)
 
@@ -240,7 +240,7 @@ class ProgramEnd:
         self._dropped.put(runtime)
 
     def others(self, runtime: AgentRuntime, plan: AgentPlan) -> list[AgentRuntime]:
-        """Return the other runtimes of this program with the same session."""
+        """Return the other runtimes in this program that use the same session."""
         with self._changing:
             return [each for each in self._open if each is not runtime and each.is_for(plan)]
 

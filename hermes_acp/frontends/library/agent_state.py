@@ -1,4 +1,4 @@
-"""What an agent has done: the calls of its tools and its conversation, folded from the record of its session."""
+"""The history of an agent, its tool calls and its conversation, built from the record of its session."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -19,9 +19,9 @@ from hermes_acp.core.messages import words_in
 
 
 class ToolRecord(TypedDict):
-    """One call of a tool. `output` and `error` are what the model read; one of them is None.
+    """One tool call. Of `output` and `error`, which are what the model read, one is None.
 
-    `duration` is the time in seconds that the tool ran, or None if the call never started.
+    `duration` is how long the tool ran, in seconds, or None if the call never started.
     """
 
     tool: str
@@ -39,7 +39,7 @@ class ChatMessage(TypedDict):
 
 
 class AgentState:
-    """The history of an agent, which is kept across processes. Lists that it returns are copies."""
+    """The history of an agent, which is stored across processes. The lists that it returns are copies."""
 
     def __init__(self, name: str, on_call: Callable[[ToolRecord], None] | None = None) -> None:
         self.name = name
@@ -52,7 +52,7 @@ class AgentState:
 
     @property
     def tool_history(self) -> list[ToolRecord]:
-        """All calls that have ended, the latest one last."""
+        """All calls that have ended, the latest last."""
         return [cast("ToolRecord", dict(call)) for call in self._calls]
 
     @property
@@ -61,12 +61,12 @@ class AgentState:
         return [cast("ChatMessage", dict(message)) for message in self._messages]
 
     def replay(self, timed: Iterable[tuple[Event, float | None]]) -> None:
-        """Apply recorded events with their times; an unknown time is None."""
+        """Apply recorded events with their times, which may be None if unknown."""
         for event, at in timed:
             self._apply(event, at)
 
     def show(self, event: Event) -> None:
-        """Apply an event that happens now."""
+        """Apply an event that is happening now."""
         self._apply(event, time.time())
 
     async def drained(self) -> None:

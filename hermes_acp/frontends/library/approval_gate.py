@@ -1,4 +1,4 @@
-"""Put a session's questions to the host program's `approve` function; without one, nobody is available to answer."""
+"""Ask the host program's `approve` function for permission; without one, nobody is available to answer."""
 
 import inspect
 
@@ -14,17 +14,17 @@ from hermes_acp.policy.workspace_trust import TRUST_CARD_PARENT
 
 
 class ApprovalGate:
-    """The gate of one turn; remembers the calls that nobody approved."""
+    """The gate of one turn; it remembers the calls that nobody approved."""
 
     def __init__(self, approve: Approve | None) -> None:
         self.unapproved: dict[str, str] = {}
-        """The titles of calls that needed an approval nobody gave, by call."""
+        """The titles of calls that needed an approval that nobody gave, by call ID."""
         self._approve = approve
 
     async def ask(self, call: CallProposed, *, permission_scope: PermissionScope) -> PermissionAnswer:
         """Ask the host program about one call."""
         if self._approve is None:
-            # The turn continues without files and tools that nobody trusted.
+            # The turn continues without the files and tools that are not trusted.
             if call.name != CARD_NAME and call.within != TRUST_CARD_PARENT:
                 self.unapproved[call.call_id] = call.title
             return "unavailable"

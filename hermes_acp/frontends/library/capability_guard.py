@@ -1,4 +1,4 @@
-"""Refuse what a host function does beyond its tool's declared capabilities, using Python's audit events.
+"""Refuse actions of a host function that exceed its tool's declared capabilities, using Python's audit events.
 
 This finds mistakes, not attacks: it sees what Python code does in the call's own thread or task. It does not see
 threads that the function starts, C code that does not raise audit events, connections that were open before, or the
@@ -71,7 +71,7 @@ class CapabilityGuard:
         capabilities: tuple[FunctionCapability, ...],
         on_refusal: Callable[[str, str, str], None],
     ) -> None:
-        """Store what is allowed; `on_refusal` gets the tool, the capability and the event of each refusal."""
+        """Prepare the guard; `on_refusal` is called with the tool, the capability and the event of each refusal."""
         self.tool = tool
         self.refusals: list[str] = []
         self._capabilities = frozenset[str](capabilities)
@@ -79,7 +79,7 @@ class CapabilityGuard:
         self._is_reporting = False
 
     def check(self, event: str, args: tuple[Any, ...]) -> None:
-        """Raise CapabilityRefused if an audit event needs a capability that was not declared."""
+        """Raise CapabilityRefused if an audit event needs an undeclared capability."""
         needed = EVENTS.get(event)
         if needed is None or needed in self._capabilities or self._is_reporting:
             return
@@ -87,7 +87,7 @@ class CapabilityGuard:
             return
         sentence = messages.beyond_capabilities(self.tool, needed, _what(event, args))
         self.refusals.append(sentence)
-        self._is_reporting = True  # the report itself writes a file
+        self._is_reporting = True  # the report itself writes to a file
         try:
             self._on_refusal(self.tool, needed, event)
         finally:
@@ -100,7 +100,7 @@ _GUARD: Final[ContextVar[CapabilityGuard | None]] = ContextVar("hermes_acp_capab
 
 @contextmanager
 def guarded(guard: CapabilityGuard) -> Generator[None]:
-    """Check what this thread or task does in the block, and the tasks that it starts there."""
+    """Check what the current thread or task does in the block, and what the tasks do that it starts there."""
     _watch()
     token = _GUARD.set(guard)
     try:
@@ -110,14 +110,14 @@ def guarded(guard: CapabilityGuard) -> Generator[None]:
 
 
 def guarded_tool() -> str:
-    """Return the name of the tool whose function runs here, or an empty string."""
+    """Return the name of the tool whose function is running in this context, or an empty string."""
     guard = _GUARD.get()
     return guard.tool if guard else ""
 
 
 @cache
 def _watch() -> None:
-    """Watch the audit events of this process from now on; Python cannot remove the hook."""
+    """Watch the audit events of this process from now on; Python cannot remove an audit hook."""
     sys.addaudithook(_on_event)
 
 
@@ -128,10 +128,10 @@ def _on_event(event: str, args: tuple[Any, ...]) -> None:
 
 
 def _is_harmless(event: str, args: tuple[Any, ...]) -> bool:
-    """Return whether a file access is one that importing modules or looking up names needs."""
+    """Return whether a file access is of a kind that imports or name lookups need."""
     path = _path_in(args)
     if path is None:
-        return True  # a descriptor that is already open
+        return True  # the descriptor is already open
     path = os.path.abspath(path) if os.path.isabs(path) else path
     if event in ("os.listdir", "os.scandir"):
         return _is_in(path, _code_folders())
@@ -186,7 +186,7 @@ def _is_in(path: str, folders: tuple[str, ...]) -> bool:
 
 @cache
 def _installed_folders() -> tuple[str, ...]:
-    """Return the folders of Python and of installed packages."""
+    """Return the folders of Python and of the installed packages."""
     found = (sys.prefix, sys.base_prefix, *sysconfig.get_paths().values())
     return tuple(dict.fromkeys(path for path in found if path not in ("", "/", "/usr")))
 

@@ -1,6 +1,6 @@
-"""A function of the host program as a tool of the session.
+"""Offer functions of the host program as tools of the session.
 
-Only here do exceptions of the host's functions become outcomes.
+This is the only place where exceptions of the host's functions become outcomes.
 """
 
 import inspect
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 KINDS: Final[Mapping[str, ToolKind]] = MappingProxyType(
     {"processes": "execute", "network": "fetch", "files": "edit"}
 )
-"""The kind of a call: the most far-reaching thing that its function may do."""
+"""The kind of a call by capability, the most far-reaching one first."""
 OnRefusal = Callable[[str, str, str], None]
 
 
@@ -51,7 +51,7 @@ class HostTool:
         return self._tool.arguments
 
     def schema(self) -> ToolSchema:
-        """Describe the tool to a model."""
+        """Return the tool's description for the model."""
         return self._tool.schema
 
     async def propose(self, arguments: "BaseModel", workspace: Workspace) -> Proposal:
@@ -83,7 +83,7 @@ class HostTool:
 
 
 async def _called(function: Callable[..., Any], keywords: Mapping[str, Any], guard: CapabilityGuard) -> Any:
-    """Call a function in a worker thread, or here if it is asynchronous; only its own code is guarded."""
+    """Call a function in a worker thread or, if it is asynchronous, directly; only its own code is guarded."""
     if _is_async(function):
         with guarded(guard):
             return await function(**keywords)
@@ -104,7 +104,7 @@ def _is_async(function: Callable[..., Any]) -> bool:
 
 
 def _as_text(value: object) -> str:
-    """Return a result as the model reads it: text unchanged, anything else as JSON."""
+    """Format a result for the model: text unchanged, anything else as JSON."""
     if value is None:
         return messages.NO_RESULT
     if isinstance(value, str):
@@ -115,7 +115,7 @@ def _as_text(value: object) -> str:
 
 
 class HostToolSource:
-    """The registered functions as a tool source of the session."""
+    """The tool source of the session with the registered functions."""
 
     def __init__(self) -> None:
         self._tools: dict[str, Tool] = {}
@@ -137,19 +137,19 @@ class HostToolSource:
         return self._tools
 
     def templates(self) -> Mapping[str, PromptTemplate]:
-        """Return none."""
+        """Return nothing: host tools have none."""
         return {}
 
     def libraries(self) -> Mapping[str, ResourceLibrary]:
-        """Return none."""
+        """Return nothing: host tools have none."""
         return {}
 
     def news(self) -> Sequence[str]:
-        """Return none."""
+        """Return nothing: host tools have none."""
         return ()
 
     async def settled(self) -> None:
-        """Wait for nothing."""
+        """Return at once: there is nothing to wait for."""
 
     async def close(self) -> None:
         """Do nothing: there is nothing to release."""

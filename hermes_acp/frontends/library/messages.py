@@ -8,7 +8,7 @@ DESCRIPTION_HINT: Final = (
     "Pass `description`, or write a docstring: the model uses it to decide when to call the tool."
 )
 SIGNATURE_HINT: Final = (
-    "A model passes arguments by name, as JSON: annotate each parameter with a type that pydantic describes."
+    "A model passes arguments by name, as JSON: annotate each parameter with a type that pydantic supports."
 )
 RUN_FROM_TOOL_HINT: Final = "Let the tool return before you run the next prompt, or use another agent."
 CLOSED_HINT: Final = "Create a new one with the same name: it continues where this one stopped."
@@ -16,7 +16,7 @@ CLOSED_HINT: Final = "Create a new one with the same name: it continues where th
 
 def not_callable(value: object) -> str:
     """Say that a tool's function cannot be called."""
-    return f"A tool's function is {value!r}, which cannot be called."
+    return f"A tool's function is {value!r}, which is not callable."
 
 
 def bad_tool_name(name: str) -> str:
@@ -35,7 +35,7 @@ def taken_tool_name(name: str) -> str:
 
 
 def registered_twice(name: str) -> str:
-    """Say that two tools have the same name."""
+    """Say that the agent already has a tool with this name."""
     return f"This agent already has a tool {name!r}."
 
 
@@ -50,7 +50,7 @@ def bad_choice(name: str, what: str, value: object, known: Iterable[str]) -> str
 
 
 def not_a_list(name: str, what: str, value: str, known: Iterable[str]) -> str:
-    """Say that an attribute of a tool is one text instead of a list."""
+    """Say that an attribute of a tool is a string instead of a list."""
     return f"The {what} of the tool {name!r} are the string {value!r}, but must be a list of: {', '.join(known)}."
 
 
@@ -86,7 +86,7 @@ def no_schema(name: str, error: Exception) -> str:
 
 
 def not_a_collection(value: str) -> str:
-    """Say that the tools' names were passed as one text."""
+    """Say that the names of the tools were passed as a single string."""
     return f"builtin_tools is the string {value!r}; it must be a collection of names, such as {[value]!r}."
 
 
@@ -101,7 +101,7 @@ def unknown_option(name: str, known: Iterable[str]) -> str:
 
 
 def beyond_capabilities(tool: str, capability: str, what: str) -> str:
-    """Say that a function did something that its tool has not declared."""
+    """Say that a function tried to do something that its tool has not declared."""
     return f"Refused: {tool} has not declared the capability {capability!r} ({what})."
 
 
@@ -116,12 +116,12 @@ def literal_prompt(prompt: str) -> str:
 
 
 def run_from_tool(name: str, tool: str) -> str:
-    """Say that a tool would wait for the agent that is waiting for the tool."""
+    """Say that a tool tried to run a prompt of the agent that is waiting for that tool."""
     return f"The tool {tool!r} sends a prompt to {name!r}, the agent that is waiting for this tool."
 
 
 def run_from_own_thread(name: str) -> str:
-    """Say that a callback would wait for the agent that is waiting for the callback."""
+    """Say that a callback tried to run a prompt of the agent that is waiting for that callback."""
     return f"A callback of {name!r} runs one of its prompts while the agent is waiting for the callback."
 
 
@@ -131,7 +131,7 @@ def closed(name: str) -> str:
 
 
 def open_in_other_agent(name: str) -> str:
-    """Say that another agent has the session."""
+    """Say that another `Agent` in this program has the session open."""
     return f"The agent {name!r} is open in another Agent of this program. Call its close()."
 
 

@@ -1,4 +1,4 @@
-"""A function of the host program as a tool: the schema made from its signature, and its capabilities."""
+"""Describe a function of the host program as a tool: its capabilities, and the schema built from its signature."""
 
 import inspect
 import re
@@ -38,10 +38,10 @@ BY_NAME: Final = frozenset({Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_O
 class Tool(Struct, frozen=True, kw_only=True):
     """A function that the model may call.
 
-    `name` and `description` default to the function's own. Its parameters need type annotations: pydantic makes the
-    schema from them. A call that touches something beyond `capabilities` is refused. `approval` says whether calls ask
-    first: `always`, `never`, or when policy requires it. A call fails after `timeout_s` seconds; a function that is not
-    async may still be running then.
+    `name` and `description` default to the function's name and docstring. The parameters need type annotations, from
+    which pydantic builds the schema. An action that exceeds `capabilities` is refused. `approval` says whether calls
+    need approval: `always`, `never`, or if policy requires it. A call fails after `timeout_s` seconds; a function that
+    is not async may still be running then.
     """
 
     function: Callable[..., Any]
@@ -53,10 +53,10 @@ class Tool(Struct, frozen=True, kw_only=True):
 
 
 class CheckedTool:
-    """A tool that can be offered: its name is valid, and its parameters can be described."""
+    """A tool with a valid name and a schema, which can be offered to the model."""
 
     def __init__(self, tool: Tool) -> None:
-        """Check the tool. Raises BadRequest, naming the error."""
+        """Check the tool. Raises BadRequest, which says what is wrong."""
         self.function = tool.function
         if not callable(self.function):
             raise BadRequest(messages.not_callable(tool.function))
@@ -85,12 +85,12 @@ class CheckedTool:
         return schema_of(self.name, self.description, self.arguments)
 
     def keywords(self, arguments: "BaseModel") -> dict[str, Any]:
-        """Return the arguments of a call by parameter."""
+        """Return the arguments of a call by parameter name."""
         return {name: getattr(arguments, _field(at)) for at, name in enumerate(self._annotations)}
 
 
 def _chosen(name: str, what: str, chosen: Iterable[object], known: tuple[T, ...]) -> tuple[T, ...]:
-    """Return the chosen values, each once. Raises BadRequest for an unknown one, and for a string instead of a list."""
+    """Return the chosen values, each once. Raises BadRequest for an unknown value, or a string instead of a list."""
     if isinstance(chosen, str):
         raise BadRequest(messages.not_a_list(name, what, chosen, known))
     values = tuple(chosen)
@@ -105,7 +105,7 @@ def _first_paragraph(function: Callable[..., Any]) -> str:
 
 
 def _annotations(name: str, function: Callable[..., Any]) -> Mapping[str, tuple[Any, Any]]:
-    """Return the type and the default of each parameter. Raises BadRequest for one that a model cannot pass."""
+    """Return each parameter's type and default. Raises BadRequest for a parameter that a model cannot pass."""
     try:
         signature = inspect.signature(function)
         hints = get_type_hints(_annotated(function), include_extras=True)
@@ -123,7 +123,7 @@ def _annotations(name: str, function: Callable[..., Any]) -> Mapping[str, tuple[
 
 
 def _annotated(function: Callable[..., Any]) -> Any:
-    """Return the function that has the annotations, which may be inside a partial or a callable object."""
+    """Return the function with the annotations, unwrapping partials and callable objects."""
     inner: Any = getattr(function, "func", function)
     if inspect.isroutine(inner) or inspect.isclass(inner):
         return inspect.unwrap(inner)
@@ -131,11 +131,11 @@ def _annotated(function: Callable[..., Any]) -> Any:
 
 
 def _argument_model(name: str, annotations: Mapping[str, tuple[Any, Any]]) -> "type[BaseModel]":
-    """Return the model that validates the arguments. Raises BadRequest for a type without a schema."""
+    """Build the pydantic model that validates the arguments. Raises BadRequest for a type without a schema."""
     from pydantic import ConfigDict, Field, create_model
     from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 
-    # A parameter may have the name of a model attribute, so the fields get different names.
+    # A parameter may have the same name as a model attribute, so the fields get other names.
     fields: dict[str, Any] = {
         _field(at): (_with_description(annotation), Field(default, alias=parameter))
         for at, (parameter, (annotation, default)) in enumerate(annotations.items())
@@ -153,7 +153,7 @@ def _field(at: int) -> str:
 
 
 def _with_description(annotation: Any) -> Any:
-    """Return an annotation whose plain text, as in `Annotated[str, "The address"]`, is a description."""
+    """Turn the plain text in an annotation such as `Annotated[str, "The address"]` into a description."""
     from pydantic import Field
 
     if get_origin(annotation) is not Annotated:

@@ -1,1 +1,1 @@
-"""The frontend for editors that speak the Language Server Protocol."""
+"""The Language Server Protocol frontend, for editors without an ACP client."""

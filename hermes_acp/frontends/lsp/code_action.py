@@ -1,4 +1,4 @@
-"""The type of the plugins in `actions`, and the prompt they share."""
+"""The type of the plugins in `actions`, and the prompt that they share."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,9 +15,9 @@ MAX_SELECTION_LENGTH: Final = 60_000
 
 
 class Action(Struct, frozen=True):
-    """One code action: its title and kind, when it is offered, what the model is asked.
+    """A code action: its title, its kind, when it is offered, and the request to the model.
 
-    If it does not `change_files`, its answer is what the user reads.
+    If it does not change files, the user is shown the model's answer.
     """
 
     title: str
@@ -28,7 +28,7 @@ class Action(Struct, frozen=True):
 
 
 def parts_of(action: Action, selection: CodeSelection) -> tuple[Part, ...]:
-    """Return the prompt of an action: its request, the selected text and the diagnostics."""
+    """Build the prompt of an action: its request, the selected text and the diagnostics."""
     said = [
         action.ask(selection),
         model_text.CHANGES_PROMPT if action.changes_files else model_text.NO_CHANGES_PROMPT,

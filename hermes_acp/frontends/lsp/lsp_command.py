@@ -1,6 +1,6 @@
 """The `hermes-acp lsp` command.
 
-It claims standard input and output before it imports the server, so that nothing else writes there.
+It takes over standard input and output before it imports the server, so that nothing else writes there.
 """
 
 import sys

@@ -1,6 +1,6 @@
-"""The server's event loop and signals.
+"""Run the server's event loop, and handle its signals.
 
-SIGTERM, SIGINT and SIGHUP end it like a closed input. pygls would run its own loop; our loop drives its
+SIGTERM, SIGINT and SIGHUP end it, as does the end of the input. pygls would run its own loop; our loop runs its
 protocol instead (decision 11).
 """
 
@@ -22,7 +22,7 @@ from hermes_protocol.transport import StdioTransport
 
 
 def run(environment: Environment, wire: tuple[int, int]) -> int:
-    """Serve until the editor or a signal ends it; return the exit code."""
+    """Serve until the editor or a signal ends the process; return the exit code."""
     guard = ShutdownGuard(wire[0])
     raise_limit()
     guard.start()
@@ -47,7 +47,7 @@ async def _serve(environment: Environment, descriptors: tuple[int, int], guard: 
 
 
 async def _serve_editor(environment: Environment, wire: LspTransport, server: PyglsServer) -> None:
-    """Serve one editor until it leaves; then stop, record and close everything."""
+    """Serve one editor until it disconnects; then stop running work and close everything."""
     bugs = BugLog(environment.home)
 
     def report_bug(error: BaseException, trace: str) -> None:
@@ -65,7 +65,7 @@ async def _serve_editor(environment: Environment, wire: LspTransport, server: Py
 
 
 async def _run_app(environment: Environment, editor: EditorConnection) -> None:
-    """Build the app after the editor was initialized, so that the answer does not wait for it."""
+    """Build the app after the editor has been initialized, so that the response does not wait for it."""
     await editor.is_initialized.wait()
     from hermes_acp.app.app import App
 

@@ -1,4 +1,4 @@
-"""The settings of an editor's user, from `initializationOptions` and `workspace/didChangeConfiguration`."""
+"""The user's settings, from `initializationOptions` and `workspace/didChangeConfiguration`."""
 
 from typing import Annotated, Any, cast
 
@@ -13,9 +13,9 @@ SECTION = "hermes"
 
 
 class CompletionSettings(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """Settings of inline completion; off by default, because every pause in typing asks the model.
+    """Settings for inline completion, which is off by default, because every pause in typing causes a model request.
 
-    `model` replaces the session's model, as `provider/model` or a model of its provider.
+    `model` replaces the session's model; it is `provider/model`, or a model of the session's provider.
     """
 
     enabled: bool = False
@@ -25,7 +25,7 @@ class CompletionSettings(Struct, frozen=True, rename="camel", forbid_unknown_fie
 
 
 class LspSettings(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """All settings; an empty one keeps the app's value, and `session` names a stored session to resume."""
+    """All settings. An empty one keeps the app's value; `session` names a stored session to resume."""
 
     provider: str = ""
     model: str = ""
@@ -35,7 +35,7 @@ class LspSettings(Struct, frozen=True, rename="camel", forbid_unknown_fields=Tru
 
 
 def read_settings(given: object) -> LspSettings:
-    """Parse settings, alone or under `hermes`. Raises BadRequest."""
+    """Parse settings, which may be nested under `hermes`. Raises BadRequest."""
     if given is None:
         return LspSettings()
     if isinstance(given, dict):
@@ -49,7 +49,7 @@ def read_settings(given: object) -> LspSettings:
 
 
 def concerns_us(given: object) -> bool:
-    """Return whether changed settings include ours; editors send whole trees, sometimes empty ones."""
+    """Return whether changed settings include ours; editors send whole trees, which may be empty."""
     if not isinstance(given, dict):
         return False
     names = {field.encode_name for field in msgspec.structs.fields(LspSettings)}

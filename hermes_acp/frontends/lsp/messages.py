@@ -1,6 +1,6 @@
 """All messages of `hermes-acp lsp` to people: in their editor, on the command line, in the editor's log.
 
-What the model reads is in `model_text.py` and in `actions`. `tests/golden/messages/lsp.txt` lists everything here.
+Texts for the model are in `model_text.py` and `actions`. `tests/golden/messages/lsp.txt` lists everything here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ def standard_streams_closed(reason: str) -> str:
 
 
 def log_entry(text: str) -> str:
-    """Mark a line of the editor's log as ours."""
+    """Prefix a line of the editor's log with our name."""
     return f"hermes-acp lsp: {text}"
 
 
@@ -154,7 +154,7 @@ def unknown_command(command: str) -> str:
 
 
 def available_commands(names: Sequence[str]) -> str:
-    """List the commands there are."""
+    """List the available commands."""
     return f"Available commands: {', '.join(names)}."
 
 
@@ -174,7 +174,7 @@ def not_a_file(uri: str) -> str:
 
 
 def cannot_write(path: str, reason: str) -> str:
-    """Report that one of our files could not be written."""
+    """Report that a file of hermes-acp could not be written."""
     return f"Cannot write {path}: {reason}."
 
 
@@ -244,7 +244,7 @@ WARNINGS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def approve(call: str, text: str, reasons: Sequence[str]) -> str:
-    """Ask whether a call may run, and show everything that it would run or write."""
+    """Ask whether a call may run, and show the full text of what it would run or write."""
     parts = [f"Hermes needs your approval: {call}", text]
     parts += [f"Asked because {'; '.join(reasons)}."] if reasons else []
     return "\n".join(part for part in parts if part)
@@ -252,11 +252,11 @@ def approve(call: str, text: str, reasons: Sequence[str]) -> str:
 
 def text_opened(name: str) -> str:
     """Say where the text to be approved is shown."""
-    return f"The whole text is open as {name}."
+    return f"The full text is open as {name}."
 
 
 def effect_reason(kind: WarningKind, targets: Sequence[str]) -> str:
-    """Name an effect of which the user is warned, as a reason for asking."""
+    """Return the reason for asking that warns of an effect."""
     return f"{WARNINGS[kind]}{': ' if targets else ''}{', '.join(targets)}"
 
 
@@ -266,15 +266,15 @@ def visit(question: str, url: str) -> str:
 
 
 def allow_in_session(scope: str, manner: str = "") -> str:
-    """Offer a permission until the session ends."""
+    """Name the option that allows such calls until the session ends."""
     return f"Allow {scope} for this session{manner}"
 
 
 def allow_in_folder(scope: str, manner: str = "") -> str:
-    """Offer a permanent permission for the folder."""
+    """Name the option that allows such calls permanently in the folder."""
     return f"Always allow {scope} in this folder{manner}"
 
 
 def reject_in_session(scope: str) -> str:
-    """Offer a rejection until the session ends."""
+    """Name the option that rejects such calls until the session ends."""
     return f"Reject {scope} for this session"

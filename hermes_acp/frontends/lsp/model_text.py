@@ -1,4 +1,4 @@
-"""Text for the model, except the prompts of the actions, which are in their own files."""
+"""Texts for the model, except for the prompts of the actions, which are in the actions' files."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -19,7 +19,7 @@ STOPPED_EARLY: Final = "the action was stopped first"
 
 
 def not_applied(reasons: Mapping[str, str]) -> str:
-    """Return the note about files whose changes were not applied, each with its reason."""
+    """Return the note about files whose changes were not applied, each with the reason."""
     lines = "\n".join(f"- {path}: {reason}" for path, reason in reasons.items())
     return (
         f"[What you proposed was not applied everywhere:\n{lines}\n"

@@ -1,7 +1,7 @@
-"""The files of the web page, as `make web` builds them, each with its headers.
+"""Serve the files of the web page that `make web` builds, each with its headers.
 
-Every file but the document has a hash of its content in its name, so it can be cached forever. The document has a
-new nonce each time it is served.
+Every file name except the document's contains a hash of the content, so the file can be cached forever. The document
+gets a new nonce each time it is served.
 """
 
 import gzip
@@ -50,7 +50,7 @@ class PageFiles:
         self._folder = folder
 
     async def find(self, path: str, *, takes_gzip: bool = False) -> PageFile | None:
-        """Return the file at a URL path, or None if there is none."""
+        """Return the file for a URL path, or None if there is none."""
         if path == "/":
             return await anyio.to_thread.run_sync(self._document)
         name = path.removeprefix("/")
@@ -93,7 +93,7 @@ class PageFiles:
 
 
 def _not_built() -> bytes:
-    """Return a document that says what is missing; it needs no script."""
+    """Return a document, without scripts, that says that the page has not been built."""
     document = NOT_BUILT.read_text()
     for name, words in (("TITLE", messages.NOT_BUILT), ("HINT", messages.NOT_BUILT_HINT)):
         document = document.replace(f"__{name}__", html.escape(words))

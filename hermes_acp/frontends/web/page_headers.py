@@ -1,4 +1,4 @@
-"""The headers that confine the page: what may run, load and connect in it, and who may embed it.
+"""The security headers of the page: what may run, load and connect in it, and who may embed it.
 
 Source: Content Security Policy Level 3; the Fetch standard (nosniff, cross-origin resource policy).
 """
@@ -22,7 +22,7 @@ NO_STORE: Final = "no-store"
 
 
 def content_policy(nonce: str) -> str:
-    """Return the policy of a document: its own script, style, font and manifest, and its own server's connections.
+    """Return the content security policy of a document, which allows only its own files and its own server.
 
     Diagrams and formulas are drawn by scripts that the page adds with its nonce. Images come only from data: URLs and
     the page's own files.

@@ -1,1 +1,1 @@
-"""Sign-in to MCP servers with OAuth."""
+"""Sign in to MCP servers with OAuth."""

@@ -33,14 +33,14 @@ class BearerAuth(httpx2.Auth):
     def __init__(self, url: str, file: TokenFile) -> None:
         self.challenge: Challenge | None = None
         self.sent: set[str] = set()
-        """The access tokens that were sent, and their refresh tokens."""
+        """The access tokens that were sent, and the refresh tokens that belong to them."""
         self._url = url
         self._file = file
 
     async def async_auth_flow(
         self, request: httpx2.Request
     ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        """Send a request with the current token, and retry with a fresh one if that is rejected."""
+        """Send a request with the current token; if the token is rejected, retry with a fresh one."""
         keys = await self._file.read()
         if keys and keys.expires_at_s is not None and keys.expires_at_s - REFRESH_MARGIN_S < time.time():
             async with self._file.held():
@@ -71,7 +71,7 @@ class BearerAuth(httpx2.Auth):
     async def _take(
         self, keys: StoredTokens, refresher: "TokenRefresher", response: httpx2.Response
     ) -> StoredTokens | None:
-        """Store renewed tokens; drop rejected ones. Raises httpx2.ConnectError if the outcome is unknown."""
+        """Store renewed tokens; delete rejected ones. Raises httpx2.ConnectError if the outcome is unknown."""
         content = await response.aread()
         if response.status_code in REFUSED_STATUSES:
             await self._file.forget()
@@ -95,7 +95,7 @@ class BearerAuth(httpx2.Auth):
 
 
 class PendingTokens:
-    """Holds the package's tokens until they are stored."""
+    """Keeps the package's tokens until they are stored."""
 
     def __init__(
         self, tokens: OAuthToken | None = None, client: OAuthClientInformationFull | None = None
@@ -104,24 +104,24 @@ class PendingTokens:
         self._client = client
 
     async def get_tokens(self) -> OAuthToken | None:
-        """Return the tokens."""
+        """Return the current tokens, or None."""
         return self._tokens
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
-        """Set the tokens."""
+        """Replace the current tokens."""
         self._tokens = tokens
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
-        """Return the client registration."""
+        """Return the client registration, or None."""
         return self._client
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        """Set the client registration."""
+        """Replace the client registration."""
         self._client = client_info
 
 
 class TokenRefresher(OAuthClientProvider):
-    """The package's token refresh: one request and its answer."""
+    """The token refresh of the package: one request and its answer."""
 
     async def ask(self) -> httpx2.Request:
         """Return the request for fresh tokens."""

@@ -23,7 +23,7 @@ FOREIGN_PAGE: Final = "This is not the expected answer."
 
 
 class CallbackServer:
-    """A page that waits for a redirect."""
+    """A server for the redirect that ends a sign-in."""
 
     def __init__(self, port: int) -> None:
         self.address = f"http://{LOOPBACK_HOST}:{port}/callback"
@@ -32,7 +32,7 @@ class CallbackServer:
         self._arrived = anyio.Event()
 
     def expect(self, link: str) -> None:
-        """Accept only the answer to the request in this link."""
+        """Accept only the answer to the authorization request in this link."""
         self._state = parse_qs(urlsplit(link).query).get("state", [""])[0]
 
     async def wait_for_redirect(self) -> dict[str, str]:
@@ -72,7 +72,7 @@ class CallbackServer:
 
 @asynccontextmanager
 async def serve_callback(port: int = 0) -> AsyncGenerator[CallbackServer]:
-    """Listen on a local port (0: any free port) while the block runs. Raises OSError."""
+    """Listen on a local port (0 means any free port) while the block runs. Raises OSError."""
     async with await anyio.create_tcp_listener(local_host=LOOPBACK_HOST, local_port=port) as listener:
         (bound,) = {each.extra(anyio.abc.SocketAttribute.local_port) for each in listener.listeners}
         callback_server = CallbackServer(bound)

@@ -42,7 +42,7 @@ class OAuthCoordinator:
         self._waited_for: WeakKeyDictionary[McpServerPool, None] = WeakKeyDictionary()
 
     async def welcome(self, session: "EquippedSession", gate: Gate) -> None:
-        """Before a turn, ask once for each server that requires sign-in; do nothing if there is no user to ask."""
+        """Ask, before a turn, once for each server that requires sign-in; do nothing if there is no user to ask."""
         if not self._mcp_manager.is_attended:
             return
         asked = self._asked.setdefault(session, set())
@@ -57,7 +57,7 @@ class OAuthCoordinator:
                     session.ledger.emit(Noticed("warning", await self._lead(servers, server_login, gate)))
 
     async def answer(self, session_id: str, gate: Gate, words: str) -> str:
-        """Run the command after `/mcp`, or report the state of the servers; return the result as text."""
+        """Run the subcommand of `/mcp`, or report the state of the servers; return the result as text."""
         session = self._session_of(session_id)
         all_servers = self._mcp_manager.servers_of(session) if session else ()
         wish, _, name = words.strip().partition(" ")
@@ -82,7 +82,7 @@ class OAuthCoordinator:
         return await self._lead(servers, state.server_login, gate)
 
     async def _lead(self, servers: "McpServerPool", server_login: "ServerLogin", gate: Gate) -> str:
-        """Show the user the sign-in page, and return the result or the remaining step."""
+        """Show the user the sign-in page; return the result, or what remains to be done."""
         from hermes_acp.mcp.sign_in.server_login import sign_in_question
 
         flow = server_login.flow()

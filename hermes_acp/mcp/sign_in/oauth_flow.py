@@ -1,7 +1,7 @@
-"""Sign in to a server: from its challenge to the stored tokens.
+"""Sign in to a server, from its challenge to the stored tokens.
 
-Imported only when a user signs in. Source: Model Context Protocol 2026-07-28, authorization; RFC 7591,
-7636, 8252, 8414, 9207, 9728.
+Imported only when a user signs in. Source: Model Context Protocol 2026-07-28, authorization; RFC 7591, 7636, 8252,
+8414, 9207, 9728.
 """
 
 from collections.abc import Awaitable, Callable
@@ -42,7 +42,7 @@ async def sign_in(
     show: ShowLink,
     wait_s: float = SIGN_IN_TIMEOUT_S,
 ) -> None:
-    """Let the user sign in with the link passed to `show`, and store the tokens. Raises SignInFailed."""
+    """Let the user sign in through the link passed to `show`, and store the tokens. Raises SignInFailed."""
     try:
         async with serve_callback(spec.oauth.port) as callback_server:
             client = await http_client(spec, is_bare=True)
@@ -124,7 +124,7 @@ async def _provider(
 
 
 async def _send(client: httpx2.AsyncClient, request: httpx2.Request) -> httpx2.Response:
-    """Send a request and return its answer with a body of limited size."""
+    """Send a request and return its response, with the size of the body limited."""
     response = await client.send(request, stream=True, follow_redirects=False)
     body = bytearray()
     try:
@@ -143,7 +143,7 @@ async def _send(client: httpx2.AsyncClient, request: httpx2.Request) -> httpx2.R
 
 
 def require_safe_url(url: str, server: str) -> None:
-    """Reject addresses where a secret could be intercepted, and those that are not web pages. Raises SignInFailed."""
+    """Reject URLs at which a secret could be intercepted and those that are not web pages. Raises SignInFailed."""
     address, own = urlsplit(url), urlsplit(server)
     is_plain = address.scheme == "http" and (
         (address.hostname or "") in LOOPBACK
@@ -158,7 +158,7 @@ def require_safe_url(url: str, server: str) -> None:
 
 
 def _why(error: BaseException, wait_s: float) -> str:
-    """Explain why the sign-in failed, without any secret."""
+    """Explain why the sign-in failed, without revealing any secret."""
     match error:
         case SignInFailed():
             return error.words

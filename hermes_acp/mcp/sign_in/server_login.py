@@ -1,6 +1,6 @@
-"""The login state of a server: the challenge, the running sign-in and its result.
+"""The login state of a server: the challenge, a running sign-in and its result.
 
-Only HTTP servers have a login, and only if none of the user's headers authenticates them.
+Only HTTP servers have a login, and only if the user has not configured a header that authenticates them.
 """
 
 from collections.abc import Awaitable, Callable
@@ -29,15 +29,15 @@ AskUser = Callable[[Question], Awaitable[Reply | None]]
 
 
 class ServerLogin:
-    """The login to a server."""
+    """The user's login to a server."""
 
     def __init__(self, spec: HttpServer | SseServer, folder: Path, on_signed_in: Callable[[], None]) -> None:
-        """`on_signed_in` is called once the user has signed in."""
+        """Create the login state; `on_signed_in` is called once the user has signed in."""
         self.file = TokenFile(folder, spec.url)
         self._spec = spec
         self._on_signed_in = on_signed_in
         self.has_prompted = False
-        """Whether the user was told that they can sign in."""
+        """Whether the user has been told that they can sign in."""
         self._bearer_auth: BearerAuth | None = None
         self._present: SignInFlow | None = None
 
@@ -48,7 +48,7 @@ class ServerLogin:
 
     @property
     def bearer_auth(self) -> "BearerAuth":
-        """The authentication for requests; the `load` function of `server_transports` must have been called."""
+        """Return the authentication for requests; `server_transports.load` must have been called."""
         if self._bearer_auth is None:
             from hermes_acp.mcp.sign_in.bearer_auth import BearerAuth
 
@@ -61,13 +61,13 @@ class ServerLogin:
         return bool(self._bearer_auth and self._bearer_auth.challenge)
 
     def redact_tokens(self, text: str) -> str:
-        """Return a string without the tokens that were sent to this server."""
+        """Return a text without the tokens that were sent to this server."""
         for token in self._bearer_auth.sent if self._bearer_auth else ():
             text = text.replace(token, "[token of this server]")
         return text
 
     def login_prompt(self) -> str:
-        """Return how the user can sign in."""
+        """Return a sentence that says how the user can sign in."""
         name = plain(self.server)
         return (
             f"The MCP server {name!r} asks you to sign in: write `/mcp login {name}` here, or run "
@@ -80,7 +80,7 @@ class ServerLogin:
             return await self.file.forget()
 
     def flow(self) -> "SignInFlow":
-        """Return the running sign-in or a new one, which the caller must run."""
+        """Return the running sign-in, or a new one that the caller must run."""
         if self._present is None or self._present.is_over:
             self._present = SignInFlow(self._spec, self.file, self._demand(), self._signed_in)
         return self._present
@@ -96,7 +96,7 @@ class ServerLogin:
 
 
 class SignInFlow:
-    """A sign-in. `link` is the page for the user; `failure` says why the sign-in failed, once it has ended."""
+    """A running sign-in. `link` is the page for the user; once the sign-in has ended, `failure` says why it failed."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class SignInFlow:
         self._scope = anyio.CancelScope()
 
     async def run(self) -> None:
-        """Run the sign-in, unless another caller already does."""
+        """Run the sign-in, unless another caller is already running it."""
         if self.is_begun:
             return
         self.is_begun = True
@@ -148,7 +148,7 @@ class SignInFlow:
         await self._end.wait()
 
     def give_up(self) -> None:
-        """Cancel the sign-in, which makes the link useless."""
+        """Cancel the sign-in, which invalidates the link."""
         self._scope.cancel()
 
     async def _show(self, link: str) -> None:
@@ -172,7 +172,7 @@ async def complete_sign_in(server_login: ServerLogin, inquire: AskUser) -> bool:
 
 
 def sign_in_question(server_login: ServerLogin, link: str) -> Question:
-    """Return the question that shows a user the link."""
+    """Return the question that shows the link to a user."""
     host = plain(urlsplit(link).hostname or "", 100)
     return Question(
         f"The MCP server {plain(server_login.server)!r} wants you to sign in. The page is at {host}.",

@@ -1,6 +1,6 @@
 """Store the tokens that an authorization server issued to this user.
 
-Tokens belong to the address they were issued for: a server that takes over a name does not get them.
+Tokens belong to the address for which they were issued: a different server under the same name does not get them.
 """
 
 import os
@@ -25,7 +25,7 @@ MAX_BYTES: Final = 1 << 20
 
 
 class StoredTokens(Struct, frozen=True):
-    """Tokens, and everything needed to renew them, as received; `expires_at_s` is in epoch seconds."""
+    """Tokens, and everything needed to renew them, as received; `expires_at_s` is in seconds since the epoch."""
 
     url: str
     tokens: dict[str, Any]
@@ -39,12 +39,12 @@ class StoredTokens(Struct, frozen=True):
 
     @property
     def access(self) -> str:
-        """The token sent with requests."""
+        """The access token that is sent with requests."""
         return str(self.tokens.get("access_token", ""))
 
 
 class TokenFile:
-    """The token file of an address."""
+    """The file with the tokens for an address."""
 
     def __init__(self, folder: Path, url: str) -> None:
         address = urlsplit(url)
@@ -69,7 +69,7 @@ class TokenFile:
 
     @asynccontextmanager
     async def held(self) -> AsyncGenerator[None]:
-        """Lock the file against other writers, in any process, while the block runs. Raises StorageError."""
+        """Lock the file against other writers in any process while the block runs. Raises StorageError."""
         descriptor = await run_sync(self._open_lock)
         try:
             while not _is_locked(descriptor):

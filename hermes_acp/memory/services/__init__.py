@@ -1,1 +1,1 @@
-"""A plugin folder of external memory services, each module exporting `SERVICE`."""
+"""A plugin folder of external memory services; each module exports `SERVICE`."""

@@ -1,6 +1,6 @@
-"""Honcho.
+"""The memory service Honcho.
 
-Source: docs.honcho.dev, API reference, and the routes of the package honcho-ai 2.7.
+Source: docs.honcho.dev, API reference, and the routes in the package honcho-ai 2.7.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ class Honcho:
         return {"authorization": f"Bearer {key}"} if key else {}
 
     def setup_requests(self, owner: MemoryOwner) -> Sequence[MemoryRequest]:
-        """Create the workspace, both peers and the session, if they do not exist."""
+        """Create the workspace, both peers and the session if they do not exist."""
         place = _place(owner)
         return (
             MemoryRequest("/v3/workspaces", body={"id": owner.workspace}),
@@ -46,7 +46,7 @@ class Honcho:
         return MemoryRequest(f"{_place(owner)}/peers/{owner.user}/context", parameters)
 
     def read(self, answer: Any) -> Sequence[str]:
-        """Read the peer's card, and the representation of everything they said."""
+        """Parse the peer's card, and the representation of everything that the peer said."""
         return (*texts_of(member(answer, "peer_card")), *texts_of([member(answer, "representation")]))
 
     def keep(self, owner: MemoryOwner, exchange: ConversationExchange) -> MemoryRequest:

@@ -1,6 +1,6 @@
-"""Mem0.
+"""The memory service Mem0.
 
-Source: docs.mem0.ai, API reference, and the client of the package mem0ai 2.2.
+Source: docs.mem0.ai, API reference, and the client in the package mem0ai 2.2.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ class Mem0:
         return {"authorization": f"Token {key}"} if key else {}
 
     def setup_requests(self, owner: MemoryOwner) -> Sequence[MemoryRequest]:
-        """Return none: nothing needs to be set up."""
+        """Return no requests: nothing needs to be set up."""
         return ()
 
     def recall(self, owner: MemoryOwner, words: str) -> MemoryRequest:
@@ -38,7 +38,7 @@ class Mem0:
         return MemoryRequest("/v3/memories/search/", body=body)
 
     def read(self, answer: Any) -> Sequence[str]:
-        """Read the results."""
+        """Parse the results."""
         results = member(answer, "results")
         rows = cast("list[Any]", results) if isinstance(results, list) else []
         return texts_of([member(row, "memory") for row in rows])
@@ -58,7 +58,7 @@ class Mem0:
 
 
 def _user(owner: MemoryOwner) -> str:
-    """Return a user name that separates this agent's memories from others in the same account."""
+    """Return a user name that keeps this agent's memories separate from others in the same account."""
     return f"{owner.workspace}-{owner.user}"
 
 

@@ -1,6 +1,6 @@
-"""Supermemory.
+"""The memory service Supermemory.
 
-Source: the client of the package supermemory 5.0.
+Source: the client in the package supermemory 5.0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ class Supermemory:
         return {"authorization": f"Bearer {key}"} if key else {}
 
     def setup_requests(self, owner: MemoryOwner) -> Sequence[MemoryRequest]:
-        """Return none: a namespace exists once something is stored in it."""
+        """Return no requests: a namespace is created when something is first stored in it."""
         return ()
 
     def recall(self, owner: MemoryOwner, words: str) -> MemoryRequest:
@@ -38,7 +38,7 @@ class Supermemory:
         return MemoryRequest(f"{_namespace(owner)}/search", body=body)
 
     def read(self, answer: Any) -> Sequence[str]:
-        """Read the memories."""
+        """Parse the memories."""
         results = member(answer, "results")
         rows = cast("list[Any]", results) if isinstance(results, list) else []
         return texts_of([member(row, "memory") for row in rows])
@@ -55,7 +55,7 @@ class Supermemory:
 
 
 def _namespace(owner: MemoryOwner) -> str:
-    """Return a path that separates this agent's memories from others in the same account."""
+    """Return a path that keeps this agent's memories separate from others in the same account."""
     return f"/ns/{owner.workspace}-{owner.user}"
 
 

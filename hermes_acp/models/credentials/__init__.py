@@ -1,1 +1,1 @@
-"""Signed requests, and credentials managed by vendors' own tools."""
+"""Sign requests, and use credentials managed by vendors' own tools."""

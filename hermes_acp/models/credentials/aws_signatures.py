@@ -14,7 +14,7 @@ _ALGORITHM = "AWS4-HMAC-SHA256"
 
 
 class Credentials(Struct, frozen=True):
-    """The ID of a key, its secret, and the session token of temporary credentials."""
+    """A key ID, its secret and, for temporary credentials, a session token."""
 
     key_id: str
     secret: str
@@ -25,7 +25,7 @@ class Credentials(Struct, frozen=True):
 
 
 class Scope(Struct, frozen=True):
-    """The region and the service that a signature is valid for."""
+    """The region and service for which a signature is valid."""
 
     region: str
     service: str
@@ -34,7 +34,7 @@ class Scope(Struct, frozen=True):
 def sign_request(
     method: str, url: str, body: bytes, credentials: Credentials, scope: Scope, now_s: float
 ) -> dict[str, str]:
-    """Return the headers that sign a request with a JSON body; `now_s` in seconds since the epoch."""
+    """Return the headers that sign a request with a JSON body; `now_s` is in seconds since the epoch."""
     parts = urlsplit(url)
     moment = datetime.fromtimestamp(now_s, UTC).strftime("%Y%m%dT%H%M%SZ")
     # Clients omit the scheme's default port from the host.

@@ -1,7 +1,7 @@
 """Sign requests with short-lived credentials from the vendors' own packages: profiles, single sign-on, machine roles.
 
-The packages are extras, imported when a connection is opened. They block, so they run in a worker thread and renew
-their credentials there. Profiles and projects are named in `config.credential_sources`.
+The packages are extras and are imported when a connection is opened. They block, so they run, and renew their
+credentials, in a worker thread. `config.credential_sources` determines profiles and projects.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,7 +33,7 @@ def static_signer(credentials: Credentials, scope: Scope) -> RequestSigner:
 
 
 def aws_signer(credential_source: Mapping[str, str], scope: Scope) -> RequestSigner:
-    """Return a signer with the credentials of a profile or the machine's role.
+    """Return a signer that uses the credentials of a profile or of the machine's role.
 
     Raises ConfigError if the package is missing. The signer raises ModelAuthFailed.
     """
@@ -75,7 +75,7 @@ def aws_signer(credential_source: Mapping[str, str], scope: Scope) -> RequestSig
 
 
 def google_signer(credential_source: Mapping[str, str]) -> RequestSigner:
-    """Return a signer with the token of a service account or of the application default credentials.
+    """Return a signer that uses a token from a service account or from the application default credentials.
 
     Raises ConfigError if the package is missing. The signer raises ModelAuthFailed.
     """
@@ -104,7 +104,10 @@ def google_signer(credential_source: Mapping[str, str]) -> RequestSigner:
 
 
 def _google_credentials(auth: Any, file: str) -> Any:
-    """Return the credentials of a named file, or else those the package finds. Raises its errors and ValueError."""
+    """Return the credentials in a named file, or else those that the package finds.
+
+    Raises the package's errors and ValueError.
+    """
     if file:
         info = msgspec.json.decode(Path(file).expanduser().read_bytes(), type=dict[str, Any])
         match info.get("type"):

@@ -45,5 +45,5 @@ def _endpoint(settings: "Settings", choice: "ModelChoice") -> "Embedder":
 
     hint = "Name another provider with recall.provider, or set recall.embeddings to local."
     endpoint = openai_endpoint(settings, choice, purpose="embeddings", hint=hint)
-    assert settings.recall.model, "checked with the settings"
+    assert settings.recall.model, "the settings check requires a model"
     return EndpointEmbedder(endpoint, settings.recall.model, settings.recall.dimensions)

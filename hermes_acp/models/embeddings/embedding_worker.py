@@ -1,7 +1,7 @@
 """Run a local embedding model in a separate process, with JSON lines on standard input and output.
 
-The argument is the folder of all-MiniLM-L6-v2; without one, the multilingual model runs. This isolates the agent from
-the model's memory use and native crashes. The process ends with its standard input.
+The argument is the folder of all-MiniLM-L6-v2; without it, the multilingual model runs. The separate process shields
+the agent from the model's memory use and from native crashes. It exits when its standard input is closed.
 """
 
 import base64
@@ -18,7 +18,7 @@ LOWER_PRIORITY: Final = 10
 
 
 def main() -> None:
-    """Answer lines until standard input ends."""
+    """Answer requests until standard input is closed."""
     os.nice(LOWER_PRIORITY)
     model = _model(sys.argv[1:])
     for line in sys.stdin.buffer:

@@ -29,7 +29,7 @@ class _Embeddings(Struct, frozen=True):
 
 
 class EndpointEmbedder:
-    """One model of one endpoint. Create it in a worker thread. Raises ConfigError for an invalid URL."""
+    """An embedding model at an endpoint. Create it in a worker thread. Raises ConfigError for an invalid URL."""
 
     def __init__(self, endpoint: "Endpoint", model: str, dimensions: int | None = None) -> None:
         from hermes_acp.models.wire.endpoint_client import EndpointClient

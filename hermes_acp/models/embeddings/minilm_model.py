@@ -1,6 +1,6 @@
-"""Run all-MiniLM-L6-v2, a small English embedding model, with numpy alone.
+"""Run all-MiniLM-L6-v2, a small English embedding model, with nothing but numpy.
 
-The weights are read from an installed package, of which no code is imported; a digest pins them. Sources: Reimers,
+The weights are read from an installed package, none of whose code is imported; a digest pins them. Sources: Reimers,
 Gurevych: Sentence-BERT (2019); Wang et al.: MiniLM (2020); Devlin et al.: BERT (2018), for the tokenization.
 """
 
@@ -31,7 +31,10 @@ IDEOGRAPHS: Final = (
 
 
 class MiniLM:
-    """The model; `folder` holds its weights and its vocabulary. Raises OSError, ValueError for other weights."""
+    """The model; `folder` contains its weights and its vocabulary.
+
+    Raises OSError, or ValueError for unexpected weights.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._np: Any = importlib.import_module("numpy")
@@ -47,14 +50,14 @@ class MiniLM:
     passage = query
 
     def token_ids(self, text: str) -> list[int]:
-        """Return the numbers of a string's tokens."""
+        """Return the IDs of a text's tokens."""
         known = self._vocabulary
         pieces = [piece for word in _words(text) for piece in self._pieces(word)]
         kept = pieces[: MAX_TOKENS - 2]
         return [known["[CLS]"], *(known[piece] for piece in kept), known["[SEP]"]]
 
     def _pieces(self, word: str) -> list[str]:
-        """Split a word into the longest known pieces from the left."""
+        """Split a word into the longest known pieces, from left to right."""
         if len(word) > MAX_WORD_CHARACTERS:
             return ["[UNK]"]
         found: list[str] = []
@@ -111,7 +114,7 @@ class MiniLM:
 
 
 def _read_weights(np: Any, file: Path) -> Mapping[str, Any]:
-    """Return the tensors of a safetensors file by name. Raises OSError, ValueError for other weights."""
+    """Return the tensors in a safetensors file by name. Raises OSError, or ValueError for unexpected weights."""
     content = file.read_bytes()
     if hashlib.sha256(content).hexdigest() != WEIGHTS_DIGEST:
         raise ValueError(f"{file} does not contain the published weights")
@@ -128,7 +131,7 @@ def _read_weights(np: Any, file: Path) -> Mapping[str, Any]:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Yield the words and punctuation marks of a string, in lower case and without accents."""
+    """Yield the words and punctuation marks of a text, in lower case and without accents."""
     word = ""
     for character in unicodedata.normalize("NFD", text.lower()):
         category = unicodedata.category(character)

@@ -1,4 +1,4 @@
-"""Encode a history as a vendor's blocks: the part common to vendors whose messages are lists of blocks.
+"""Encode a history as a vendor's blocks: the code shared by vendors whose messages are lists of blocks.
 
 A vendor's encoder derives from `BlockEncoder` and defines how to encode text, images, calls and results.
 """
@@ -23,14 +23,15 @@ from hermes_acp.core.messages import (
 from hermes_acp.models.formats.message_parts import text_of
 
 ContentBlock = dict[str, object]
-"""One block of a message in some vendor's format."""
+"""A block of a message in a vendor's format."""
 
 
 class BlockEncoder(ABC):
-    """Base of a vendor's encoder, made for one request.
+    """The base class of vendors' encoders; an instance is created for each request.
 
     `model_role` is the vendor's name for the model's role; `result_field` is a field that only result blocks have.
-    `content_field` is a message's field for its blocks. `variant` distinguishes encoders that encode differently.
+    `content_field` is the field of a message that contains its blocks. `variant` distinguishes encoders that encode
+    differently.
     """
 
     vendor: ClassVar[str]
@@ -44,7 +45,7 @@ class BlockEncoder(ABC):
         self.variant: tuple[object, ...] = (self.vendor, omitted)
 
     def turns(self, request: ModelRequest) -> "EncodedTurns":
-        """Return the history of a request in alternating turns."""
+        """Return the history in a request as alternating turns."""
         return request.encoding.of(request.messages, self.variant, lambda: EncodedTurns(self))
 
     @abstractmethod
@@ -72,7 +73,7 @@ class BlockEncoder(ABC):
         return None
 
     def answer(self, message: AssistantMessage) -> list[ContentBlock]:
-        """Encode an answer, with its parts in the order they arrived."""
+        """Encode an answer, with its parts in the order in which they arrived."""
         blocks: list[ContentBlock] = []
         for piece in ordered_pieces(message, self.vendor):
             match piece:
@@ -107,9 +108,9 @@ class BlockEncoder(ABC):
 
 
 class EncodedTurns:
-    """A history for a format in which `user` and the model alternate: turns as JSON, the last one still open.
+    """A history for a format in which `user` and the model alternate: turns as JSON, the last of which is still open.
 
-    Results come first among the user's blocks because they must follow the calls they answer.
+    Results come first among the user's blocks, because they must directly follow the calls they answer.
     """
 
     def __init__(self, encoder: BlockEncoder) -> None:
@@ -120,7 +121,7 @@ class EncodedTurns:
         self._others: list[msgspec.Raw] = []
 
     def add(self, message: Message) -> None:
-        """Encode one message, which belongs to the open turn if that turn has the same role."""
+        """Encode one message; if the open turn has the same role, the message is added to that turn."""
         encoder = self._encoder
         role = encoder.model_role if isinstance(message, AssistantMessage) else "user"
         blocks = encoder.message(message)
@@ -134,7 +135,7 @@ class EncodedTurns:
     def turns(
         self, finish: Callable[[msgspec.Raw], Sequence[msgspec.Raw]] | None = None
     ) -> list[msgspec.Raw]:
-        """Return all turns; `finish` replaces the last block of a last turn of the user."""
+        """Return all turns; if the last turn is the user's, `finish` replaces its last block."""
         return self._closed + self._open_turn(finish if self._role == "user" else None)
 
     def _open_turn(
@@ -147,15 +148,15 @@ class EncodedTurns:
 
 
 def to_json(block: ContentBlock) -> msgspec.Raw:
-    """Return a block as JSON that is inserted into a request unchanged."""
+    """Encode a block as JSON that is inserted into a request unchanged."""
     return msgspec.Raw(msgspec.json.encode(block))
 
 
 def ordered_pieces(message: AssistantMessage, vendor: str) -> Iterator[Thought | str | ToolCall]:
     """Yield an answer's parts in order: reasoning, the text, then each call after the reasoning that led to it.
 
-    Blank text and other vendors' reasoning are left out, as is an answer with only reasoning. Reasoning without
-    a vendor belongs to any vendor.
+    Blank text and other vendors' reasoning are left out, as is an answer that consists only of reasoning. Reasoning
+    without a vendor is sent to any vendor.
     """
     if not message.text.strip() and not message.tool_calls:
         return

@@ -1,7 +1,7 @@
-"""Ask a local model server, in its own API, for the context window it runs a model with.
+"""Ask a local model server, through its own API, for the context window with which it runs a model.
 
-Its list in OpenAI's form does not state it. Source: Ollama's API reference (`/api/ps`, `/api/show`) and the README of
-llama.cpp's server (`/props`), read on 2026-11-23.
+Its OpenAI-style list does not state the window. Source: Ollama's API reference (`/api/ps`, `/api/show`) and the README
+of llama.cpp's server (`/props`), read on 2026-11-23.
 """
 
 import re
@@ -45,14 +45,14 @@ class _Properties(Struct, frozen=True):
 
 
 def local_server_of(endpoint: Endpoint) -> Literal["ollama", "llamacpp", ""]:
-    """Return the kind of server, if the endpoint is one with its own API, or an empty string."""
+    """Return the kind of server if the endpoint is a local server with its own API, else an empty string."""
     if endpoint.name in ("ollama", "llamacpp"):
         return "ollama" if endpoint.name == "ollama" else "llamacpp"
     return "ollama" if urlsplit(endpoint.base_url).port == OLLAMA_PORT else ""
 
 
 async def local_window(endpoint: Endpoint, headers: dict[str, str], model: str) -> int | None:
-    """Return the context window in tokens, or None if this is another kind of server or it does not state one."""
+    """Return the context window in tokens, or None if the server is of another kind or does not state a window."""
     server = local_server_of(endpoint)
     if not server:
         return None
@@ -69,7 +69,7 @@ async def local_window(endpoint: Endpoint, headers: dict[str, str], model: str) 
 
 
 async def _ask_ollama(link: EndpointClient, model: str) -> int | None:
-    """Return the window of the running model, else the one set for it, else the one it was trained for."""
+    """Return the window of the running model, or else the configured one, or else the one it was trained with."""
     processes = msgspec.json.decode(await link.get("/api/ps"), type=_Processes).models
     names = (model, f"{model}:latest")
     running = next((as_window(each.context_length) for each in processes if each.name in names), None)

@@ -1,4 +1,4 @@
-"""Prepare messages and their parts for any vendor's format: files as plain text, arguments as objects, IDs."""
+"""Convert messages and their parts for any vendor's format: files to plain text, arguments to objects, and IDs."""
 
 from typing import Final
 
@@ -35,13 +35,13 @@ def data_url_of(image: ImagePart) -> str:
 
 
 def _link_text(link: LinkPart) -> str:
-    """Return the name of a resource whose content is not included."""
+    """Return the text for a linked resource whose content is not included."""
     uri = plain(link.uri, MAX_URI_CHARACTERS)
     return f"[{plain(link.name, MAX_URI_CHARACTERS)}]({uri})" if link.name else uri
 
 
 def _resource_text(resource: ResourcePart) -> str:
-    """Return a whole resource, in a fence longer than any inside it."""
+    """Return the text of an included resource, in a fence longer than any inside it."""
     fence = "```"
     while fence in resource.text:
         fence += "`"
@@ -50,7 +50,7 @@ def _resource_text(resource: ResourcePart) -> str:
 
 
 def object_of(arguments: str) -> dict[str, object]:
-    """Return a call's arguments as an object; anything else is wrapped in one, since endpoints would refuse it."""
+    """Return a call's arguments as an object; anything else is wrapped in one, because endpoints would refuse it."""
     try:
         return msgspec.json.decode(arguments or "{}", type=dict[str, object])
     except (msgspec.DecodeError, RecursionError):

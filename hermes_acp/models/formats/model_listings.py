@@ -1,8 +1,8 @@
-"""Read the entries of an endpoint's list of models, and the context window where an entry states it.
+"""Read the entries in an endpoint's list of models, and the context window if an entry states it.
 
 Source: the API references of OpenRouter, vLLM, Groq, Mistral, Together, Anthropic, LM Studio, llama.cpp, GitHub Copilot
-and Hugging Face, read on 2026-11-23. Each has its own field; a limit that the server runs with goes before the one
-the model was trained for.
+and Hugging Face, read on 2026-11-23. Each has its own field; the limit with which the server runs takes precedence over
+the one with which the model was trained.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from msgspec import Struct
 from hermes_acp.core.ports.model_ports import ListedModel
 
 MIN_WINDOW_TOKENS: Final = 1_000
-"""A smaller number is not a context window."""
+"""The minimum plausible context window; a smaller number means something else."""
 WINDOW_FIELDS: Final = (
     "loaded_context_length",
     "max_model_len",
@@ -28,7 +28,7 @@ WINDOW_FIELDS: Final = (
     "meta.n_ctx",
     "meta.n_ctx_train",
 )
-"""The fields in which entries state the context window, in order of preference. A dot leads into an object."""
+"""The fields in which entries state the context window, in order of preference. A dot denotes a nested field."""
 
 
 class _Entry(Struct):
@@ -40,19 +40,19 @@ class _Listing(Struct):
 
 
 def read_listing(document: bytes) -> tuple[ListedModel, ...]:
-    """Parse a list in OpenAI's form. Raises msgspec.DecodeError."""
+    """Parse an OpenAI-style list of models. Raises msgspec.DecodeError."""
     entries = msgspec.json.decode(document, type=_Listing).data
     return tuple(ListedModel(msgspec.convert(entry, _Entry).id, window_of(entry)) for entry in entries)
 
 
 def window_of(entry: Mapping[str, Any]) -> int | None:
-    """Return the context window that an entry states, or None."""
+    """Return the context window stated in an entry, or None."""
     stated = (as_window(_value_at(entry, field.split("."))) for field in WINDOW_FIELDS)
     return next((tokens for tokens in stated if tokens is not None), _smallest_offer(entry))
 
 
 def as_window(value: object) -> int | None:
-    """Return a number of tokens, sent as a number or as text, or None for anything else."""
+    """Parse a number of tokens that was sent as a number or as text; return None for anything else."""
     if isinstance(value, str) and value.isdecimal() and value.isascii():
         value = int(value[:12])
     if isinstance(value, bool) or not isinstance(value, int | float) or not MIN_WINDOW_TOKENS <= value < 1e12:
@@ -69,7 +69,7 @@ def _value_at(entry: object, path: Sequence[str]) -> object:
 
 
 def _smallest_offer(entry: Mapping[str, Any]) -> int | None:
-    """Return the smallest window among the providers behind a router, any of which may be used."""
+    """Return the smallest window among the providers behind a router, because any of them may be used."""
     offers: object = entry.get("providers")
     if not isinstance(offers, list):
         return None

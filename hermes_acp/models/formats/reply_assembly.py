@@ -1,7 +1,7 @@
-"""Assemble one reply from a stream of events, for any vendor.
+"""Assemble a reply from a stream of events, for any vendor.
 
-A vendor's assembly derives from `ReplyAssembly`: it reads the events, fills the blocks, and records the stop reason
-and the usage. The base class decides what counts as a reply.
+A vendor's class derives from `ReplyAssembly`: it reads the events, fills the blocks, and records the stop reason and
+the usage. The base class decides what counts as a complete reply.
 """
 
 import re
@@ -31,7 +31,7 @@ from hermes_acp.models.wire.endpoint_errors import ErrorBody, read_error
 
 
 class _Run(Struct, frozen=True):
-    """The key that neighbouring fragments must share to be joined."""
+    """The key that consecutive fragments must share to be joined."""
 
     kind: Literal["text", "thought", "call"]
     key: str = ""
@@ -43,25 +43,25 @@ _THOUGHT: Final = _Run("thought")
 
 
 class FragmentQueue:
-    """Join deltas until they are drained: many deltas in one read become one fragment."""
+    """Joins deltas until they are drained, so that many deltas in one read become one fragment."""
 
     def __init__(self) -> None:
         self._runs: list[tuple[_Run, list[str]]] = []
 
     def add_text(self, text: str) -> None:
-        """Add text of the answer."""
+        """Add text that belongs to the answer."""
         self._add(_TEXT, text)
 
     def add_thought(self, text: str) -> None:
-        """Add text of the reasoning."""
+        """Add text that belongs to the reasoning."""
         self._add(_THOUGHT, text)
 
     def add_call(self, key: str, name: str, arguments: str) -> None:
-        """Add characters of a call's arguments; `key` identifies the call."""
+        """Add part of a call's arguments; `key` identifies the call."""
         self._add(_Run("call", key, name), arguments)
 
     def drain(self) -> list[Fragment]:
-        """Return everything since the last drain, in order."""
+        """Return everything added since the last drain, in order."""
         runs, self._runs = self._runs, []
         return [_fragment(run, "".join(parts)) for run, parts in runs]
 
@@ -85,7 +85,8 @@ def _fragment(run: _Run, text: str) -> Fragment:
 class ReplyBlock:
     """A growing block of a reply: text, reasoning or one call.
 
-    `whole_arguments` is used if no arguments were streamed. `signature` belongs to the call, or else to the reasoning.
+    `whole_arguments` is used if no arguments were streamed. `signature` belongs to the call or, without one, to the
+    reasoning.
     """
 
     def __init__(self) -> None:
@@ -99,12 +100,12 @@ class ReplyBlock:
         self.is_call = False
 
     def open_call(self, call_id: str, name: str) -> None:
-        """Turn this into the block of a call."""
+        """Turn this block into the block of a call."""
         self.is_call, self.id, self.name = True, call_id, name
 
 
 class StopReasons(Struct, frozen=True):
-    """Regular expressions for a vendor's stop reasons; any other reason is a normal end."""
+    """Regular expressions for a vendor's stop reasons; any other reason counts as a normal end."""
 
     length: str
     refusal: str
@@ -112,7 +113,10 @@ class StopReasons(Struct, frozen=True):
 
 
 class ReplyAssembly(ABC):
-    """Base of a vendor's assembly of one stream. `vendor` marks reasoning that only this vendor understands."""
+    """The base class for assembling one stream of a vendor.
+
+    `vendor` marks reasoning that only this vendor understands.
+    """
 
     vendor: ClassVar[str] = ""
     stop_reasons: ClassVar[StopReasons]
@@ -129,10 +133,13 @@ class ReplyAssembly(ABC):
 
     @abstractmethod
     def take(self, data: bytes) -> None:
-        """Read one event. Raises ModelError for an error it reports, msgspec.DecodeError for an invalid event."""
+        """Process one event.
+
+        Raises ModelError for an error that it reports, and msgspec.DecodeError for an invalid event.
+        """
 
     def drain(self) -> list[Fragment]:
-        """Return what arrived since the last drain, with neighbours of the same kind joined."""
+        """Return what has arrived since the last drain, with consecutive fragments of the same kind joined."""
         return self._fragments.drain()
 
     def is_over(self) -> bool:
@@ -140,11 +147,11 @@ class ReplyAssembly(ABC):
         return self.has_ended
 
     def is_whole(self) -> bool:
-        """Return whether enough has arrived for a reply if the stream ended here."""
+        """Return whether what has arrived would be a complete reply if the stream ended here."""
         return self.has_ended or self.stop_reason is not None
 
     def reply(self) -> ModelReply:
-        """Return the reply. Raises BadReply for a call that names no tool or that the vendor could not read."""
+        """Return the reply. Raises BadReply for a call that names no tool or that the vendor could not parse."""
         if self._has_stopped(self.stop_reasons.malformed):
             raise BadReply(
                 f"The model at {self._link.place} wrote a tool call that cannot be read.", retryable=True
@@ -166,19 +173,19 @@ class ReplyAssembly(ABC):
         return ModelReply(message, self._finish_reason(bool(calls)), self.usage)
 
     def add_text(self, index: int, text: str) -> None:
-        """Add text of the answer to a block."""
+        """Add answer text to a block."""
         if text:
             self.blocks[index].text.append(text)
             self._fragments.add_text(text)
 
     def add_thought(self, index: int, text: str) -> None:
-        """Add text of the reasoning to a block."""
+        """Add reasoning text to a block."""
         if text:
             self.blocks[index].thoughts.append(text)
             self._fragments.add_thought(text)
 
     def add_arguments(self, index: int, arguments: str) -> None:
-        """Add characters of a call's arguments to its block; ignored for a block that is not a call."""
+        """Add part of a call's arguments to its block; ignored if the block is not a call."""
         block = self.blocks[index]
         if arguments and block.is_call:
             block.arguments.append(arguments)
@@ -200,10 +207,10 @@ class ReplyAssembly(ABC):
 
 
 def name_calls(calls: Sequence[ToolCall], request: ModelRequest) -> tuple[ToolCall, ...]:
-    """Return the calls, each with a unique ID and with arguments that are at least `{}`.
+    """Return the calls, each with a unique ID and with arguments that are never empty (`{}` at least).
 
-    Some servers send no ID, repeat an ID within a reply, or reuse IDs in every step; a result is matched to its
-    call by ID alone. IDs unique in the history stay as they are; others become `call_` and the call's number.
+    Some servers send no ID, repeat an ID within a reply, or reuse IDs in every step, yet a result is matched to its
+    call by ID alone. IDs that are unique in the history are kept; others become `call_` followed by the call's number.
     """
     if not calls:
         return ()

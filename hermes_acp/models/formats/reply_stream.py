@@ -1,4 +1,4 @@
-"""Read a byte stream as fragments and one complete reply, for any vendor."""
+"""Convert a byte stream to fragments and one complete reply, for any vendor."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Final, Protocol
@@ -14,15 +14,15 @@ from hermes_acp.models.formats.reply_assembly import ReplyAssembly
 from hermes_acp.models.wire.response_timeouts import IdleTimer
 
 MAX_TOKENS: Final = 2**40
-"""More than any step uses; a larger count is an endpoint's mistake."""
+"""More tokens than any step uses; a larger count is an endpoint's mistake."""
 _TRAILER_TIMEOUT_S = 0.1
 
 
 class StreamDecoder(Protocol):
-    """A decoder for the framing of one stream."""
+    """Decodes the framing of one stream."""
 
     def feed(self, data: bytes) -> list[tuple[str, bytes]]:
-        """Add bytes; return the events they complete, by name and data. Raises BadReply."""
+        """Add bytes; return the events that they complete, as pairs of name and data. Raises BadReply."""
         ...
 
 
@@ -33,9 +33,9 @@ async def read_reply(
     decoder: StreamDecoder,
     idle_timer: IdleTimer,
 ) -> AsyncGenerator[ModelEvent]:
-    """Yield fragments as they are read, then the reply. `place` names the endpoint in errors.
+    """Yield fragments as they are read, then the reply. `place` names the endpoint in error messages.
 
-    Raises BadReply for data not in the vendor's format and ModelUnavailable for a stream that ends early.
+    Raises BadReply for data that is not in the vendor's format, and ModelUnavailable for a stream that ends early.
     """
     async for chunk in chunks:
         # Fragments that precede an error in the same read are shown before the error is raised.
@@ -62,7 +62,7 @@ async def read_reply(
 
 
 async def ask_once(provider: Provider, request: ModelRequest) -> ModelReply:
-    """Send a request and return its complete reply when nobody watches the stream. Raises ModelError."""
+    """Send a request and return its complete reply, for when nobody watches the stream. Raises ModelError."""
     reply: ModelReply | None = None
     async with provider.stream(request) as events:
         async for event in events:
@@ -74,13 +74,13 @@ async def ask_once(provider: Provider, request: ModelRequest) -> ModelReply:
 
 
 def valid_usage(usage: Usage) -> Usage:
-    """Return plausible counts: none is negative, and no more tokens are cached than were sent."""
+    """Correct implausible counts: none may be negative, and no more tokens can be cached than were sent."""
     sent, said = (min(max(count, 0), MAX_TOKENS) for count in (usage.input_tokens, usage.output_tokens))
     return Usage(sent, said, min(max(usage.cached_tokens, 0), sent))
 
 
 async def _read_trailer(chunks: AsyncIterator[bytes]) -> None:
-    """Read what follows the end marker: a connection is reusable only if its response was read to the end."""
+    """Read whatever follows the end marker: a connection is reusable only if its response was read to the end."""
     with anyio.move_on_after(_TRAILER_TIMEOUT_S):
         async for _ in chunks:
             pass

@@ -1,6 +1,7 @@
 """HTTP connections to endpoints, and the base class of the vendors' formats.
 
-Servers refuse optional fields they do not know. Such a field is left out and the request is sent again.
+Some servers refuse requests with optional fields that they do not know. Such a field is left out, and the request is
+sent again.
 """
 
 from abc import ABC, abstractmethod
@@ -26,11 +27,11 @@ from hermes_acp.models.wire.unsupported_parameters import UnsupportedParameter, 
 
 
 class WireFormat(ABC):
-    """Base of a vendor's HTTP format: the plugin itself, and what its connections share.
+    """The base class of a vendor's HTTP format, which is the plugin itself and is shared by its connections.
 
     The defaults suit most vendors. `base_url` and `key_variable` are the vendor's own. `unsupported` lists the fields
-    that a request can omit when it is refused with one of `refusal_statuses`. A field is then left out for the model
-    from then on; one in `omitted_once` is left out for one step.
+    that can be omitted from a request that was refused with one of `refusal_statuses`. A refused field is left out for
+    that model from then on; one in `omitted_once` is left out for a single step.
     """
 
     name: ClassVar[str]
@@ -45,18 +46,18 @@ class WireFormat(ABC):
 
     @abstractmethod
     def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:
-        """Return the body of a request, without the omitted fields."""
+        """Encode the body of a request, without the omitted fields."""
 
     def connect(self, endpoint: Endpoint) -> "WireConnection":
-        """Bind to an endpoint, or to the vendor itself without a base URL. Raises ConfigError for an invalid URL."""
+        """Bind to an endpoint or, without a base URL, to the vendor itself. Raises ConfigError for an invalid URL."""
         return WireConnection(self, endpoint.or_own(self.base_url, self.key_variable))
 
     def headers(self, key: str) -> dict[str, str]:
-        """Return the headers of every request; `key` may be empty."""
+        """Return the headers for every request; `key` may be empty."""
         return bearer(key)
 
     def chat_path(self, model: str) -> str:
-        """Return the path a step is posted to."""
+        """Return the path to which the request of a step is posted."""
         return self.path
 
     def decoder(self) -> StreamDecoder:
@@ -64,7 +65,7 @@ class WireFormat(ABC):
         return SseDecoder()
 
     def find_unsupported(self, refusal: EndpointRefusal, body: bytes, omitted: frozenset[str]) -> str | None:
-        """Return the optional field a request was refused for, or None if leaving out a field cannot help."""
+        """Return the optional field because of which a request was refused, or None if omitting a field cannot help."""
         if refusal.status not in self.refusal_statuses:
             return None
         return first_unsupported(self.unsupported, refusal, body, omitted)
@@ -85,7 +86,7 @@ class WireConnection:
         sign: RequestSigner | None = None,
         listing_url: str = "",
     ) -> None:
-        """Bind without touching the network. `listing_url` is set if models are listed at another URL."""
+        """Bind without touching the network. `listing_url` is given if models are listed at a different URL."""
         self.name = endpoint.name or wire.name
         self._wire = wire
         self._sign = sign

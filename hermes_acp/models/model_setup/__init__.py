@@ -1,1 +1,1 @@
-"""Choosing a model: the answers that setup needs, one call to try them, and writing them."""
+"""Choose a model: collect the answers that setup needs, try them in one call, and store them."""

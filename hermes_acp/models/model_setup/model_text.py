@@ -1,4 +1,4 @@
-"""The prompt of setup's small trial call."""
+"""The prompt for the small trial call that setup makes."""
 
 from typing import Final
 

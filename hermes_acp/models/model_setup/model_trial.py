@@ -1,4 +1,4 @@
-"""Ask an endpoint for its models, and try one small call like those that the agent makes."""
+"""Ask an endpoint for its models, and try a small call like those that the agent makes."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -21,11 +21,11 @@ LISTING_TIMEOUT_S: Final = 30.0
 TRIAL_OUTPUT_TOKENS: Final = 512
 """Enough for a model that reasons before it answers."""
 TRIAL_TOOL: Final = ToolSchema("ready", TRIAL_TOOL_DESCRIPTION, {"type": "object", "properties": {}})
-"""The agent always offers tools, and some models cannot take any."""
+"""Included because the agent always offers tools, and some models do not accept any."""
 
 
 async def list_models(present: PresentValues, answers: SetupAnswers) -> tuple[ListedModel, ...]:
-    """Return the models of an endpoint; none after a timeout. Raises ConfigError, AuthRequired or ModelError."""
+    """Return the models at an endpoint; empty after a timeout. Raises ConfigError, AuthRequired or ModelError."""
     with anyio.move_on_after(LISTING_TIMEOUT_S):
         return await models_of(*await anyio.to_thread.run_sync(present.choice, answers))
     return ()
@@ -37,7 +37,7 @@ async def try_model(present: PresentValues, answers: SetupAnswers) -> str:
 
 
 async def models_of(settings: "Settings", choice: "ModelChoice") -> tuple[ListedModel, ...]:
-    """Return the models of a chosen model's endpoint. Raises ConfigError, AuthRequired or ModelError."""
+    """Return the models at a chosen model's endpoint. Raises ConfigError, AuthRequired or ModelError."""
     async with _connected(settings, choice) as connection:
         return await connection.models()
 

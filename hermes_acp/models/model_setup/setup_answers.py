@@ -1,6 +1,6 @@
-"""The answers of setup: the current values, the new ones, and how they are written.
+"""The answers given in setup: the current values, the new ones, and how they are stored.
 
-The key goes to `.env`, everything else to `config.yaml`; only their owner can read them.
+The key goes to `.env`, everything else to `config.yaml`; only their owner can read these files.
 """
 
 import re
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from hermes_acp.core.ports.model_ports import ListedModel
 
 CUSTOM: Final = ("openai_compatible", "openai_responses")
-"""Providers that stand for any endpoint, so that their address has to be given."""
+"""Providers that stand for any endpoint, so their address must be given."""
 NO_ENDPOINT: Final = "This provider needs an address or a key."
 _URL: Final = re.compile(r"https?://[^\s]+")
 
 
 class SetupAnswers(Struct, frozen=True):
-    """The answers; an empty `base_url` is the provider's own, an empty `key` means none, or keep the current one.
+    """The answers; an empty `base_url` means the provider's own, and an empty `key` none, or to keep the current one.
 
-    `key_variable` is the variable that holds the key, an empty one if the provider takes none.
+    `key_variable` is the variable for the key; it is empty if the provider takes none.
     """
 
     provider: str
@@ -49,7 +49,7 @@ class SetupAnswers(Struct, frozen=True):
 
     @property
     def section(self) -> Mapping[str, str]:
-        """Settings of the provider that differ from the usual ones."""
+        """The provider's settings that differ from the defaults."""
         is_usual = self.key_variable in ("", *self.preset.key_variables)
         return {
             **({"base_url": self.base_url} if self.base_url else {}),
@@ -76,7 +76,7 @@ class PresentValues(Struct, frozen=True):
             return named if named in presets() or named in self.settings.providers else ""
         if choice is None:
             return ""
-        # An OpenAI key on its own selects OpenAI's endpoint under the name for any endpoint.
+        # An OpenAI key on its own selects OpenAI's endpoint, under the provider name that is used for any endpoint.
         is_openai = choice.provider in CUSTOM and choice.base_url == presets()["openai"].base_url
         return "openai" if is_openai and not self.settings.provider else choice.provider
 
@@ -86,7 +86,7 @@ class PresentValues(Struct, frozen=True):
         return self.variables.get("HERMES_MODEL") or self.settings.model or ""
 
     def base_url(self, provider: str) -> str:
-        """Return the address to offer for a provider, or an empty string if one must be specified."""
+        """Return the address to suggest for a provider, or an empty string if the user must specify one."""
         preset = preset_of(provider)
         section = self.settings.providers.get(provider, ProviderSettings.defaults())
         held = self.variables.get(preset.url_variable) or section.base_url
@@ -94,7 +94,7 @@ class PresentValues(Struct, frozen=True):
         return held or ("" if is_unknown else own_url(preset, self.variables))
 
     def key_variable(self, provider: str) -> str:
-        """Return the variable that holds a provider's key, or else the one to set; empty if it takes none."""
+        """Return the variable that contains a provider's key, or else the one to set; empty if it takes none."""
         section = self.settings.providers.get(provider, ProviderSettings.defaults())
         held = (name for name in section.key_variables if self.variables.get(name, "").strip())
         return next(held, "") or preset_of(provider).key_variable(self.variables)
@@ -104,7 +104,7 @@ class PresentValues(Struct, frozen=True):
         return self.variables.get(self.key_variable(provider), "").strip()
 
     def choice(self, answers: SetupAnswers) -> "tuple[Settings, ModelChoice]":
-        """Return the settings and the model that result from the answers. Raises ConfigError or AuthRequired."""
+        """Return the settings and the model that would result from the answers. Raises ConfigError or AuthRequired."""
         from hermes_acp.config.model_choice import choose_model, without_choice
 
         sections = dict(self.settings.providers)
@@ -130,7 +130,7 @@ def present_values(environment: Environment) -> PresentValues:
 
 
 def readable_values(environment: Environment) -> PresentValues:
-    """Read the current values; unreadable ones count as not set."""
+    """Read the current values, treating unreadable ones as not set."""
     try:
         return present_values(environment)
     except ConfigError:
@@ -151,14 +151,14 @@ def answers_of(present: PresentValues, provider: str, base_url: str, key: str, m
         raise BadRequest(f"The provider {provider} needs an address.")
     key_variable = present.key_variable(provider)
     if key_variable and url and url != present.base_url(provider).rstrip("/"):
-        # An existing key is not sent to an address from a form.
+        # An existing key is not sent to an address that was entered in a form.
         key_variable = _separate_variable(provider)
     answers = SetupAnswers(provider, url, "", key_variable, model.strip())
     return with_own_key(present, answers, key.strip()) if key.strip() else answers
 
 
 def own_url(preset: Preset, variables: Mapping[str, str]) -> str:
-    """Return a provider's own address, or an empty string if it depends on something that is not set."""
+    """Return a provider's default address, or an empty string if it depends on something that is not set."""
     try:
         url = preset.own_url(variables)
     except ConfigError:
@@ -167,7 +167,7 @@ def own_url(preset: Preset, variables: Mapping[str, str]) -> str:
 
 
 def checked_url(text: str) -> str:
-    """Return an address without its trailing slash. Raises BadRequest."""
+    """Validate an address and remove its trailing slash. Raises BadRequest."""
     try:
         is_url = bool(_URL.fullmatch(text)) and text.isascii() and bool(urlsplit(text).hostname)
     except ValueError:
@@ -183,13 +183,13 @@ def _separate_variable(provider: str) -> str:
 
 
 def _not_a_url(text: str) -> str:
-    """Say why an address is refused, without secrets that it may contain."""
+    """Return the reason why an address is refused, without any secrets that it may contain."""
     shown = f"{text[:60]!r} is not a base URL: it" if text and "@" not in text else "The base URL"
     return f"{shown} must be a URL starting with http:// or https://."
 
 
 def is_only_in_environment(present: PresentValues, answers: SetupAnswers) -> bool:
-    """Return whether the key is in this process's environment, which editors may not share, and nowhere else."""
+    """Return whether the key is only in this process's environment, which editors may not share."""
     variable = answers.key_variable
     if answers.key or not present.environment.variables.get(variable, "").strip():
         return False
@@ -206,7 +206,7 @@ def with_own_key(present: PresentValues, answers: SetupAnswers, key: str) -> Set
 
 
 def usual_model(present: PresentValues, answers: SetupAnswers, listed: "Sequence[ListedModel]") -> str:
-    """Return the model to offer: the one in use, else the provider's usual one, else the first in the list."""
+    """Return the model to suggest: the one in use, or else the provider's default, or else the first in the list."""
     names = [model.name for model in listed]
     wanted = [
         answers.model,
@@ -218,7 +218,7 @@ def usual_model(present: PresentValues, answers: SetupAnswers, listed: "Sequence
 
 
 def write_answers(environment: Environment, answers: SetupAnswers) -> None:
-    """Write the answers, preserving comments, order and layout of everything else. Raises StorageError."""
+    """Store the answers, preserving comments, order and layout of everything else. Raises StorageError."""
     text = read_text(environment.config_file)
     text = with_value(text, ("provider",), answers.provider)
     text = with_value(text, ("model",), answers.model or None)
@@ -232,7 +232,7 @@ def write_answers(environment: Environment, answers: SetupAnswers) -> None:
 
 
 def overriding_variables(environment: Environment, answers: SetupAnswers) -> list[str]:
-    """Return the environment variables that override the written values with different ones."""
+    """Return the environment variables that override the stored values with different ones."""
     written = {
         "HERMES_PROVIDER": answers.provider,
         "HERMES_MODEL": answers.model,

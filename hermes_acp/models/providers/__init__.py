@@ -1,4 +1,4 @@
-"""The plugin folder of vendors' wire formats; every plugin exports `PROVIDER` and is imported on first use."""
+"""The plugin folder for vendors' wire formats; each plugin exports `PROVIDER` and is imported on first use."""
 
 from typing import Final, cast
 
@@ -11,7 +11,7 @@ PROVIDERS: Final[PluginFolder[Vendor]] = PluginFolder("hermes_acp.models.provide
 
 
 def open_wire(name: str) -> Vendor:
-    """Import a wire format: a plugin of this folder, or else one that an installed package adds. Raises ConfigError."""
+    """Import a wire format: a plugin in this folder, or else one that an installed package adds. Raises ConfigError."""
     if name in PROVIDERS:
         return PROVIDERS.open(name)
     if found := open_installed(WIRE_ENTRY_POINTS, name, kind="wire format", setting="wire"):

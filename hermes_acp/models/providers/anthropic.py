@@ -1,4 +1,4 @@
-"""Anthropic's Messages format.
+"""The wire format of Anthropic's Messages API.
 
 Source: Claude API reference, "Messages", "Streaming" and "Prompt caching"; "Tool search tool".
 """
@@ -36,7 +36,7 @@ _REDACTED = "redacted:"
 _VENDOR = "anthropic"
 _HOST = "api.anthropic.com"
 _LOADS_TOOLS = re.compile(r"^claude-(?:opus|sonnet)-[4-9]|^claude-haiku-(?:4-5|[5-9])")
-"""Models with tool search. Source: Claude API documentation, "Tool search tool"."""
+"""Matches models with tool search. Source: Claude API documentation, "Tool search tool"."""
 
 
 class _CacheMark(Struct, frozen=True, tag_field="type", tag="ephemeral"):
@@ -44,13 +44,13 @@ class _CacheMark(Struct, frozen=True, tag_field="type", tag="ephemeral"):
 
 
 def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset()) -> bytes:
-    """Return the body with at most four cache marks: tools, stable layers, all layers, history."""
+    """Encode the body with at most four cache marks: after the tools, stable layers, all layers, and the history."""
     limit = (
         request.max_output_tokens or model_info_of(request.model, _VENDOR).max_output_tokens or _MAX_TOKENS
     )
     body: dict[str, object] = {"model": request.model, "max_tokens": limit, "stream": True}
     if thinks_adaptively(request.model) and "thinking" not in omitted:
-        # These models always think. Without this, their thoughts and the text between calls are empty.
+        # These models always think. Without this field, their thoughts and the text between calls are empty.
         body["thinking"] = {"type": "adaptive", "display": "summarized"}
     level = level_of(request, _VENDOR)
     if level == "none" and "thinking" not in omitted:
@@ -69,7 +69,7 @@ def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset())
         tools[-1]["cache_control"] = _CacheMark()
         body["tools"] = tools + _found_tools(request, omitted)
     elif any(isinstance(message, AssistantMessage) and message.tool_calls for message in request.messages):
-        # A history with calls is refused if no tool is defined. This tool cannot be called.
+        # A history with calls is refused if no tool is defined. This tool is never called.
         body["tools"] = [{"name": "none", "description": "No tool.", "input_schema": {"type": "object"}}]
         body["tool_choice"] = {"type": "none"}
     deferred = () if "deferred" in omitted else request.deferred
@@ -83,7 +83,10 @@ def _tool(tool: ToolSchema) -> ContentBlock:
 
 
 def _found_tools(request: ModelRequest, omitted: frozenset[str]) -> list[ContentBlock]:
-    """Return the deferred tools that the model found. They may change: the vendor reads them where they were found."""
+    """Encode the deferred tools that the model has found.
+
+    They may change: the vendor expands them where they were found.
+    """
     if not request.deferred or "deferred" in omitted:
         return []
     found = {name for message in request.messages for name in found_names(message)}
@@ -91,7 +94,7 @@ def _found_tools(request: ModelRequest, omitted: frozenset[str]) -> list[Content
 
 
 def _mark(block: msgspec.Raw) -> list[msgspec.Raw]:
-    """Return an encoded block with a cache mark; a block is an object with at least one field."""
+    """Encode a block with a cache mark added; the block must be an object with at least one field."""
     return [msgspec.Raw(b'%b,"cache_control":%b}' % (bytes(block)[:-1], msgspec.json.encode(_CacheMark())))]
 
 
@@ -132,7 +135,7 @@ class _BlockEncoder(BlockEncoder):
 
 
 def _valid_id(call_id: str) -> str:
-    """Return another vendor's ID using only characters this vendor allows; its own IDs stay unchanged."""
+    """Convert another vendor's ID to the characters that this vendor allows; its own IDs stay unchanged."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", call_id)
 
 
@@ -178,7 +181,7 @@ class _Event(Struct, frozen=True):
 
 
 class MessageAssembly(ReplyAssembly):
-    """Assemble one stream of events."""
+    """Assembles one stream of events."""
 
     vendor = _VENDOR
     stop_reasons = StopReasons(length="max_tokens|model_context_window_exceeded", refusal="refusal")
@@ -186,7 +189,7 @@ class MessageAssembly(ReplyAssembly):
     _counts = _Usage()
 
     def take(self, data: bytes) -> None:
-        """Read one event; unknown kinds are ignored, since the vendor may add new ones."""
+        """Process one event; unknown kinds are ignored, because the vendor may add new ones."""
         event = self._decoder.decode(data)
         match event.type:
             case "content_block_delta":
@@ -210,7 +213,7 @@ class MessageAssembly(ReplyAssembly):
                 pass
 
     def is_whole(self) -> bool:
-        """Return whether the end marker has arrived; this vendor always sends it."""
+        """Return whether the end marker has arrived; this vendor always sends one."""
         return self.has_ended
 
     def _open_block(self, index: int, start: _BlockStart) -> None:
@@ -228,7 +231,7 @@ class MessageAssembly(ReplyAssembly):
         self.blocks[index].signature += delta.signature
 
     def _take_usage(self, usage: _Usage | None) -> None:
-        """Keep the newer of each count; counts are cumulative."""
+        """Keep the latest value of each count; counts are cumulative."""
         newer = {
             name: count for name, count in structs.asdict(usage or _Usage()).items() if count is not None
         }
@@ -239,15 +242,15 @@ class MessageAssembly(ReplyAssembly):
 
 
 class Anthropic(WireFormat):
-    """The plugin."""
+    """The plugin for Anthropic's Messages API."""
 
     name = _VENDOR
     base_url = "https://api.anthropic.com"
     key_variable = "ANTHROPIC_API_KEY"
     path = "/v1/messages"
     models_paths = ("/v1/models?limit=1000",)
-    # Thinking is bound to its model and history. After a change to either, the vendor refuses it.
-    # Models that are not in the catalog may have no effort levels.
+    # Thinking is bound to its model and history; after a change to either, the vendor refuses it. Models that are not
+    # in the catalogue may have no effort levels.
     unsupported = (
         UnsupportedParameter("effort", "effort|output_config", (b'"effort":',)),
         UnsupportedParameter("thoughts", "thinking|signature", (b'"signature":', b'"redacted_thinking"')),
@@ -263,11 +266,11 @@ class Anthropic(WireFormat):
         return super().connect(structs.replace(endpoint, base_url=base_url))
 
     def headers(self, key: str) -> dict[str, str]:
-        """Return the format's version, and the key if there is one."""
+        """Return the header for the format's version and, if there is a key, the header for it."""
         return {"anthropic-version": _VERSION} | ({"x-api-key": key} if key else {})
 
     def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:
-        """Return the body of a request; only the vendor's own host loads tools on demand."""
+        """Encode the body of a request; only the vendor's own host loads tools on demand."""
         can_load = link.host == _HOST and _LOADS_TOOLS.search(request.model)
         return encode_request(request, omitted if can_load else omitted | {"deferred"})
 

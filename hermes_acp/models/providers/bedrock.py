@@ -1,4 +1,4 @@
-"""Amazon Bedrock's streamed Converse format.
+"""The wire format of Amazon Bedrock's ConverseStream API.
 
 Source: Amazon Bedrock API reference, "ConverseStream", and the service's description in the `botocore` package, 1.44.
 Why requests are signed here: docs/decisions/0002-vendor-packages.md.
@@ -42,7 +42,7 @@ _EXCEPTION = re.compile(r"\w+Exception|error")
 
 
 def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset()) -> bytes:
-    """Return the body, with cache points after tools, layers and history if the model has a cache."""
+    """Encode the body, with cache points after tools, layers and history if the model supports caching."""
     model = request.model
     caches = "cache" not in omitted and any(name in model for name in ("claude", "nova"))
     point: list[ContentBlock] = [{"cachePoint": {"type": "default"}}] if caches else []
@@ -66,7 +66,7 @@ def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset())
 
 
 def _encode_tools(request: ModelRequest) -> list[ContentBlock]:
-    """Describe the tools, including those of past calls: a history with calls is refused without them."""
+    """Describe the tools, including those used in past calls: a history with calls is refused without them."""
     tools: list[ContentBlock] = [
         {
             "toolSpec": {
@@ -121,7 +121,7 @@ class _BlockEncoder(BlockEncoder):
 
 
 def _valid_id(call_id: str) -> str:
-    """Return another vendor's ID using only characters this vendor allows; its own IDs stay unchanged."""
+    """Convert another vendor's ID to the characters that this vendor allows; its own IDs stay unchanged."""
     return re.sub(r"[^a-zA-Z0-9_.:-]", "_", call_id)[:64]
 
 
@@ -174,7 +174,7 @@ class _Event(Struct, frozen=True, rename="camel"):
 
 
 class ConverseAssembly(ReplyAssembly):
-    """Assemble one stream of events; the last event contains the usage."""
+    """Assembles one stream of events; the last event contains the usage."""
 
     vendor = _VENDOR
     stop_reasons = StopReasons(
@@ -185,7 +185,7 @@ class ConverseAssembly(ReplyAssembly):
     _decoder = msgspec.json.Decoder(_Event)
 
     def take(self, data: bytes) -> None:
-        """Read one event, the only field of an object; unknown kinds are ignored."""
+        """Process one event, which is the only field of an object; unknown kinds are ignored."""
         event = self._decoder.decode(data)
         if event.content_block_start is not None:
             use = (event.content_block_start.start or _Piece()).tool_use
@@ -214,7 +214,7 @@ class ConverseAssembly(ReplyAssembly):
             self.blocks[index].signature += reasoning.signature or redacted
 
     def _take_exception(self, data: bytes) -> None:
-        """Raise the error that an event reports, if it reports one."""
+        """Raise the error that an event reports, if any."""
         for kind, error in msgspec.json.decode(data, type=dict[str, msgspec.Raw]).items():
             if _EXCEPTION.fullmatch(kind):
                 self.fail(structs.replace(msgspec.json.decode(error, type=ErrorBody), type=kind))
@@ -237,16 +237,16 @@ class _Listing(Struct, frozen=True, rename="camel"):
 
 
 class Bedrock(WireFormat):
-    """The plugin."""
+    """The plugin for Amazon Bedrock."""
 
     name = _VENDOR
     key_variable = "AWS_BEARER_TOKEN_BEDROCK"
-    # Newer models are available only through profiles.
+    # Newer models are available only through inference profiles.
     models_paths = (
         "/inference-profiles?maxResults=1000",
         "/foundation-models?byInferenceType=ON_DEMAND&byOutputModality=TEXT",
     )
-    # Another model's reasoning is refused, and only some models accept some of the fields.
+    # Reasoning from another model is refused, and some of the fields are accepted only by some models.
     unsupported = (
         UnsupportedParameter("thoughts", "signature|reasoning|thinking", (b'"reasoningContent":',)),
         UnsupportedParameter("cache", "cache", (b'"cachePoint":',)),
@@ -257,7 +257,7 @@ class Bedrock(WireFormat):
     assembly = ConverseAssembly
 
     def connect(self, endpoint: Endpoint) -> WireConnection:
-        """Bind to an endpoint. Raises ConfigError without a base URL, since each region has its own."""
+        """Bind to an endpoint. Raises ConfigError without a base URL, because each region has its own."""
         if not endpoint.base_url:
             raise ConfigError("The base URL of Amazon Bedrock is missing.", hint="Set AWS_REGION.")
         endpoint = endpoint.or_own("", self.key_variable)
@@ -268,11 +268,11 @@ class Bedrock(WireFormat):
         return WireConnection(self, endpoint, sign=sign, listing_url=listing_url if is_own else "")
 
     def headers(self, key: str) -> dict[str, str]:
-        """Return a bearer key if there is one; a pair of ID and secret signs each request instead."""
+        """Return the header for a bearer key, if any; with an ID and a secret, each request is signed instead."""
         return {} if _KEY_PAIR.match(key) else bearer(key)
 
     def chat_path(self, model: str) -> str:
-        """Return the path, which names the model."""
+        """Return the path, which includes the model's name."""
         return f"/model/{quote(model, safe='')}/converse-stream"
 
     def decoder(self) -> EventStreamDecoder:
@@ -301,7 +301,7 @@ def _signer(endpoint: Endpoint) -> RequestSigner | None:
 
 
 def _scope(endpoint: Endpoint) -> Scope:
-    """Return the signature's scope; the region is read from the URL, against which it is checked."""
+    """Return the signature's scope; the region is taken from the URL, because the service checks it against the URL."""
     found = _REGION.search(endpoint.base_url.partition("://")[2].partition("/")[0])
     return Scope(
         found.group() if found else endpoint.credential_source.get("region") or "us-east-1", "bedrock"

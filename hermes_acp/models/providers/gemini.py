@@ -1,7 +1,7 @@
-"""Google's streamed generateContent format.
+"""The wire format of Google's streamed generateContent API.
 
 Source: Gemini API reference, "generateContent", "Thinking", "Thought signatures" and "Function calling", and the types
-of the `google-genai` package, 3.4.
+in the `google-genai` package, 3.4.
 """
 
 from urllib.parse import quote
@@ -34,9 +34,9 @@ from hermes_acp.models.wire.unsupported_parameters import UnsupportedParameter
 
 _VENDOR = "gemini"
 _UNSIGNED = "skip_thought_signature_validator"
-"""The signature the vendor accepts for a call made by another model."""
+"""The signature that the vendor accepts for a call made by another model."""
 _BLOCKED = "PROMPT_BLOCKED"
-"""Our stop reason for a blocked prompt, for which the vendor sends none."""
+"""The stop reason used here for a blocked prompt, for which the vendor sends none."""
 
 
 def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset()) -> bytes:
@@ -65,7 +65,7 @@ def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset())
 
 
 def _encode_effort(model: str, level: Effort | None) -> ContentBlock:
-    """Return how much to think: a level or, before the third generation, a token budget."""
+    """Encode how much to think: as a level or, before the third generation, as a token budget."""
     if level is None:
         return {}
     if not _is_second_generation(model):
@@ -111,7 +111,7 @@ class _PartEncoder(BlockEncoder):
         return [{"functionResponse": result}, *self.parts(message.parts)]
 
     def answer(self, message: AssistantMessage) -> list[ContentBlock]:
-        """Encode an answer. Thoughts are not sent back; a signature stays on the text or call it came with."""
+        """Encode an answer. Thoughts are not sent back; a signature stays with the text or call with which it came."""
         parts: list[ContentBlock] = []
         signature = ""
         unsigned = _UNSIGNED if self._wants_signatures else ""
@@ -174,7 +174,7 @@ class _Chunk(Struct, frozen=True, rename="camel"):
 
 
 class ContentAssembly(ReplyAssembly):
-    """Assemble one stream of chunks. A block ends with a call, or with the signature of its text."""
+    """Assembles one stream of chunks. A block ends with a call, or with the signature of its text."""
 
     vendor = _VENDOR
     stop_reasons = StopReasons(
@@ -187,7 +187,7 @@ class ContentAssembly(ReplyAssembly):
     _index = 0
 
     def take(self, data: bytes) -> None:
-        """Read one chunk."""
+        """Process one chunk."""
         chunk = self._decoder.decode(data)
         if chunk.error is not None:
             self.fail(chunk.error)
@@ -195,7 +195,7 @@ class ContentAssembly(ReplyAssembly):
             self.usage = _read_usage(chunk.usage_metadata)
         if chunk.prompt_feedback is not None and chunk.prompt_feedback.block_reason:
             self.stop_reason = self.stop_reason or _BLOCKED
-        # One answer is requested, so there is one candidate.
+        # Only one answer is requested, so there is one candidate.
         for candidate in (chunk.candidates or ())[:1]:
             for part in (candidate.content.parts if candidate.content is not None else None) or ():
                 self._take_part(part)
@@ -234,13 +234,13 @@ class _Listing(Struct, frozen=True, rename="camel"):
 
 
 class Gemini(WireFormat):
-    """The plugin."""
+    """The plugin for Gemini."""
 
     name = _VENDOR
     base_url = "https://generativelanguage.googleapis.com/v1beta"
     key_variable = "GEMINI_API_KEY"
     models_paths = ("/models?pageSize=1000",)
-    # Other models' signatures are refused, as is thinking for models that do not support it.
+    # Signatures from other models are refused, as is thinking for models that do not support it.
     unsupported = (
         UnsupportedParameter("thoughts", "signature", (b'"thoughtSignature":',)),
         UnsupportedParameter("thinking", "think", (b'"thinkingConfig":',)),
@@ -249,20 +249,20 @@ class Gemini(WireFormat):
     assembly = ContentAssembly
 
     def connect(self, endpoint: Endpoint) -> WireConnection:
-        """Bind to an endpoint, or to Vertex with a credential source."""
+        """Bind to an endpoint or, with a credential source, to Vertex."""
         if not endpoint.credential_source:
             return super().connect(endpoint)
-        # Vertex lists its models for everyone, in another API version.
+        # Vertex serves the public list of its models in another API version.
         listing_url = endpoint.base_url.partition("/v1/projects/")[0] + "/v1beta1/publishers/google"
         sign = google_signer(endpoint.credential_source)
         return WireConnection(self, endpoint, sign=sign, listing_url=listing_url)
 
     def headers(self, key: str) -> dict[str, str]:
-        """Return the key if there is one."""
+        """Return the header for the key, if there is one."""
         return {"x-goog-api-key": key} if key else {}
 
     def chat_path(self, model: str) -> str:
-        """Return the path, which names the model."""
+        """Return the path, which includes the model's name."""
         return f"/models/{quote(model.removeprefix('models/'), safe='')}:streamGenerateContent?alt=sse"
 
     def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:
@@ -270,7 +270,7 @@ class Gemini(WireFormat):
         return encode_request(request, omitted)
 
     def read_models(self, document: bytes) -> tuple[ListedModel, ...]:
-        """Parse the models that generate text. Raises msgspec.DecodeError."""
+        """Parse the list of models, keeping those that generate text. Raises msgspec.DecodeError."""
         listing = msgspec.json.decode(document, type=_Listing)
         if published := [model.name.rpartition("/")[2] for model in listing.publisher_models]:
             return tuple(ListedModel(name) for name in published if name.startswith("gemini-"))

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, and the many servers that implement them with deviations.
+"""The wire format of OpenAI's Chat Completions API, and of the many servers that implement it with deviations.
 
 Source: OpenAI API reference, "Chat completions" and "Streaming events".
 """
@@ -53,7 +53,7 @@ _UNSUPPORTED_PARAMETERS = (
 def encode_request(
     request: ModelRequest, host: str, omitted: frozenset[str], quirks: Quirks | None = None, name: str = ""
 ) -> bytes:
-    """Return the body for `host`, with its preset's quirks and without `omitted`; `name` names the preset."""
+    """Encode the body for `host`, with its preset's quirks and without `omitted` fields; `name` is the preset's."""
     quirks = quirks or Quirks()
     system = "\n\n".join(layer for layer in request.system if layer)
     messages: list[ContentBlock | msgspec.Raw] = [{"role": "system", "content": system}] if system else []
@@ -111,7 +111,7 @@ def _encode_effort(level: Effort, quirks: Quirks) -> ContentBlock:
 
 
 class _ChatHistory:
-    """A history whose results are text only: their other parts follow the step."""
+    """A history in which results are text only: any other parts of them follow after the step."""
 
     def __init__(self, thoughts: str, call_ids: str) -> None:
         self._thoughts = thoughts
@@ -144,7 +144,7 @@ class _ChatHistory:
 
 
 def _short_id(call_id: str) -> str:
-    """Return an ID of nine letters and digits; such an ID stays unchanged, and equal IDs stay equal."""
+    """Return an ID of nine letters and digits; an ID in that form stays unchanged, and equal IDs stay equal."""
     if len(call_id) == 9 and call_id.isascii() and call_id.isalnum():
         return call_id
     return sha256(call_id.encode()).hexdigest()[:9]
@@ -153,7 +153,7 @@ def _short_id(call_id: str) -> str:
 def _encode_assistant(
     message: AssistantMessage, thoughts: str, sent_id: Callable[[str], str]
 ) -> list[ContentBlock]:
-    """Encode one answer; `thoughts` names the field for its reasoning, or is empty if it is not sent back."""
+    """Encode one answer; `thoughts` names the field for its reasoning, or is empty if reasoning is not sent back."""
     if not message.text and not message.tool_calls:
         return []
     reasoning = (
@@ -182,7 +182,7 @@ def _encode_assistant(
 
 
 def _encode_parts(parts: tuple[Part, ...]) -> str | list[ContentBlock]:
-    """Encode parts; plain text if there are no images, since many servers accept nothing else."""
+    """Encode parts, as plain text if there are no images, because many servers accept nothing else."""
     texts = [text_of(part) for part in parts if not isinstance(part, ImagePart)]
     if len(texts) == len(parts):
         return "\n\n".join(texts)
@@ -246,7 +246,7 @@ class _Chunk(Struct, frozen=True):
 
 
 class ChatAssembly(ReplyAssembly):
-    """Assemble one stream of chunks; some servers send no end marker, others no finish reason."""
+    """Assembles one stream of chunks; some servers send no end marker, others no finish reason."""
 
     stop_reasons = StopReasons(length="length", refusal="content_filter")
     _decoder = msgspec.json.Decoder(_Chunk)
@@ -256,7 +256,7 @@ class ChatAssembly(ReplyAssembly):
         self._call_indexes: list[int | None] = []
 
     def take(self, data: bytes) -> None:
-        """Read one chunk, or the end marker."""
+        """Process one chunk or the end marker."""
         if data == b"[DONE]":
             self.has_ended = True
             return
@@ -299,9 +299,9 @@ class ChatAssembly(ReplyAssembly):
         self.add_arguments(index, arguments)
 
     def _find_call(self, delta: _CallDelta, name: str) -> int:
-        """Return the call a delta belongs to: by index, else by ID, else the latest one.
+        """Return the call to which a delta belongs: by index, or else by ID, or else the latest one.
 
-        A name with an ID other than that of the call found starts a new call: some servers send index 0
+        A delta with a name and an ID different from that of the call found starts a new call: some servers send index 0
         for every call.
         """
         found: int | None = None
@@ -326,7 +326,7 @@ def _read_usage(usage: _Usage) -> Usage:
 
 
 class OpenAICompatible(WireFormat):
-    """The plugin."""
+    """The plugin for OpenAI's Chat Completions API."""
 
     name = "openai_compatible"
     base_url = "https://api.openai.com/v1"
@@ -336,15 +336,15 @@ class OpenAICompatible(WireFormat):
     assembly = ChatAssembly
 
     def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:
-        """Return the body of a request, with its endpoint's deviations."""
+        """Encode the body of a request, with its endpoint's deviations."""
         endpoint = link.endpoint
         return encode_request(request, link.host, omitted, endpoint.quirks, endpoint.name)
 
     def find_unsupported(self, refusal: EndpointRefusal, body: bytes, omitted: frozenset[str]) -> str | None:
         """Return the optional field that a server refused.
 
-        `reasoning_effort` works the other way round: models that reason take no tools here unless it is sent as `none`.
-        A server that does not know it at all refuses `effort`.
+        `reasoning_effort` works the other way round: at some endpoints, models that reason accept no tools unless it is
+        sent as `none`. A server that does not know the field at all refuses `effort`.
         """
         if refusal.status not in self.refusal_statuses:
             return None

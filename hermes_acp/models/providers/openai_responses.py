@@ -1,6 +1,6 @@
-"""OpenAI's Responses format.
+"""The wire format of OpenAI's Responses API.
 
-Source: OpenAI API reference, "Responses" and "Streaming events", and the types of the `openai` package, 3.54.
+Source: OpenAI API reference, "Responses" and "Streaming events", and the types in the `openai` package, 3.54.
 """
 
 import msgspec
@@ -34,7 +34,7 @@ _ENCRYPTED = "reasoning.encrypted_content"
 def encode_request(
     request: ModelRequest, omitted: frozenset[str] = frozenset(), provider: str = _VENDOR
 ) -> bytes:
-    """Return the body. The vendor stores nothing, so reasoning arrives encrypted and goes back with the history."""
+    """Encode the body. The vendor stores nothing, so reasoning arrives encrypted and is sent back with the history."""
     body: dict[str, object] = {"model": request.model, "stream": True, "store": False}
     system = "\n\n".join(layer for layer in request.system if layer)
     if system:
@@ -88,7 +88,8 @@ class _ItemEncoder(BlockEncoder):
         return [{"type": "function_call_output", **output}]
 
     def answer_text(self, text: str, answer: AssistantMessage) -> ContentBlock:
-        # The vendor distinguishes text between calls from a final answer and expects the distinction back.
+        # The vendor distinguishes text between calls from the final answer, and expects the distinction to be sent
+        # back.
         phase = "commentary" if answer.tool_calls else "final_answer"
         said: ContentBlock = {"role": "assistant", "content": text}
         return said | ({"phase": phase} if self._tells_phase else {})
@@ -169,7 +170,7 @@ class _Event(Struct, frozen=True):
 
 
 class ResponseAssembly(ReplyAssembly):
-    """Assemble one stream of events."""
+    """Assembles one stream of events."""
 
     vendor = _VENDOR
     stop_reasons = StopReasons(length="max_.*", refusal="content_filter")
@@ -180,7 +181,7 @@ class ResponseAssembly(ReplyAssembly):
         self._summary_indexes: dict[int, int] = {}
 
     def take(self, data: bytes) -> None:
-        """Read one event; unknown kinds are ignored, since the vendor may add new ones."""
+        """Process one event; unknown kinds are ignored, because the vendor may add new ones."""
         if data == b"[DONE]":
             return
         event = self._decoder.decode(data)
@@ -209,7 +210,7 @@ class ResponseAssembly(ReplyAssembly):
                 pass
 
     def _take_thought(self, index: int, summary_index: int, text: str) -> None:
-        """Add reasoning; the parts of a summary are paragraphs."""
+        """Add reasoning; each part of a summary is a paragraph."""
         if summary_index > self._summary_indexes.get(index, 0):
             self._summary_indexes[index] = summary_index
             text = f"\n\n{text}"
@@ -256,13 +257,13 @@ def _read_usage(usage: _Usage) -> Usage:
 
 
 class OpenAIResponses(WireFormat):
-    """The plugin."""
+    """The plugin for OpenAI's Responses API."""
 
     name = _VENDOR
     base_url = "https://api.openai.com/v1"
     key_variable = "OPENAI_API_KEY"
     path = "/responses"
-    # Models that do not reason refuse the field. Encrypted reasoning is bound to its model and account.
+    # Models that do not reason refuse this field. Encrypted reasoning is bound to its model and account.
     unsupported = (
         UnsupportedParameter("summary", r"summar(?:y|ies)", (b'"summary":"auto"',)),
         UnsupportedParameter("effort", r"\beffort\b", (b'"effort":',)),

@@ -1,8 +1,8 @@
 """Decide what follows a failed model call: a wait, another key, another model, or giving up.
 
-Clock and random numbers are passed in, so every decision is reproducible. A model or key that failed cools down, so
-the next turn starts with one that works. Cooldowns order the routes; they never rule out the last one. A route
-returning from a cooldown has one try; if that fails too, it cools down twice as long.
+The clock and random numbers are passed in, so every decision is reproducible. A model or key that failed cools down, so
+the next turn starts with one that works. Cooldowns change the order of the routes but never rule out the last one. A
+route whose cooldown has ended gets one try; if that fails too, it cools down twice as long.
 """
 
 from collections import Counter
@@ -24,19 +24,19 @@ from hermes_acp.core.errors import (
 FailureKind = Literal["auth", "quota", "rate_limit", "silence", "down", "context_full", "refused", "final"]
 
 MAX_SILENT_TRIES: Final = 2
-"""A silent call has already cost minutes."""
+"""Few, because a silent call has already cost minutes."""
 MAX_TRIES_WITH_FALLBACK: Final = 2
-"""With a fallback, the user need not watch the first model fail again and again."""
+"""Few, because with a fallback, the user need not watch the first model fail again and again."""
 KEY_COOLDOWN_S: Final = 600.0
 MAX_COOLDOWN_S: Final = 900.0
 
 
 class RetryPolicy(Struct, frozen=True):
-    """How often a route is tried, and how long to wait between tries, in seconds.
+    """How often to try a route, and how long to wait between tries, in seconds.
 
-    `jitter` is the random share of a wait. `max_retry_after_s` bounds the wait an endpoint asks for if there is no
-    other route; if there is one, `longest_wait_s` does. `rest_s` is a route's first cooldown. After `quiet_s` without
-    any output, the user is told that the model is silent.
+    `jitter` is the random share of a wait. `max_retry_after_s` limits the wait that an endpoint may request if there is
+    no other route; if there is one, `longest_wait_s` is the limit. `rest_s` is a route's first cooldown. After
+    `quiet_s` without any output, the user is told that the model is silent.
     """
 
     attempts: int = 4
@@ -48,7 +48,7 @@ class RetryPolicy(Struct, frozen=True):
     quiet_s: float = 20.0
 
     def wait_s(self, tries: int, retry_after_s: float | None, random_fraction: float) -> float:
-        """Return the wait after `tries` tries: doubled up to its bound, but never less than the endpoint asked for.
+        """Return the wait after `tries` tries: doubled each time up to a limit, but at least what the endpoint asks.
 
         `random_fraction` is in [0, 1).
         """
@@ -60,14 +60,14 @@ class RetryPolicy(Struct, frozen=True):
 
 
 class RouteKey(Struct, frozen=True):
-    """A route's name and the name of a key's variable; never the key itself."""
+    """A route's name and the name of the variable that contains a key; never the key itself."""
 
     route: str
     key: str = ""
 
 
 class RouteFailure(Struct, frozen=True):
-    """The kind of a call's failure, and how long the endpoint asked to wait, if it did."""
+    """The kind of failure, and how long the endpoint asked to wait, if it did."""
 
     kind: FailureKind
     retry_after_s: float | None = None
@@ -103,9 +103,9 @@ RetryDecision = Retry | NextKey | FallBack | GiveUp
 
 
 class RetryState(Struct, frozen=True):
-    """The state of a step: its tries on this route so far, and the alternatives.
+    """The state of a step: its tries on the current route so far, and the alternatives.
 
-    `is_on_probation` if the route failed recently: it gets one try while there is another route.
+    `is_on_probation` means that the route failed recently: it gets one try as long as there is another route.
     """
 
     tries: int
@@ -115,7 +115,7 @@ class RetryState(Struct, frozen=True):
 
 
 def classify_failure(error: ModelError) -> RouteFailure:
-    """Return an error's kind of failure."""
+    """Classify an error as a kind of failure."""
     match error:
         case RateLimited():
             return RouteFailure("rate_limit", error.retry_after_s)
@@ -140,7 +140,7 @@ def decide(
     attempts = retry_policy.attempts
     match failure.kind:
         case "context_full":
-            return _leave(retry_state)  # a second attempt does not enlarge the context window
+            return _leave(retry_state)  # trying again does not enlarge the context window
         case "auth" | "quota" if retry_state.next_key is not None:
             return NextKey(retry_state.next_key)
         case "rate_limit" if retry_state.next_key is not None:
@@ -183,7 +183,7 @@ class Cooldowns:
         self._turns: Counter[str] = Counter()
 
     def cool_down_route(self, route: str, first_s: float) -> None:
-        """Start a route's cooldown: first `first_s`, then twice as long for each subsequent failure until it works."""
+        """Start a route's cooldown: `first_s` seconds at first, doubling with each failure until the route works."""
         before = self._routes.get(route)
         failures = before.failures + 1 if before else 1
         rest_s = min(first_s * 2.0 ** min(failures - 1, 30), MAX_COOLDOWN_S)
@@ -202,7 +202,7 @@ class Cooldowns:
         return self._turns[key]
 
     def clear_route_key(self, route_key: RouteKey) -> None:
-        """End the cooldowns of a route and key after a success."""
+        """End the cooldowns of a route and a key after a success."""
         self._routes.pop(route_key.route, None)
         self._keys.pop(route_key, None)
 
@@ -216,7 +216,7 @@ class Cooldowns:
         return self._left_s(self._keys.get(route_key))
 
     def has_failed(self, route: str) -> bool:
-        """Return whether a route has failed and not worked since."""
+        """Return whether a route has failed and has not worked since."""
         return route in self._routes
 
     def _left_s(self, rest: _Cooldown | None) -> float:
@@ -224,9 +224,9 @@ class Cooldowns:
 
 
 class FallbackRoute(Struct, frozen=True):
-    """One route of a plan: its name, the variable names of its keys (`""` for no key), and its window.
+    """One route in a plan: its name, the variable names of its keys (`""` for no key), and its window.
 
-    If it `is_balanced`, the key that the fewest turns have used comes first, else the first one.
+    If it `is_balanced`, the key used by the fewest turns comes first, else the first one in the list.
     """
 
     name: str
@@ -236,7 +236,7 @@ class FallbackRoute(Struct, frozen=True):
 
 
 class FallbackPlan:
-    """The state of one turn among its routes and keys. A turn stays with the route it fell back to."""
+    """The state of one turn with regard to its routes and keys. A turn stays with the route it fell back to."""
 
     def __init__(
         self,
@@ -260,18 +260,18 @@ class FallbackPlan:
 
     @property
     def skipped_route(self) -> str | None:
-        """Return the preferred route if the plan started with another because that one is cooling down."""
+        """The preferred route if the plan started with a different one because that one is cooling down, else None."""
         first = next(iter(self._routes))
         return first if self.is_new and self.route_key.route != first else None
 
     @property
     def has_another_route(self) -> bool:
-        """Return whether there is a route not yet abandoned in this step."""
+        """Return whether there is a route that has not been abandoned in this step."""
         return self._next_route() is not None
 
     @property
     def attempts(self) -> int:
-        """Return the maximum number of tries per route."""
+        """The maximum number of tries per route."""
         return self._retry_policy.attempts
 
     def begin_step(self) -> None:
@@ -286,7 +286,7 @@ class FallbackPlan:
         self._cooldowns.clear_route_key(self.route_key)
 
     def record_failure(self, error: ModelError) -> RetryDecision:
-        """Return the decision after a failed call, and apply it to the plan."""
+        """Decide how to continue after a failed call, and apply the decision to the plan."""
         failure, route_key = classify_failure(error), self.route_key
         is_on_probation = self._cooldowns.has_failed(route_key.route)
         if failure.kind in ("auth", "quota", "rate_limit"):
@@ -318,7 +318,7 @@ class FallbackPlan:
             self._cooldowns.cool_down_route(route, self._retry_policy.rest_s)
 
     def _next_route(self, *, larger: bool = False) -> str | None:
-        """Return the first route not yet abandoned in this step; one in cooldown only if there is no other.
+        """Return the first route not yet abandoned in this step; one that is cooling down only if there is no other.
 
         With `larger`, the route's window must exceed the current one's.
         """
@@ -333,7 +333,7 @@ class FallbackPlan:
         return min(others, key=self._cooldown_left_s, default=None)
 
     def _next_key(self, next_route: str | None) -> str | None:
-        """Return a key not yet used in this step; one in cooldown only if there is no usable route."""
+        """Return a key not yet used in this step; one that is cooling down only if there is no usable route."""
         keys = [key for key in self._routes[self.route_key.route].keys if key not in self._used_keys]
         rested = [
             key for key in keys if not self._cooldowns.key_cooldown_s(RouteKey(self.route_key.route, key))

@@ -14,10 +14,10 @@ from hermes_acp.models.routing.stream_load import StreamLoad
 class Route(Struct, frozen=True):
     """One model at one provider, named as in the settings.
 
-    `keys` are the names of the variables that hold its keys, in order of use; `""` means no key. `connect` returns the
-    connection for one of them, opening it first if needed, and raises ConfigError. `efforts` are the reasoning levels
-    the model supports, lowest first. `stated_window` returns the context window that the
-    endpoint states, once it is known. If it `balances_keys`, a turn uses the key that the fewest turns have used.
+    `keys` are the names of the variables that contain its keys, in order of use; `""` means no key. `connect` returns
+    the connection for one of them, opening it first if necessary, and raises ConfigError. `efforts` are the reasoning
+    levels that the model supports, lowest first. `stated_window` returns the context window that the endpoint states,
+    once it is known. With `balances_keys`, a turn uses the key that the fewest turns have used.
     """
 
     provider: str
@@ -31,7 +31,7 @@ class Route(Struct, frozen=True):
 
     @property
     def window_tokens(self) -> int:
-        """Return the context window in tokens: the endpoint's own statement, else the known facts."""
+        """Return the context window in tokens, as stated by the endpoint or else as known from the catalogue."""
         return self.stated_window() or self.facts.window_tokens
 
     @property
@@ -44,7 +44,7 @@ class Route(Struct, frozen=True):
         return effort_for(wanted, self.efforts)
 
     def effort_notice(self, wanted: Effort | None) -> str:
-        """Return the notice for a wanted effort the model lacks, or an empty string if it has the effort."""
+        """Return a notice if the model lacks the wanted effort level, else an empty string."""
         nearest = self.effort(wanted)
         if nearest == wanted:
             return ""
@@ -56,7 +56,7 @@ class Route(Struct, frozen=True):
 class Routing(Struct, frozen=True):
     """All routes, the preferred one first and then its fallbacks, and the retry policy.
 
-    `route_to` makes the route to any model of a configured provider. All turns of the process share `cooldowns` and
+    `route_to` creates a route to any model of a configured provider. All turns of the process share `cooldowns` and
     `load`.
     """
 
@@ -68,10 +68,10 @@ class Routing(Struct, frozen=True):
     load: StreamLoad = field(default_factory=StreamLoad)
 
     def with_preferred(self, provider: str, model: str) -> "Routing":
-        """Return the same routing with another preferred route, followed by the same fallbacks.
+        """Return the same routing with a different preferred route, followed by the same fallbacks.
 
-        An empty provider means that of the current route, an empty model the provider's first one. A provider not
-        configured changes nothing.
+        An empty provider means that of the current route; an empty model means the provider's first one. A provider
+        that is not configured changes nothing.
         """
         preferred, *fallbacks = self.routes
         name = provider or preferred.provider

@@ -1,7 +1,7 @@
 """Limit how often each streaming answer is read and shown when many stream at once.
 
-A few are shown 60 times a second. The cost of a read and of a frame is the same however much text they carry, so with
-many answers at once each is read less often, down to 20 times a second.
+A few are shown 60 times a second. The cost of a read and of a frame is the same however much text they contain, so with
+many answers at once, each is read less often, down to 20 times a second.
 """
 
 from collections.abc import Generator
@@ -14,14 +14,14 @@ FRAME_PER_STREAM_S: Final = 0.0003
 
 
 class StreamLoad:
-    """The answers that are currently streaming; all turns of a process share it."""
+    """Counts the answers that are currently streaming; shared by all turns of a process."""
 
     def __init__(self) -> None:
         self._streams = 0
 
     @property
     def frame_s(self) -> float:
-        """The time from one frame of an answer to the next."""
+        """The time between two frames of an answer, in seconds."""
         return min(MAX_FRAME_S, max(FRAME_S, self._streams * FRAME_PER_STREAM_S))
 
     @property

@@ -1,1 +1,1 @@
-"""Tool calls for models that write them as text."""
+"""Support tool calls for models that write them as text."""

@@ -1,7 +1,7 @@
-"""Find the calls and thoughts a model writes into its streamed text.
+"""Find the calls and thoughts that a model writes into its streamed text.
 
-The result does not depend on how the text is split.
-Source: the function calling format of Nous Research's Hermes models.
+The result does not depend on how the text is split into chunks. Source: the function calling format of Nous Research's
+Hermes models.
 """
 
 import re
@@ -20,7 +20,7 @@ CALL_END: Final = "</tool_call>"
 RESULT: Final = "<tool_response>"
 
 _LINE_KEPT: Final = 64
-"""Characters of the current line to retain: enough to detect the start of a fence."""
+"""How many characters of the current line to keep: enough to detect the start of a fence."""
 _NAME = re.compile(r'"name"\s*:\s*"([^"\\]+)"')
 _ARGUMENTS = re.compile(r'"(?:arguments|parameters)"\s*:\s*')
 _OF_NOTE = re.compile(r"[<`~]")
@@ -35,9 +35,9 @@ class _Call(Struct):
 
 
 class TagParser:
-    """Split the text of one answer, as it arrives, into text, thoughts and calls.
+    """Splits the text of one answer, as it arrives, into text, thoughts and calls.
 
-    Tags inside code fences and directly after a backtick are text. With `begins_thinking`, the opening tag of the first
+    Tags inside code fences or directly after a backtick are text. With `begins_thinking`, the opening tag of the first
     thought is part of the prompt.
     """
 
@@ -66,11 +66,11 @@ class TagParser:
         return self._fragments.drain()
 
     def close(self) -> list[Fragment]:
-        """Read the remaining text as it is; a call without a closing tag still counts."""
+        """Emit the remaining text as it is; a call without a closing tag still counts."""
         self._is_last = True
         self._advance()
         while self._mode == "call":
-            # In malformed JSON the closing tag may look like part of a string.
+            # In malformed JSON, the closing tag may look like part of a string.
             content, end, rest = self._waiting.partition(CALL_END)
             self._take_call(content)
             self._waiting = rest if end else ""
@@ -78,7 +78,7 @@ class TagParser:
         return self._fragments.drain()
 
     def _advance(self) -> None:
-        """Continue while the text is unambiguous."""
+        """Advance as long as the text is unambiguous."""
         steps = {
             "words": self._read_words,
             "fence": self._read_fence,
@@ -119,7 +119,7 @@ class TagParser:
         return False
 
     def _mark_at(self, start: int) -> str | None:
-        """Return the tag at a position, an empty string if there is none, or None if that is not clear yet."""
+        """Return the tag at a position, an empty string if there is none, or None if that cannot be decided yet."""
         rest = self._waiting[start:]
         for mark in self._marks:
             if rest.startswith(mark):
@@ -127,7 +127,7 @@ class TagParser:
         return None if not self._is_last and any(mark.startswith(rest) for mark in self._marks) else ""
 
     def _run_end(self, start: int) -> int | None:
-        """Return the end of a run of one character, or None if it may continue."""
+        """Return the end of a run of one character, or None if the run may continue."""
         end = start
         while end < len(self._waiting) and self._waiting[end] == self._waiting[start]:
             end += 1
@@ -144,7 +144,7 @@ class TagParser:
         return len(line) <= 3 and not line.strip(" ")
 
     def _enter(self, mark: str) -> None:
-        """Continue after a tag; an unmatched closing tag is skipped, as are results made up by the model."""
+        """Continue after a tag; unmatched closing tags are skipped, as are results that the model made up."""
         self._is_behind_mark = True
         self._line, self._spaces = "", ""
         if mark == THINK:
@@ -152,11 +152,11 @@ class TagParser:
         elif mark == CALL:
             self._mode, self._place, self._is_in_string = "call", 0, False
         elif mark == RESULT and self.calls:
-            # Results written by the model itself are made up.
+            # Results in the model's own output are made up.
             self._mode = "over"
 
     def _say(self, end: int) -> None:
-        """Emit text; spaces wait for what follows them, and are dropped before a tag and at the end."""
+        """Emit text; trailing spaces wait for more text, and are dropped before a tag and at the end."""
         words, self._waiting = self._waiting[:end], self._waiting[end:]
         self._line = f"{self._line}{words}".rpartition("\n")[2][-_LINE_KEPT:]
         if self._is_behind_mark and self._mode == "words":
@@ -252,7 +252,7 @@ class TagParser:
 
 
 def read_call(content: str) -> ToolCall:
-    """Return the call between two tags; malformed arguments stay as written."""
+    """Parse the call between two tags; malformed arguments stay as written."""
     try:
         call = msgspec.json.decode(content, type=_Call)
     except (msgspec.DecodeError, UnicodeError):

@@ -1,4 +1,4 @@
-"""Tools for models without native tool calls: described in the system prompt, called and answered as text.
+"""Tools for models without native tool calls: tools are described in the system prompt; calls and results are text.
 
 Source: the function calling format of Nous Research's Hermes models.
 """
@@ -45,7 +45,7 @@ Then end your answer. The results come in the next message, between tool_respons
 
 
 class TextToolConnection:
-    """A connection whose model writes thoughts and, with `takes_calls`, calls as text."""
+    """A connection to a model that writes thoughts and, with `takes_calls`, calls as text."""
 
     def __init__(self, inner: Connection, *, takes_calls: bool, begins_thinking: bool = False) -> None:
         self.name = inner.name
@@ -105,7 +105,7 @@ def _with_marks(reply: ModelReply, reader: TagParser, request: ModelRequest) -> 
 
 
 def write_as_text(request: ModelRequest) -> ModelRequest:
-    """Return the request without tools: they are described after the first layer, calls and results become text."""
+    """Return the request without tools: they are described after the first layer, and calls and results become text."""
     messages: list[Message] = []
     for message in request.messages:
         written = _write_message(message)
@@ -152,6 +152,6 @@ def _write_call(call: ToolCall) -> str:
 def _write_result(message: ToolMessage) -> str:
     field = "error" if message.is_error else "content"
     content = msgspec.json.encode({"name": message.name, field: message.text}).decode()
-    # The slash is escaped, as JSON allows, so that a result cannot close its own tag.
+    # JSON allows the slash to be escaped, so that a result cannot close its own tag.
     content = content.replace("</tool_response>", "<\\/tool_response>")
     return f"<tool_response>\n{content}\n</tool_response>"

@@ -1,1 +1,1 @@
-"""Spoken prompts: convert speech to text."""
+"""Convert speech to text for spoken prompts."""

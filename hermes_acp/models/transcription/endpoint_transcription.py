@@ -1,4 +1,4 @@
-"""Transcription by an endpoint with OpenAI's API, such as a local server.
+"""Transcribe with an endpoint that has OpenAI's API, such as a local server.
 
 Source: OpenAI API reference, "Create transcription".
 """
@@ -34,7 +34,7 @@ SUFFIXES: Final[Mapping[str, str]] = MappingProxyType(
         "audio/x-wav": "wav",
     }
 )
-"""File name suffixes by media type, from which the endpoint detects the format."""
+"""File name suffixes by media type; endpoints detect the format from the suffix."""
 
 
 class _Transcription(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Transcriptions by a Whisper model on this machine, run in a child process.
+"""Transcribe with a Whisper model on this machine, which runs in a child process.
 
 Source: Radford et al., "Robust Speech Recognition via Large-Scale Weak Supervision" (2022).
 """
@@ -38,7 +38,7 @@ class _Answer(Struct, frozen=True):
 
 
 class LocalTranscriber:
-    """One model in one child process, started by the first recording. Recordings are served one at a time."""
+    """A model in a child process, which the first recording starts. Recordings are processed one at a time."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class LocalTranscriber:
     async def transcribe(self, recording: Recording) -> str:
         """Return what was said. Raises BadRequest for an unusable recording, ConfigError, or ModelUnavailable.
 
-        If it is cancelled, the process ends too, so that it does not keep computing.
+        If cancelled, the process is ended too, so that it does not keep computing.
         """
         async with self._asking:
             try:
@@ -90,7 +90,7 @@ class LocalTranscriber:
             code = await self._process.exit_code()
             if code != 0:
                 raise _stopped(error, code) from None
-        return await self._ask(recording)  # it had just ended because nobody had asked for a while
+        return await self._ask(recording)  # it had just exited because it had been idle for a while
 
     async def _ask(self, recording: Recording) -> _Answer:
         await self._start_if_needed()

@@ -1,7 +1,7 @@
-"""Download a speech model from the Hugging Face Hub, because a person has asked for it. Blocks.
+"""Download a speech model from the Hugging Face Hub at a person's request. Blocks.
 
-A model is either complete or absent: it is downloaded next to its destination, checked, and then moved. The next
-download continues one that was interrupted. Source: "Hugging Face Hub: Download files".
+A model is either complete or absent: it is downloaded next to its destination, checked, and then moved there. An
+interrupted download is resumed the next time. Source: "Hugging Face Hub: Download files".
 """
 
 import hashlib
@@ -34,7 +34,7 @@ class DownloadError(HermesError):
 
 
 class ModelFile(Struct, frozen=True):
-    """A file of a repository; `sha256` is empty for small ones."""
+    """A file in a repository; `sha256` is empty for small files."""
 
     name: str
     size: int
@@ -42,7 +42,7 @@ class ModelFile(Struct, frozen=True):
 
 
 class RemoteModel(Struct, frozen=True):
-    """A model on the hub: its repository, commit and required files."""
+    """A model on the Hub: its repository, commit and required files."""
 
     repository: str
     commit: str
@@ -50,15 +50,15 @@ class RemoteModel(Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """The size of all files in bytes."""
+        """The total size of the files in bytes."""
         return sum(file.size for file in self.files)
 
 
 def look_up(repository: str) -> RemoteModel:
-    """Return what would be downloaded. Raises ConfigError without the packages, BadRequest, or DownloadError."""
+    """Return what would be downloaded. Raises ConfigError if the packages are missing, BadRequest, or DownloadError."""
     hub = _hub()
     try:
-        # A token that is stored on this machine is not sent.
+        # A token stored on this machine is not sent.
         info = hub.HfApi(token=False).model_info(repository, files_metadata=True)
     except (OSError, hub.errors.HTTPError, _network_error()) as error:
         raise _failed(repository, error) from None
@@ -94,7 +94,7 @@ def download(model: RemoteModel, folder: Path, *, shows_progress: bool) -> None:
 
 
 def _check(model: RemoteModel, folder: Path) -> None:
-    """Compare large files with their digests; a damaged one is removed, so that it is downloaded again."""
+    """Compare large files with their digests; a damaged file is removed, so that it is downloaded again."""
     for file in model.files:
         path = folder / file.name
         with path.open("rb") as opened:

@@ -1,9 +1,9 @@
 """Run a Whisper model in a separate process: requests on standard input, answers as JSON lines on standard output.
 
-A request is a JSON line with the size of the recording, followed by its bytes. The first answer says that the model
-is loaded, or why it is not. The process ends with its standard input, or after some minutes without a request. It
-isolates the agent from the model's memory use, from native crashes, and from bugs that foreign bytes trigger in
-decoders.
+A request is a JSON line with the size of the recording, followed by its bytes. The first answer says that the model is
+loaded, or why it is not. The process exits when its standard input is closed, or after some minutes without a request.
+It shields the agent from the model's memory use, from native crashes, and from bugs in decoders that untrusted input
+may trigger.
 """
 
 import importlib
@@ -21,7 +21,7 @@ IDLE_S: Final = 600.0
 MAX_MINUTES: Final = 15
 RATE: Final = 16000
 FORMATS: Final = "aac,amr,flac,matroska,webm,mov,mp3,mp4,ogg,wav,w64,aiff,caf"
-"""The demuxers that may read a recording: none that opens other files or addresses, as those of playlists do."""
+"""The demuxers allowed for recordings; none of them opens other files or addresses, as playlist demuxers do."""
 
 
 class RecordingError(Exception):
@@ -29,7 +29,7 @@ class RecordingError(Exception):
 
 
 def main() -> None:
-    """Load the model that the arguments name, and answer requests."""
+    """Load the model named by the arguments, and answer requests."""
     folder, device = sys.argv[1:3]
     answers = _own_output()
     os.nice(LOWER_PRIORITY)
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def _own_output() -> IO[bytes]:
-    """Return a file for answers; what libraries print goes to standard error instead."""
+    """Return a file for answers; whatever libraries print goes to standard error instead."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return answers
@@ -67,7 +67,7 @@ def _answer(model: Any, recording: bytes, language: str | None) -> dict[str, obj
     try:
         samples = _samples(recording)
         detection: Any = importlib.import_module("faster_whisper.vad")
-        # Without speech, Whisper makes up text.
+        # In silence, Whisper makes up text.
         if not detection.get_speech_timestamps(samples):
             return {"text": ""}
         segments, _ = model.transcribe(samples, language=language, vad_filter=True)
@@ -79,7 +79,7 @@ def _answer(model: Any, recording: bytes, language: str | None) -> dict[str, obj
 
 
 def _samples(recording: bytes) -> Any:
-    """Return the samples of a recording, as numbers from -1 to 1. Raises RecordingError."""
+    """Return a recording's samples as numbers from -1 to 1. Raises RecordingError."""
     av: Any = importlib.import_module("av")
     numpy: Any = importlib.import_module("numpy")
     resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
@@ -104,7 +104,7 @@ def _samples(recording: bytes) -> Any:
 
 
 def _frames(container: Any, damage: type[Exception]) -> Iterator[Any]:
-    """Yield the frames of the first audio stream that are whole, then None, which empties the resampler."""
+    """Yield the undamaged frames of the first audio stream, then None, which flushes the resampler."""
     frames = container.decode(audio=0)
     while True:
         try:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
 
 MAX_BYTES: Final = 20 * 1024 * 1024
-"""OpenAI's endpoint accepts 25 MB, but no more than this fits, as base64, into a client's message."""
+"""OpenAI's endpoint accepts 25 MB, but this is the most that fits, as base64, into a client's message."""
 SILENCE_HZ: Final = 16_000
 NOT_SET_UP: Final = "Speech cannot be transcribed, because no transcription is set up."
 SET_UP_HINT: Final = "Write the prompt as text, or set voice.transcription in config.yaml."
@@ -33,12 +33,15 @@ TRANSCRIBERS: Final[PluginFolder[TranscriberFactory]] = PluginFolder(
 
 
 class VoiceService:
-    """The transcription service of one process. The settings are reread for each recording."""
+    """The transcription service of a process. The settings are read again for each recording."""
 
     def __init__(
         self, environment: Environment, read: "Callable[[], tuple[Settings, ModelChoice | None]]"
     ) -> None:
-        """Load nothing yet. `read` blocks and returns the settings and the model that answers the user."""
+        """Store the arguments; nothing is loaded yet.
+
+        `read` blocks and returns the settings and the model that answers the user.
+        """
         self._environment = environment
         self._read = read
         self._transcriber: Transcriber | None = None
@@ -50,9 +53,10 @@ class VoiceService:
         return offers_speech(self._environment)
 
     async def check(self) -> str:
-        """Make sure that speech can be transcribed; no other machine is contacted.
+        """Check that speech can be transcribed, without contacting other machines.
 
-        Return the transcriber's name, or nothing if none is configured. Raises ConfigError, AuthRequired or ModelError.
+        Returns the transcriber's name, or an empty string if none is configured. Raises ConfigError, AuthRequired or
+        ModelError.
         """
         settings, _ = await run_sync(self._read)
         if settings.voice.transcription == "off":
@@ -62,9 +66,10 @@ class VoiceService:
         return transcriber.name
 
     async def try_out(self) -> str:
-        """Transcribe a short silent recording, also at an endpoint on another machine.
+        """Transcribe a short silent recording, even if the endpoint is on another machine.
 
-        Return the transcriber's name, or nothing if none is configured. Raises ConfigError, AuthRequired or ModelError.
+        Returns the transcriber's name, or an empty string if none is configured. Raises ConfigError, AuthRequired or
+        ModelError.
         """
         if name := await self.check():
             await (await self._chosen()).transcribe(Recording(_silence(), "audio/wav"))
@@ -101,7 +106,7 @@ class VoiceService:
 
 
 def _silence() -> bytes:
-    """Return a WAV file of 0.2 s; OpenAI's endpoint refuses less than 0.1 s."""
+    """Return a WAV file with 0.2 s of silence; OpenAI's endpoint refuses less than 0.1 s."""
     import wave
 
     file = BytesIO()

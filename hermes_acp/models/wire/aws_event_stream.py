@@ -1,4 +1,4 @@
-"""Decode Amazon's event streams, no matter how the network splits them.
+"""Decode Amazon's event streams, however the network splits them.
 
 Source: Smithy, "Amazon Event Stream Specification" (application/vnd.amazon.eventstream).
 """
@@ -15,13 +15,13 @@ MAX_FRAME_SIZE_BYTES: Final = 16 * 1024 * 1024
 _PRELUDE: Final = struct.Struct(">III")
 _CHECKSUM: Final = struct.Struct(">I")
 _FIXED_SIZES: Final = (0, 0, 1, 2, 4, 8, -1, -1, 8, 16)
-"""The size of a header value by its type; negative if the size is in the two bytes before the value."""
+"""The size of a header value for each type; negative if the size is in the two bytes before the value."""
 _TEXT: Final = 7
 _HEADS_KEPT: Final = 32
 
 
 class EventStreamDecoder:
-    """Collect bytes into complete events, as pairs of name and data; one instance per stream.
+    """Collects bytes into complete events, as pairs of name and data; one instance per stream.
 
     The data of an event or exception is a JSON object whose only field is the event's name.
     """
@@ -32,7 +32,7 @@ class EventStreamDecoder:
         self._known_heads: dict[bytes, dict[str, str]] = {}
 
     def feed(self, data: bytes) -> list[tuple[str, bytes]]:
-        """Add bytes; return the events they complete. Raises BadReply for an invalid frame."""
+        """Add bytes; return the events that they complete. Raises BadReply for an invalid frame."""
         waiting = self._waiting
         waiting += data
         events: list[tuple[str, bytes]] = []
@@ -79,7 +79,7 @@ class EventStreamDecoder:
 
 
 def _read_headers(data: bytes) -> dict[str, str]:
-    """Return the text headers and ignore the others."""
+    """Return the text headers; other headers are ignored."""
     headers: dict[str, str] = {}
     place = 0
     while place < len(data):

@@ -1,4 +1,4 @@
-"""Send requests to one endpoint and turn every failure into a ModelError."""
+"""Send requests to an endpoint, and convert every failure to a ModelError."""
 
 import math
 import time
@@ -41,7 +41,7 @@ RequestSigner = Callable[[str, str, bytes], Awaitable[Mapping[str, str]]]
 
 
 class Response:
-    """An open response: a stream of bytes or, if `refusal` is set, an error read to its end."""
+    """An open response: a stream of bytes or, if `refusal` is set, an error that has been read to its end."""
 
     def __init__(self, chunks: AsyncIterator[bytes], refusal: EndpointRefusal | None) -> None:
         self.chunks = chunks
@@ -49,9 +49,9 @@ class Response:
 
 
 class SilenceLimit:
-    """Bounds each read of an answer, as a block; the time between two reads does not count.
+    """Limits the duration of each read of an answer, as a context manager; the time between reads does not count.
 
-    A single scope around the whole response, `scope`, costs far less than one for each delta.
+    A single cancel scope around the whole response, `scope`, costs far less than one for each delta.
     """
 
     def __init__(self, idle_timer: IdleTimer) -> None:
@@ -60,12 +60,12 @@ class SilenceLimit:
         self._idle_timer = idle_timer
 
     def __enter__(self) -> None:
-        """Start waiting for a piece of the answer."""
+        """Start waiting for part of the answer."""
         self.limit_s = self._idle_timer.limit_s
         self.scope.deadline = anyio.current_time() + self.limit_s
 
     def __exit__(self, *_: object) -> None:
-        """Stop waiting: a piece has arrived, or none will."""
+        """Stop waiting: a part has arrived, or none will."""
         self.scope.deadline = math.inf
 
 
@@ -78,7 +78,7 @@ class EndpointClient:
     def __init__(
         self, endpoint: Endpoint, headers: dict[str, str], sign: RequestSigner | None = None
     ) -> None:
-        """Check the URL and the headers. Raises ConfigError. `endpoint.base_url` must be set."""
+        """Validate the URL and the headers. Raises ConfigError. `endpoint.base_url` must be set."""
         self.endpoint = endpoint
         self._sign = sign
         url = endpoint.base_url.rstrip("/")
@@ -108,14 +108,14 @@ class EndpointClient:
         self._client: httpx2.AsyncClient | None = self._make_client()
 
     def post(self, path: str, body: bytes, idle_timer: IdleTimer) -> AbstractAsyncContextManager[Response]:
-        """Open the response to a JSON body; leaving the block closes it, whether or not it was read to its end.
+        """Post a JSON body and open the response; leaving the block closes it, whether or not it was read to its end.
 
         Raises ModelTimeout if the endpoint is silent for longer than `idle_timer` allows.
         """
         return self._open("POST", path, body, idle_timer)
 
     async def get(self, path: str, model: str = "") -> bytes:
-        """Return a whole document. Raises ModelError."""
+        """Return the whole response document. Raises ModelError."""
         return await self._whole(self._open("GET", path, None, IdleTimer(PLAIN)), model)
 
     async def ask(self, path: str, body: bytes, model: str = "") -> bytes:
@@ -123,7 +123,7 @@ class EndpointClient:
         return await self._whole(self._open("POST", path, body, IdleTimer(PLAIN), wants="document"), model)
 
     async def upload(self, path: str, body: bytes, content_type: str, model: str = "") -> bytes:
-        """Send a body of another type than JSON and return the whole response document. Raises ModelError."""
+        """Send a body that is not JSON, and return the whole response document. Raises ModelError."""
         opening = self._open(
             "POST", path, body, IdleTimer(PLAIN), wants="document", content_type=content_type
         )
@@ -195,10 +195,10 @@ class EndpointClient:
     async def _read(
         self, response: "httpx2.Response", bound: Callable[[], AbstractContextManager[None]]
     ) -> AsyncGenerator[bytes]:
-        """Yield the body; each read is in a block that `bound` returns."""
+        """Yield the body; each read takes place in a block returned by `bound`."""
         import httpx2
 
-        # Only the read is guarded, so that a consumer's own failure is not mistaken for a network failure.
+        # Only the read is guarded, so that a failure in the consumer is not mistaken for a network failure.
         async with aclosing(response.aiter_bytes()) as chunks:
             while True:
                 try:
@@ -212,7 +212,7 @@ class EndpointClient:
 
     @contextmanager
     def _bounded(self, idle_timer: IdleTimer) -> Generator[None]:
-        """Bound the silence inside the block. Raises ModelTimeout."""
+        """Limit how long the endpoint may be silent inside the block. Raises ModelTimeout."""
         limit_s = idle_timer.limit_s
         try:
             with anyio.fail_after(limit_s):
@@ -237,7 +237,7 @@ class EndpointClient:
                 if len(body) >= ERROR_BODY_LIMIT_BYTES:
                     break
         except ModelUnavailable:
-            # The status is already known; only its explanation is incomplete.
+            # The status is already known; only the explanation is incomplete.
             body.clear()
         status = response.status_code if response.status_code != 200 else 0
         found = read_refusal(status, response.headers, bytes(body[:ERROR_BODY_LIMIT_BYTES]), time.time())
@@ -254,19 +254,19 @@ class EndpointClient:
         import httpx2
 
         endpoint = self.endpoint
-        # The idle timeout depends on the model, so reads are bounded in `_bounded`.
+        # The idle timeout depends on the model, so reads are limited in `_bounded`.
         timeout = httpx2.Timeout(endpoint.connect_s, read=None, write=_WRITE_S)
         limits = httpx2.Limits(
             max_connections=None, max_keepalive_connections=8, keepalive_expiry=_KEEP_ALIVE_S
         )
-        # Loading the system's certificates is slow, and a plain connection needs none.
+        # Loading the system's certificates is slow, and an unencrypted connection needs none.
         verify = True if self._is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         return httpx2.AsyncClient(
             headers=self._headers, timeout=timeout, limits=limits, verify=verify, follow_redirects=False
         )
 
     def _broken(self, error: Exception) -> ModelError:
-        """Return the error for a broken connection; the library's message is cleaned, as it may hold header values."""
+        """Return the error for a broken connection, with the library's message cleaned of possible header values."""
         import httpx2
 
         reason = clean(str(error), self.endpoint)

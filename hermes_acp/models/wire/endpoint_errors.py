@@ -1,4 +1,4 @@
-"""Parse an endpoint's refusal and turn it into a readable error."""
+"""Parse an endpoint's refusal, and convert it to a readable error."""
 
 import re
 from collections.abc import Mapping
@@ -17,6 +17,7 @@ from hermes_acp.core.errors import (
     QuotaExceeded,
     RateLimited,
 )
+from hermes_acp.lazy_pattern import LazyPattern
 from hermes_acp.models.wire.endpoints import Endpoint
 from hermes_acp.telemetry.redaction import Redactor
 
@@ -24,27 +25,27 @@ NOT_A_STREAM = "not_a_stream"
 """The code of a response that is neither a stream nor an error."""
 
 _MESSAGE_LIMIT = 300
-_KEY_SHAPES = re.compile(
+_KEY_SHAPES = LazyPattern(
     r"(?:Bearer\s+\S+|\b(?:sk|pk|rk|gsk|xai|key|nvapi|hf|AIza)[-_][\w.*…-]{6,}|\bAIza[\w-]{20,}|\bA[KS]IA[A-Z0-9]{12,})",
     re.IGNORECASE,
 )
-_TOO_LONG = re.compile(
+_TOO_LONG = LazyPattern(
     r"context[ _]length|context[ _]window|context[ _]size|prompt is too long|input is too long"
     r"|too many tokens|reduce the length|request_too_large|input token count .{0,40}exceeds",
     re.IGNORECASE,
 )
-_OUTPUT_TOO_LARGE = re.compile(r"\bmax_(?:completion_|output_|new_)?tokens\b.*too large", re.IGNORECASE)
-_NOT_THERE = re.compile(
+_OUTPUT_TOO_LARGE = LazyPattern(r"\bmax_(?:completion_|output_|new_)?tokens\b.*too large", re.IGNORECASE)
+_NOT_THERE = LazyPattern(
     r"unsupported_country|country, region|not (?:available|supported) in your", re.IGNORECASE
 )
-_USED_UP = re.compile(
+_USED_UP = LazyPattern(
     r"insufficient_quota|billing|credit balance|insufficient (?:funds|balance|credits)|tokens per day",
     re.IGNORECASE,
 )
 
 
 class EndpointRefusal(Struct, frozen=True):
-    """An error reported by an endpoint; `status` is 0 if it came inside a stream.
+    """An error reported by an endpoint; `status` is 0 if it arrived inside a stream.
 
     `kind` and `code` are the vendor's own, or empty if it sent none.
     """
@@ -86,13 +87,13 @@ class _ErrorDocument(Struct, frozen=True):
 
 
 def read_refusal(status: int, headers: Mapping[str, str], body: bytes, now: float) -> EndpointRefusal:
-    """Parse an error response; a body in no known form becomes the message. `now` is in seconds since the epoch."""
+    """Parse an error response; a body in an unknown form becomes the message. `now` is in seconds since the epoch."""
     retry_after_s = _read_retry_after(headers, now)
     try:
         # Google's gateways wrap the single error in a list.
         read = msgspec.json.decode(body, type=_ErrorDocument | list[_ErrorDocument])
     except (msgspec.DecodeError, UnicodeDecodeError):
-        # HTML or plain text, usually from a gateway: only plain text can be shown.
+        # HTML or plain text, usually from a gateway; only plain text can be shown.
         text = "" if body.lstrip().startswith(b"<") else body.decode("utf-8", "replace")
         return EndpointRefusal(status, message=text, retry_after_s=retry_after_s)
     document = read if isinstance(read, _ErrorDocument) else next(iter(read), _ErrorDocument())
@@ -114,7 +115,7 @@ def read_error(status: int, error: ErrorBody) -> EndpointRefusal:
 
 
 def _read_google(found: EndpointRefusal, error: ErrorBody) -> EndpointRefusal:
-    """Add Google's error details; a quota per minute is a rate limit, not a used-up quota."""
+    """Add Google's error details; an exceeded per-minute quota is a rate limit, not a used-up quota."""
     try:
         details = msgspec.json.decode(error.details, type=list[_Detail])
     except msgspec.DecodeError:
@@ -130,7 +131,7 @@ def _read_google(found: EndpointRefusal, error: ErrorBody) -> EndpointRefusal:
 
 
 def to_error(refusal: EndpointRefusal, *, place: str, model: str, endpoint: Endpoint) -> ModelError:
-    """Return the error for a refusal; `place` is host and port."""
+    """Return the error for a refusal; `place` is the host and port."""
     said = clean(refusal.message, endpoint)
     told = f" It said: {said}{'' if said[-1] in '.!?…' else '.'}" if said else ""
     status = refusal.status or _status_of(refusal)
@@ -140,13 +141,13 @@ def to_error(refusal: EndpointRefusal, *, place: str, model: str, endpoint: Endp
         f"{place} answered with status {refusal.status}." if refusal.status else f"{place} reported an error."
     )
     if (
-        refusal.matches(_TOO_LONG)
+        refusal.matches(_TOO_LONG.compiled)
         and status in (400, 413, 422, 500, 529)
-        and not _OUTPUT_TOO_LARGE.search(refusal.message)
+        and not _OUTPUT_TOO_LARGE.compiled.search(refusal.message)
     ):
         return ContextWindowExceeded(f"The conversation no longer fits the window of {model}.{told}")
     match status:
-        case 403 if refusal.matches(_NOT_THERE):
+        case 403 if refusal.matches(_NOT_THERE.compiled):
             return ModelRefused(f"{place} does not serve this region or account.{told}")
         case 401 | 403:
             variable = endpoint.key_variable or "the key variable of this provider"
@@ -188,25 +189,25 @@ def to_error(refusal: EndpointRefusal, *, place: str, model: str, endpoint: Endp
 
 
 def _is_used_up(refusal: EndpointRefusal) -> bool:
-    """Return whether a quota is used up rather than a rate limit reached; Google mentions billing in both cases."""
+    """Return whether a quota is used up, rather than a rate limit exceeded; Google mentions billing in both cases."""
     is_google = refusal.kind == "RESOURCE_EXHAUSTED"
-    return refusal.code == "insufficient_quota" if is_google else refusal.matches(_USED_UP)
+    return refusal.code == "insufficient_quota" if is_google else refusal.matches(_USED_UP.compiled)
 
 
 def clean(text: str, endpoint: Endpoint) -> str:
-    """Return a vendor's text fit for display: without secrets, on one line, at most 300 characters."""
+    """Return a vendor's text in a form fit for display: without secrets, on one line, at most 300 characters."""
     for secret in endpoint.secrets():
         text = text.replace(secret, "[hidden]")
         if len(secret) >= 12:
             # A vendor may repeat the key with its middle masked.
             text = re.sub(re.escape(secret[:6]) + r"\S*", "[hidden]", text)
     text = Redactor(()).clean(text)
-    text = " ".join(_KEY_SHAPES.sub("[hidden]", text).split())
+    text = " ".join(_KEY_SHAPES.compiled.sub("[hidden]", text).split())
     return text if len(text) <= _MESSAGE_LIMIT else text[: _MESSAGE_LIMIT - 1] + "…"
 
 
 def _status_of(refusal: EndpointRefusal) -> int:
-    """Return the status the vendor pairs with an error sent inside a stream."""
+    """Return the status that the vendor associates with an error sent inside a stream."""
     if refusal.code.isdecimal() and 400 <= int(refusal.code) < 600:
         return int(refusal.code)
     match refusal.kind or refusal.code:
@@ -229,12 +230,12 @@ def _status_of(refusal: EndpointRefusal) -> int:
         case "invalid_prompt" | "bio_policy" | "misalignment_policy_violation" | "data_residency_mismatch":
             return 400
         case _:
-            # Overload, internal errors and future kinds: the stream broke, so trying again may help.
+            # Overload, internal errors and unknown kinds: the stream broke, so trying again may help.
             return 529
 
 
 def _read_retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the requested delay in seconds, sent in milliseconds, in seconds or as an HTTP date."""
+    """Return the requested delay in seconds, which may be sent in milliseconds, in seconds or as an HTTP date."""
     delay = _number(headers.get("retry-after-ms", ""))
     if delay is not None:
         return delay / 1000

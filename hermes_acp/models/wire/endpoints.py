@@ -1,4 +1,4 @@
-"""Model endpoints, and the protocol that plugins in `models/providers` implement."""
+"""Model endpoints, and the protocols that plugins in `models/providers` implement."""
 
 from typing import Any, Protocol
 
@@ -9,12 +9,13 @@ from hermes_acp.core.ports.model_ports import ListedModel, Provider
 
 
 class Endpoint(Struct, frozen=True):
-    """An endpoint. An empty `base_url` or `key_variable` means the vendor's own, an empty `name` the plugin's.
+    """An endpoint. An empty `base_url` or `key_variable` means the vendor's own; an empty `name` means the plugin's.
 
-    `api_key` is the credential; for Amazon's, it may be an ID, a secret and a token joined by colons. `key_variable` is
-    named to the user when the key is refused. `silence_s` bounds every silence and `first_word_s` the first one, if
-    the user set them; see `models.wire.response_timeouts`. `credential_source` says where credentials come from
-    without a key (`config.credential_sources`). No key, header value or password in the URL is ever shown.
+    `api_key` is the credential; for Amazon, it may be an ID, a secret and a token joined by colons. `key_variable` is
+    the name that the user is told when the key is refused. `silence_s` limits every silence and `first_word_s` the
+    first one, if the user set them; see `models.wire.response_timeouts`. `credential_source` says where credentials
+    come from if there is no key (`config.credential_sources`). No key, header value or password in the URL is ever
+    shown.
     """
 
     base_url: str = ""
@@ -45,13 +46,13 @@ class Endpoint(Struct, frozen=True):
         ]
 
     def or_own(self, base_url: str, key_variable: str) -> "Endpoint":
-        """Return the endpoint with the vendor's own URL and variable filled in if it has none."""
+        """Return the endpoint, with a missing URL or variable filled in from the vendor's own."""
         return structs.replace(
             self, base_url=self.base_url or base_url, key_variable=self.key_variable or key_variable
         )
 
     def secrets(self) -> tuple[str, ...]:
-        """Return the values that must never appear in any text, longest first."""
+        """Return the values that must never appear in any text, the longest first."""
         userinfo = _userinfo(self.base_url)
         key = self.api_key.strip()
         parts = [key, *key.split(":"), *self.headers.values(), userinfo, *userinfo.split(":")]
@@ -59,7 +60,7 @@ class Endpoint(Struct, frozen=True):
 
 
 class Connection(Provider, Protocol):
-    """A provider bound to an endpoint; holds keep-alive connections until closed."""
+    """A provider bound to an endpoint; keeps connections alive until closed."""
 
     async def models(self) -> tuple[ListedModel, ...]:
         """Return the endpoint's models. Raises ModelError."""
@@ -75,7 +76,7 @@ class Connection(Provider, Protocol):
 
 
 class Vendor(Protocol):
-    """One wire format, a plugin of `models/providers`."""
+    """A wire format; implemented by a plugin in `models/providers`."""
 
     @property
     def name(self) -> str:
@@ -88,12 +89,12 @@ class Vendor(Protocol):
 
 
 def bearer(key: str) -> dict[str, str]:
-    """Return the header that carries a key as a bearer token, if there is a key."""
+    """Return the header that sends a key as a bearer token, or no header without a key."""
     return {"authorization": f"Bearer {key}"} if key else {}
 
 
 def hide_credentials(url: str) -> str:
-    """Return a URL without user name, password and query."""
+    """Return a URL without its user name, password and query."""
     userinfo = _userinfo(url)
     bare = url.replace(f"{userinfo}@", "", 1) if userinfo else url
     return bare.partition("?")[0]

@@ -1,4 +1,4 @@
-"""Detect a local model server by probing the usual ports with one small HTTP request each."""
+"""Detect a local model server by probing the usual ports, each with one small HTTP request."""
 
 import itertools
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _ANSWER_LIMIT_BYTES = 1024 * 1024
 
 
 class DetectedServer(Struct, frozen=True):
-    """A server that speaks OpenAI's format, and the first model it offers."""
+    """A server that uses OpenAI's format, and the first model that it offers."""
 
     name: str
     base_url: str
@@ -32,11 +32,11 @@ class _Listing(Struct, frozen=True):
 async def detect_local(
     ports: Sequence[tuple[str, int]] = LOCAL_PORTS, bound_s: float = _BOUND_S
 ) -> DetectedServer | None:
-    """Probe all ports at once; of those that list a model, return the first in `ports`."""
+    """Probe all ports at once; of the servers that list a model, return the one whose port comes first in `ports`."""
     found: dict[int, DetectedServer | None] = {}
 
     def best() -> DetectedServer | None:
-        """Return the first server found, once all ports before it have answered or failed."""
+        """Return the first server found once all ports before it have answered or failed."""
         heard = itertools.takewhile(lambda place: place[1] in found, ports)
         return next((found[port] for _, port in heard if found[port] is not None), None)
 
@@ -54,7 +54,7 @@ async def detect_local(
 
 
 async def _ask_first_model(port: int) -> str | None:
-    """Return a port's first model, or None for anything but a list with a model in it."""
+    """Return the first model at a port, or None unless the answer is a list that contains a model."""
     answer = bytearray()
     try:
         async with await anyio.connect_tcp("127.0.0.1", port) as stream:
@@ -72,7 +72,7 @@ async def _ask_first_model(port: int) -> str | None:
 
 
 def read_first_model(answer: bytes) -> str | None:
-    """Return the first model's name in an HTTP response, or None if it is incomplete or something else."""
+    """Return the name of the first model in an HTTP response, or None if it is incomplete or something else."""
     head, _, body = answer.partition(b"\r\n\r\n")
     status, *fields = head.split(b"\r\n")
     if not status.startswith((b"HTTP/1.1 200", b"HTTP/1.0 200")):

@@ -1,7 +1,7 @@
 """Timeouts for a silent endpoint.
 
-A local model may be loading, or reading a long prompt at a word per second; a reasoning model may think unseen. Both
-get more time, especially before the first word. Keep-alive comments do not count as words.
+A local model may be loading, or reading a long prompt at a word per second; a reasoning model may think without output.
+Both get more time, especially before the first word. Keep-alive comments do not count as words.
 """
 
 import ipaddress
@@ -14,7 +14,7 @@ from hermes_acp.models.wire.endpoints import Endpoint
 
 
 class ResponseTimeouts(Struct, frozen=True):
-    """Seconds until the first word, and between signs of life after it."""
+    """The maximum seconds until the first word, and between signs of life after it."""
 
     first_s: float
     between_s: float
@@ -34,12 +34,12 @@ class IdleTimer:
 
     @property
     def limit_s(self) -> float:
-        """Return the timeout of the next silence, in seconds."""
+        """The timeout for the next silence, in seconds."""
         return self._bounds.between_s if self.has_started else self._bounds.first_s
 
 
 def timeouts_for(endpoint: Endpoint, host: str, model: str, provider: str) -> ResponseTimeouts:
-    """Return the timeouts for a model at an endpoint; the user's settings win.
+    """Return the timeouts for a model at an endpoint; the user's settings take precedence.
 
     A limit set for all silences also applies to the first word, unless that has its own limit.
     """

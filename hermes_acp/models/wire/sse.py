@@ -1,4 +1,4 @@
-"""Decode server-sent events, no matter how the network splits them.
+"""Decode server-sent events, however the network splits them.
 
 Source: WHATWG HTML, section 9.2.6 "Interpreting an event stream".
 """
@@ -12,9 +12,9 @@ ServerSentEvent = tuple[str, bytes]
 
 
 class SseDecoder:
-    """Collect bytes into complete events, as pairs of name and data; one instance per stream.
+    """Collects bytes into complete events, as pairs of name and data; one instance per stream.
 
-    The name is empty if the stream sent none. Data are bytes, to be decoded later and whole.
+    The name is empty if the stream sent none. The data are bytes, to be decoded later as a whole.
     """
 
     def __init__(self, max_event_size_bytes: int = MAX_EVENT_SIZE_BYTES) -> None:
@@ -28,7 +28,7 @@ class SseDecoder:
         self._start: bytes | None = b""
 
     def feed(self, data: bytes) -> list[ServerSentEvent]:
-        """Add bytes; return the events they complete. Raises BadReply for an event that is too big."""
+        """Add bytes; return the events that they complete. Raises BadReply for an event that is too large."""
         if self._start is not None:
             data = self._skip_mark(data)
         if self._ended_in_cr and data:

@@ -1,4 +1,4 @@
-"""Find the optional field to leave out when an endpoint refuses a request because of it."""
+"""Find the optional field to omit after an endpoint has refused a request because of it."""
 
 import re
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from hermes_acp.models.wire.endpoint_errors import EndpointRefusal
 
 
 class UnsupportedParameter(Struct, frozen=True):
-    """An optional field: `words` is a case-insensitive regular expression that matches its refusals.
+    """An optional field: `words` is a case-insensitive regular expression that matches refusals of it.
 
     A body that contains any of the `traces` has the field.
     """
@@ -22,7 +22,7 @@ class UnsupportedParameter(Struct, frozen=True):
 def first_unsupported(
     known: Iterable[UnsupportedParameter], refusal: EndpointRefusal, body: bytes, omitted: frozenset[str]
 ) -> str | None:
-    """Return the first field that was sent and refused and is not yet left out, or None."""
+    """Return the first field that was sent, was refused and has not been omitted yet, or None."""
     for each in known:
         is_sent = any(trace in body for trace in each.traces)
         pattern = re.compile(each.words, re.IGNORECASE)

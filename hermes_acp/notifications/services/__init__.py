@@ -1,1 +1,1 @@
-"""Services that deliver notifications: one file each, exporting `SERVICE`."""
+"""Services that deliver notifications; each module exports `SERVICE`."""

@@ -1,7 +1,7 @@
-"""Apprise: mail, chats, phones and more than a hundred other services, each by a URL.
+"""Send through Apprise: mail, chats, phones and more than a hundred other services, each addressed by a URL.
 
-Imported with the first message: it takes most of a second to load. Source: the documentation of Apprise, "Development
-API".
+The library takes most of a second to load, so it is imported for the first message. Source: the documentation of
+Apprise, "Development API".
 """
 
 import logging
@@ -13,17 +13,17 @@ from typing import Any, Final
 from hermes_acp.core.errors import NotificationError
 from hermes_acp.core.ports.notification_ports import Destination, OutgoingMessage
 
-NOT_AN_ADDRESS: Final = "The address is not a URL that Apprise knows."
+NOT_AN_ADDRESS: Final = "The address is not a URL that Apprise supports."
 REFUSED: Final = "The service could not be reached, or refused the message."
 
 
 class AppriseSender:
-    """Sends through the library."""
+    """Sends messages through the Apprise library."""
 
     needs_address = True
 
     def fault(self, address: str) -> str:
-        """Return why an address cannot be used."""
+        """Return why an address cannot be used, or an empty string."""
         if find_spec("apprise") is None:
             from hermes_acp.config.installation import extra_hint
 
@@ -31,7 +31,7 @@ class AppriseSender:
         return "" if self._instance(address, 1.0) else NOT_AN_ADDRESS
 
     def send(self, destination: Destination, message: OutgoingMessage, timeout_s: float) -> None:
-        """Send a message; each connection and each answer has a share of the time limit."""
+        """Send a message; each connection and each response gets a share of the time limit."""
         address = destination.address
         if fault := self.fault(address):
             raise NotificationError(fault)
@@ -46,7 +46,7 @@ class AppriseSender:
 
     @staticmethod
     def _instance(address: str, timeout_s: float) -> Any:
-        # Its log goes to standard error and can contain parts of addresses.
+        # The library logs to standard error, and its log can contain parts of addresses.
         logger = logging.getLogger("apprise")
         logger.propagate = False
         if not logger.handlers:

@@ -1,4 +1,4 @@
-"""The desktop's own notifications: `notify-send` on Linux, `osascript` on macOS.
+"""Show desktop notifications: `notify-send` on Linux, `osascript` on macOS.
 
 The text is passed as arguments, never as part of a script, and markup in it is escaped.
 """
@@ -12,7 +12,7 @@ from typing import Final
 from hermes_acp.core.errors import NotificationError
 from hermes_acp.core.ports.notification_ports import Destination, OutgoingMessage
 
-NO_DESKTOP: Final = "There is no `notify-send` or `osascript` here."
+NO_DESKTOP: Final = "Neither `notify-send` nor `osascript` is installed."
 SCRIPT: Final = "display notification (item 2 of argv) with title (item 1 of argv)"
 
 
@@ -22,7 +22,7 @@ class DesktopSender:
     needs_address = False
 
     def fault(self, address: str) -> str:
-        """Return the fault if there is no program for desktop notifications, else an empty string."""
+        """Return why desktop notifications are unavailable, or an empty string."""
         return "" if _program() else NO_DESKTOP
 
     def send(self, destination: Destination, message: OutgoingMessage, timeout_s: float) -> None:
@@ -42,11 +42,11 @@ class DesktopSender:
             raise TimeoutError from None
         except OSError as error:
             raise NotificationError(
-                f"The desktop did not show it ({type(error).__name__}).", retryable=True
+                f"The desktop did not show the notification ({type(error).__name__}).", retryable=True
             ) from None
         if done.returncode:
             raise NotificationError(
-                f"The desktop did not show it (exit code {done.returncode}).", retryable=True
+                f"The desktop did not show the notification (exit code {done.returncode}).", retryable=True
             )
 
 

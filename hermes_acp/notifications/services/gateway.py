@@ -1,7 +1,7 @@
-"""The gateway's chat platforms: a room that it answers in, or a person it has admitted.
+"""Send through the gateway's chat platforms: to a room in which it answers, or to a person it has admitted.
 
-The message is stored in the gateway's database under its ID, so it is sent once however often it is stored. It counts
-as delivered once the platform has accepted it.
+The message is stored in the gateway's database under its ID, so it is sent only once, however often it is stored. It
+counts as delivered once the platform has accepted it.
 """
 
 import time
@@ -19,7 +19,7 @@ FAILED: Final = "The gateway could not send it: {reason}"
 
 
 class GatewaySender:
-    """Hands messages over to the gateway of the same home folder."""
+    """Passes messages to the gateway of the same home folder."""
 
     needs_address = False
 
@@ -28,7 +28,7 @@ class GatewaySender:
         return ""
 
     def send(self, destination: Destination, message: OutgoingMessage, timeout_s: float) -> None:
-        """Hand a message over, and wait until it was sent."""
+        """Pass a message to the gateway, and wait until it has been sent."""
         database = GatewayDatabase(destination.home)
         notices = Notices(database)
         notice = Notice(

@@ -1,1 +1,1 @@
-"""Policy checks: one module for each kind of effect."""
+"""Check calls against policy: one module for each kind of effect."""

@@ -1,6 +1,6 @@
-"""Check calls to MCP tools and to functions of the host program, searches of other sessions, and changes of notes.
+"""Check calls to MCP tools and to functions of the embedding program, searches of other sessions, and changes to notes.
 
-A server's own hints never allow a call; at most they turn a refusal in plan mode into a question.
+A server's own hints never allow a call; at most, they turn a refusal in plan mode into a question.
 """
 
 from hermes_acp.core.proposals import Calls, Invokes, Remembers
@@ -10,7 +10,7 @@ from hermes_acp.policy.verdicts import ALLOWED, Verdict, apply_rule
 
 
 def check_call(effect: Calls, case: PolicyContext) -> Verdict:
-    """Check a call against the user's answers and rules only."""
+    """Check a call to a server's tool against nothing but the user's answers and rules."""
     subject = call_subject(effect)
     if case.standing_grants.refuses("call", subject):
         return Verdict("deny", "the user refused this tool")
@@ -25,7 +25,7 @@ def check_call(effect: Calls, case: PolicyContext) -> Verdict:
 
 
 def check_function(effect: Invokes, case: PolicyContext) -> Verdict:
-    """Check a call of a function of the program that embeds the agent."""
+    """Check a call to a function of the program that embeds the agent."""
     if case.mode == "plan" and effect.capability:
         return Verdict("deny", "plan mode does not call functions that may change something")
     is_asked = effect.approval == "always" and case.mode != "bypass"
@@ -50,7 +50,7 @@ def check_note(effect: Remembers, case: PolicyContext) -> Verdict:
     """Check a change to the agent's own notes.
 
     The user is asked if they want to review such changes, if the note is visible in every workspace, or if it is not in
-    their words. `bypass` mode allows the first; only a user's own rule allows the others.
+    their words. `bypass` mode allows the first of these; only a rule of the user's own allows the others.
     """
     if case.mode == "plan":
         return Verdict("deny", "plan mode changes nothing")
@@ -62,6 +62,6 @@ def check_note(effect: Remembers, case: PolicyContext) -> Verdict:
         )
         why += f", and not in your words: it may come from {source}"
     verdict = Verdict("ask", why) if is_asked else ALLOWED
-    # The note applies to every workspace, so a single workspace cannot allow it.
+    # The note applies to every workspace, so the rules of a single workspace cannot allow it.
     is_foreign = case.tool_rule is not None and not case.tool_rule.is_users
     return apply_rule(verdict, case.tool_rule, is_spared=is_foreign)

@@ -58,14 +58,14 @@ def _confined(verdict: Verdict, effect: Runs, analysis: CommandAnalysis, case: P
 
 
 def is_sensitive_step(step: Step, case: PolicyContext) -> bool:
-    """Return whether a step is too sensitive for standing grants: protected files, secrets or elevated rights."""
+    """Return whether a step is too sensitive for standing grants: protected files, secrets or elevated privileges."""
     changed = (*step.writes, *step.deletes)
     touches = any(case.protects(path) or holds_secrets(path) for path in changed)
     return touches or any(map(is_sensitive, (*step.reads, *step.lists))) or _elevates(step)
 
 
 def fingerprint_steps(steps: Sequence[StepVerdict], effect: Runs) -> str:
-    """Fingerprint the state of everything that a command's steps depend on."""
+    """Return a fingerprint of the state of everything that a command's steps depend on."""
     footings = ((*judged.step.dependencies, *judged.step.scripts) for judged in steps)
     return fingerprint_of(footings, effect.cwd, effect.roots)
 
@@ -98,7 +98,7 @@ def _check_whole(
 
 
 def _is_granted_whole(effect: Runs, steps: Sequence[StepVerdict], case: PolicyContext) -> bool:
-    """Return whether the user permanently allowed exactly this command and nothing it depends on has changed."""
+    """Return whether the user permanently allowed exactly this command, and nothing that it depends on has changed."""
     state = case.standing_grants.allowed_state("run", run_subject(effect))
     if state is None or any(is_sensitive_step(judged.step, case) for judged in steps):
         return False
@@ -108,7 +108,7 @@ def _is_granted_whole(effect: Runs, steps: Sequence[StepVerdict], case: PolicyCo
 
 
 def _check_step(step: Step, effect: Runs, case: PolicyContext) -> StepVerdict:
-    """Check one step: first its program, then every path and host it names."""
+    """Check one step: first its program, then every path and host that it names."""
     rule = case.rulebook.for_step(step, case.tool)
     own = apply_rule(_check_program(step, effect, case), rule, is_spared=_elevates(step))
     verdicts = [own]
@@ -167,7 +167,7 @@ def _check_read(path: str, effect: Runs, case: PolicyContext) -> Verdict:
 
 
 def _check_listing(path: str, effect: Runs, case: PolicyContext) -> Verdict:
-    """Check listing a folder; listing a parent of the session's folders reveals no secrets."""
+    """Check the listing of a folder; listing a parent of the session's folders reveals no secrets."""
     is_above = any(is_within(root, path) for root in (*effect.roots, effect.cwd, case.user_home))
     is_known = is_above or path in LISTED_FOLDERS
     return check_read(path, case) if is_known else _check_read(path, effect, case)

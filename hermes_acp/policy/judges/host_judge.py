@@ -6,7 +6,7 @@ from hermes_acp.policy.verdicts import ALLOWED, Verdict, apply_rule
 
 
 def check_reach(effect: Reaches, case: PolicyContext) -> Verdict:
-    """Check contacting one address."""
+    """Check a connection to one address."""
     host = effect.host
     if case.standing_grants.refuses("reach", host):
         return Verdict("deny", f"the user refused connections to {host}")
@@ -16,7 +16,7 @@ def check_reach(effect: Reaches, case: PolicyContext) -> Verdict:
 
 
 def check_page_input(effect: Presses, case: PolicyContext) -> Verdict:
-    """Check input to a page: allowed wherever opening its host was allowed, except in plan mode.
+    """Check input to a page: it is allowed wherever opening the page's host was allowed, except in plan mode.
 
     Uploading a file needs approval each time, unless a rule allows the tool as a whole.
     """

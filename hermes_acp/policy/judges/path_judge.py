@@ -12,19 +12,19 @@ from hermes_acp.policy.verdicts import ALLOWED, Verdict, apply_rule
 
 
 def check_read(path: str, case: PolicyContext, secret: str = "") -> Verdict:
-    """Check reading a path; `secret` names a secret found in the file."""
+    """Check whether a path may be read; `secret` names a secret found in the file."""
     if _is_own(path, case):
         return Verdict("deny", f"{path} belongs to the agent itself")
     verdict = ALLOWED
     if case.mode != "bypass" and is_sensitive(path) and not _is_harmless_folder(path, case):
         verdict = Verdict("ask", f"{path} usually contains secrets")
     elif secret and case.mode != "bypass":
-        verdict = Verdict("ask", f"{path} holds {secret}")
+        verdict = Verdict("ask", f"{path} contains {secret}")
     return _apply_rule(verdict, path, "read", case, has_secret=bool(secret))
 
 
 def check_write(path: str, case: PolicyContext, *, is_whole: bool = True, secret: str = "") -> Verdict:
-    """Check changing a path, which may contain a `secret`.
+    """Check whether a path may be changed; `secret` names a secret found in the file.
 
     A standing grant applies unless the path would be deleted (`is_whole` is false).
     """
@@ -44,7 +44,7 @@ def check_write(path: str, case: PolicyContext, *, is_whole: bool = True, secret
     elif is_sensitive(path):
         verdict = Verdict("ask", f"{path} usually contains secrets")
     elif secret:
-        verdict = Verdict("ask", f"{path} holds {secret}")
+        verdict = Verdict("ask", f"{path} contains {secret}")
     elif not is_granted and not case.is_remote and (mode := write_protection(path)) is not None:
         verdict = Verdict("ask", f"{path} is read-only (mode {mode:04o})")
     elif case.mode in ("accept_edits", "auto") or is_granted:
@@ -55,7 +55,7 @@ def check_write(path: str, case: PolicyContext, *, is_whole: bool = True, secret
 
 
 def check_delete(path: str, case: PolicyContext) -> Verdict:
-    """Check deleting a path; only a rule or an autonomous mode allows that without asking."""
+    """Check whether a path may be deleted; only a rule or an autonomous mode allows that without asking."""
     if case.standing_grants.refuses("delete", path):
         return Verdict("deny", f"the user refused to have {path} deleted")
     verdict = check_write(path, case, is_whole=False)
@@ -80,7 +80,7 @@ def write_protection(path: str) -> int | None:
 
 
 def _is_harmless_folder(path: str, case: PolicyContext) -> bool:
-    """Return whether a path is a folder that is only named like a secret file, as `.env` may be. Blocks."""
+    """Return whether a path is a folder that merely has the name of a secret file, as `.env` may be. Blocks."""
     return not case.is_remote and not is_sensitive(f"{path}/x") and os.path.isdir(path)
 
 

@@ -49,7 +49,7 @@ class CommandAnalysis(Struct, frozen=True):
 
     @property
     def was_cut_short(self) -> bool:
-        """Whether a part of it was not analysed because the command line is too long."""
+        """Whether part of it was not analysed because the command line is too long."""
         return any(why.startswith(CUT_SHORT) for why in self.obstacles)
 
     @property
@@ -63,7 +63,7 @@ def analyze_command(
 ) -> CommandAnalysis:
     """Analyse a command line that starts in `cwd` (absolute, resolved).
 
-    Programs in `watched` are searched for wherever they might be started, regardless of the tables.
+    Programs in `watched` are looked for wherever they might be started, whatever the tables say.
     """
     analyst = _Analyzer(environment, watched)
     analyst.add_script(text, (cwd,), 0)
@@ -82,7 +82,7 @@ class _Analyzer:
         self.destruction = ""
 
     def add_script(self, text: str, cwds: tuple[str, ...], depth: int) -> None:
-        """Analyse a string to be run by a shell."""
+        """Analyse a text that a shell would run."""
         if depth > MAX_SCRIPT_DEPTH:
             self.obstacles.append("it wraps commands too deeply")
             return
@@ -113,7 +113,7 @@ class _Analyzer:
             return
         inside = possible_commands(command)
         if step.judgement != "unknown":
-            # What the program starts has been analysed with it, but rules for watched programs still apply.
+            # Whatever the program starts has been analysed with it, but rules for watched programs still apply.
             inside = WrappedCommands(tuple(each for each in inside.commands if each.program in self._watched))
         for started in inside.commands:
             self._guess(started, depth + 1)
@@ -138,7 +138,7 @@ class _Analyzer:
             self._take(command, depth, is_guess=True)
 
     def _unclassified_step(self, command: Command) -> Step:
-        """Return a step for which only the words are known so far."""
+        """Return a step of which only the words are known so far."""
         named = (command.name, *command.args) if command.name else ()
         return Step(
             command.text[:SHOWN_CHARACTERS],
@@ -201,7 +201,7 @@ class _Analyzer:
         )
 
     def _with_redirects(self, step: Step, command: Command) -> Step:
-        """Add what the command's redirections read and write."""
+        """Add the files that the command's redirections read and write."""
         reads, writes, hosts, whys = (
             [*step.reads],
             [*step.writes],

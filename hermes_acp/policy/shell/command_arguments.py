@@ -15,7 +15,7 @@ NUMBER: Final = re.compile(r"[+-]?\d+[kKMGT]?")
 class ParsedArguments(Struct):
     """The sorted words; `unknown` is the first word that the table does not cover.
 
-    `values` are the values of flags that take text.
+    `values` contains the values of flags that take text.
     """
 
     flags: list[str] = []
@@ -36,7 +36,7 @@ class _ArgumentParser:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the next word is a flag's value, no matter what it looks like."""
+        """Whether the next word is a flag's value, whatever it looks like."""
         return bool(self._waiting)
 
     def take(self, word: Word) -> None:
@@ -127,7 +127,7 @@ class _ArgumentParser:
 
 
 def parse_arguments(words: tuple[Word, ...], program_spec: ProgramSpec) -> ParsedArguments:
-    """Sort the words. Most GNU programs accept flags anywhere before `--`; the exceptions are in the table."""
+    """Sort the words. Most GNU programs accept flags anywhere before `--`; the table lists the exceptions."""
     parser = _ArgumentParser(program_spec)
     for at, word in enumerate(words):
         if word.text == "--" and not parser.is_waiting:

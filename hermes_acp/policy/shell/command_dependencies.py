@@ -1,7 +1,7 @@
-"""What a command depends on: the program it would start, and the files that define what the program does.
+"""Find what a command depends on: the program that it would start, and the files that define what the program does.
 
-A standing grant is bound to the state computed here and lapses when that state changes. Source: "approve
-once, exploit forever" (a changed package.json).
+A standing grant is bound to the state computed here and lapses when that state changes. Source: "approve once, exploit
+forever" (a changed package.json).
 """
 
 import hashlib
@@ -24,7 +24,7 @@ MAX_FILES: Final = 8
 
 
 def dependencies_of(command: Command, environment: ShellEnvironment) -> tuple[str, ...]:
-    """Return the program a command starts and the files that define what it does, as `program:PATH` and `file:PATH`."""
+    """Return the program that a command starts and the files that define it, as `program:PATH` and `file:PATH`."""
     name = command.name.text if command.name else None
     if not name or not command.cwds:
         return ()
@@ -41,7 +41,7 @@ def dependencies_of(command: Command, environment: ShellEnvironment) -> tuple[st
 
 
 def script_files_of(command: Command, environment: ShellEnvironment) -> tuple[str, ...]:
-    """Return the scripts that a script-running program gets as arguments, as `file:PATH`."""
+    """Return the scripts that are passed as arguments to a program that runs scripts, as `file:PATH`."""
     table, program = load_tables(), command.program
     starters = (table.interpreters.names, table.wrappers.words, table.wrappers.scripts, table.manifests)
     if not command.cwds or not any(program in names for names in starters):
@@ -50,7 +50,7 @@ def script_files_of(command: Command, environment: ShellEnvironment) -> tuple[st
 
 
 def fingerprint_of(footings: Iterable[tuple[str, ...]], cwd: str, roots: Sequence[str]) -> str:
-    """Fingerprint what commands in `cwd` depend on, within the session's folders."""
+    """Return a fingerprint of what commands in `cwd` depend on within the session's folders."""
     named = [each for dependencies in footings for each in dependencies]
     digest = hashlib.sha256("\0".join(named).encode("utf-8", "replace"))
     files = [each.removeprefix("file:") for each in named if each.startswith("file:")]
@@ -60,7 +60,7 @@ def fingerprint_of(footings: Iterable[tuple[str, ...]], cwd: str, roots: Sequenc
 
 
 def _nearest(name: str, cwd: str, environment: ShellEnvironment) -> str:
-    """Find a file in a folder or one of its parents, within the session's folders."""
+    """Find a file in a folder or the nearest of its parents, within the session's folders."""
     folder = cwd
     while is_inside(folder, environment):
         path = os.path.join(folder, name)
@@ -71,7 +71,7 @@ def _nearest(name: str, cwd: str, environment: ShellEnvironment) -> str:
 
 
 def _files_among(command: Command, cwd: str) -> list[str]:
-    """Return the files that a command names: scripts it runs and makefiles it reads."""
+    """Return the files that a command names: scripts that it runs and makefiles that it reads."""
     found: list[str] = []
     for word in command.args:
         text = word.text or ""

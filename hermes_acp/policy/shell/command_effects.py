@@ -1,4 +1,4 @@
-"""Determine what a command that is not known to be harmless would touch, judging by its words.
+"""Determine what a command that is not known to be harmless would touch, going by its words.
 
 This explains a question and finds what is never allowed; it allows nothing.
 """
@@ -22,7 +22,7 @@ SPEAKS_TO: Final = frozenset(
 
 
 class TouchedPaths(Struct):
-    """The paths and hosts found."""
+    """The paths and hosts found in a command."""
 
     reads: list[str] = []
     writes: list[str] = []

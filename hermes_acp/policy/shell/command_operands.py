@@ -19,7 +19,7 @@ SECRET_KEY: Final = re.compile(r"extraheader|credential|password|token|secret", 
 
 
 def count_mistake(name: str, program_spec: ProgramSpec, found: ParsedArguments) -> str:
-    """Return an error for too few or too many operands or a missing flag, or an empty string if there is none."""
+    """Describe the mistake if the number of operands is wrong or a flag is missing, else return an empty string."""
     number = len(found.operands)
     if number < program_spec.least or (program_spec.most is not None and number > program_spec.most):
         return f"{name} with {number} operands may do more than read"

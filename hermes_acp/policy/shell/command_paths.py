@@ -52,7 +52,7 @@ LISTED_FOLDERS: Final = frozenset(
 
 
 class ShellEnvironment(Struct, frozen=True):
-    """The environment of a command: the session's folders, the user's home, the program search path, in order.
+    """The environment of a command: the session's folders, the user's home, and the program search path, in order.
 
     `shut` lists the paths that rules deny or ask about.
     """
@@ -64,7 +64,7 @@ class ShellEnvironment(Struct, frozen=True):
 
 
 def is_within(path: str, folder: str) -> bool:
-    """Return whether a path is a folder or is below it."""
+    """Return whether a path is a folder or lies below it."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
@@ -74,7 +74,7 @@ def is_inside(path: str, environment: ShellEnvironment) -> bool:
 
 
 def resolve(text: str, cwd: str) -> str:
-    """Return the absolute path that a word names, with links followed."""
+    """Return the absolute path that a word names, with links resolved."""
     try:
         return os.path.realpath(os.path.join(cwd, text))
     except (OSError, ValueError):
@@ -99,7 +99,7 @@ def paths_of(word: Word, cwds: tuple[str, ...]) -> tuple[str, ...] | None:
 
 
 def _own_view(text: str, cwd: str, path: str) -> tuple[str, ...]:
-    """Return the real target of a word that leads through the kernel's per-process view (/proc/self)."""
+    """Return the real target of a word that goes through the kernel's per-process view (/proc/self)."""
     way = os.path.join(cwd, text)
     for _ in range(MAX_LINKS):
         if PROC_SELF.match(way):
@@ -118,12 +118,12 @@ def _own_view(text: str, cwd: str, path: str) -> tuple[str, ...]:
 
 
 def _ends(path: str) -> Iterator[int]:
-    """Return the end index of each component of a path, from the first."""
+    """Yield the end index of each component of a path, starting with the first."""
     return (at for at in range(1, len(path) + 1) if at == len(path) or path[at] == "/")
 
 
 def _matches(pattern: str, cwd: str) -> list[str] | None:
-    """Return all names that a pattern may match, or None if there are too many or one looks like a flag."""
+    """Return all names that a pattern may match, or None if there are too many or one of them looks like a flag."""
     pattern = broadened(pattern)
     before, slash, last = pattern.rpartition("/")
     if any(map(_fits_above, before.split("/"))):
@@ -137,17 +137,17 @@ def _matches(pattern: str, cwd: str) -> list[str] | None:
 
 
 def broadened(pattern: str) -> str:
-    """Return a pattern that matches at least as much, using stars only: `?` and `[…]` depend on the locale."""
+    """Return a pattern that matches at least as much but contains only stars: `?` and `[…]` depend on the locale."""
     return re.sub(r"[?\[][^/]*", "*", pattern)
 
 
 def _fits_above(pattern: str) -> bool:
-    """Return whether a shell may expand a pattern such as `.*` to the parent folder; some shells do, others skip it."""
+    """Return whether a shell may expand a pattern such as `.*` to the parent folder; only some shells do."""
     return pattern.startswith(".") and pattern != ".." and fnmatchcase("..", pattern)
 
 
 def workspace_program(program: str, cwds: tuple[str, ...], environment: ShellEnvironment) -> str:
-    """Return the program's file if it would come from the session's folders, or an empty string otherwise."""
+    """Return the program's file if it would come from the session's folders, else an empty string."""
     for folder in environment.search_path:
         is_relative = not folder.startswith("/")
         for cwd in cwds if is_relative else cwds[:1]:

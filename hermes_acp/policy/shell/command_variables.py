@@ -1,4 +1,4 @@
-"""Decide which variables a command line may set because they affect only how output looks."""
+"""Decide which variables a command line may set because they only affect how output looks."""
 
 import re
 from typing import TYPE_CHECKING, Final
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 OWN: Final = re.compile(r"(?!.*_proxy$|npm_)[a-z][a-z0-9_]*")
 PLAIN: Final = re.compile(r"[A-Za-z0-9_.,:+@%-]*")
 ZONE: Final = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*")
-# In some Chinese and Japanese encodings, a backslash byte may be half a character.
+# In some Chinese and Japanese encodings, a backslash byte may be half of a character.
 LOCALE: Final = re.compile(r"(?:C|POSIX)?|(?:C|[a-z]{2,3}(?:_[A-Z]{2})?)\.(?:UTF|utf)-?8")
 
 
 def is_script_variable(name: str) -> bool:
-    """Return whether a variable belongs to the script: no program reads it from its environment."""
+    """Return whether a variable is local to the script: no program reads it from its environment."""
     return bool(OWN.fullmatch(name)) or name in load_tables().variables.own
 
 

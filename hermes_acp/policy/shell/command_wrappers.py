@@ -1,6 +1,6 @@
 """Find the commands that `sudo`, `timeout`, `xargs`, `find -exec`, `sh -c` and similar wrappers would start.
 
-A few wrappers are parsed exactly; for the others every possible reading is returned, so that no command is
+A few wrappers are parsed exactly; for the others, every possible interpretation is returned, so that no command is
 missed.
 """
 
@@ -26,14 +26,14 @@ MAX_INTERPRETATIONS: Final = 12
 
 
 class WrappedCommands(Struct, frozen=True):
-    """What may be started: commands, and texts to be run by a shell."""
+    """What may be started: commands, and texts that a shell would run."""
 
     commands: tuple[Command, ...] = ()
     scripts: tuple[str, ...] = ()
 
 
 def unwrap_plain(command: Command) -> Command | None:
-    """Return the command that a plain wrapper starts, or None if it is no such wrapper or has unusual arguments."""
+    """Return the command that a plain wrapper starts, or None if it is not such a wrapper or has unusual arguments."""
     if command.program not in load_tables().wrappers.transparent or not (
         command.name and command.name.is_plain
     ):
@@ -59,7 +59,7 @@ def unwrap_plain(command: Command) -> Command | None:
 def _in_environment(command: Command) -> Command | None:
     """Return the command that `env` starts with some variables set.
 
-    Return None if `env` sets no variables or would print them all.
+    Returns None if `env` sets no variables or would print all of them.
     """
     words = list(command.args)
     assignments: list[tuple[str, str | None]] = []
@@ -75,11 +75,11 @@ def _in_environment(command: Command) -> Command | None:
 
 
 def possible_commands(command: Command) -> WrappedCommands:
-    """Return everything that a wrapper may start, or nothing for other programs."""
+    """Return everything that a wrapper may start; empty for other programs."""
     wrappers = load_tables().wrappers
     program = command.program
     commands = _started(command) if program in wrappers.words else []
-    # The words of `find` contain the command it starts; `-name` is not a shell flag.
+    # The words of `find` contain the command that it starts; its `-name` is not a shell flag.
     may_hold_scripts = program in wrappers.scripts or (program in wrappers.words and program != "find")
     scripts = _scripts(command) if may_hold_scripts else []
     if program in wrappers.shells and command.feed is not None:

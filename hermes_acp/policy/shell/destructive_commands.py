@@ -1,4 +1,4 @@
-"""Commands that are never allowed: wiping the disk or home, overwriting a device, fork bombs.
+"""Detect commands that are never allowed: wiping the disk or home, overwriting a device, fork bombs.
 
 Commands that are merely dangerous are left to the user.
 """
@@ -64,12 +64,12 @@ def destruction_by_command(command: Command, environment: ShellEnvironment) -> s
 
 
 def is_device(path: str) -> bool:
-    """Return whether writing to a path overwrites a device."""
+    """Return whether writing to a path would overwrite a device."""
     return path.startswith("/dev/") and path not in HARMLESS_DEVICES and not SAFE_DEVICES.fullmatch(path)
 
 
 def destruction_by_script(script: ParsedScript, text: str) -> str:
-    """Say whether a string is a fork bomb: a function that endlessly calls itself twice, or in parallel with itself."""
+    """Say whether a text is a fork bomb: a function that endlessly calls itself twice, or in parallel with itself."""
     if FORK_BOMB.search(text):
         return "a fork bomb is never allowed"
     for name, body in script.functions:
@@ -81,7 +81,7 @@ def destruction_by_script(script: ParsedScript, text: str) -> str:
 
 
 def _system_target(word: Word, command: Command, environment: ShellEnvironment) -> str:
-    """Return the system or home folder that a word names as a whole, or an empty string if it names neither."""
+    """Return the system folder or home folder that a word names as a whole, or an empty string if it names neither."""
     text = word.text
     if not text or text.startswith("-"):
         return ""

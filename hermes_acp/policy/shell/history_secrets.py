@@ -1,4 +1,4 @@
-"""Secret files whose content git would show from its history: of earlier commits, other branches and stashes.
+"""Find secret files whose content git would show from its history: earlier commits, other branches and stashes.
 
 Git itself is asked which files a command would show, without letting the repository start programs. Everything here
 blocks.
@@ -20,7 +20,7 @@ from hermes_acp.policy.sensitive_names import is_sensitive
 
 TIMEOUT_S: Final = 2.0
 MAX_COMMITS: Final = 2_000
-"""Without a number in the command, at most this many commits are checked, because nobody reads the patches of more."""
+"""The number of commits checked if the command gives none; nobody reads the patches of more."""
 MAX_REVISIONS: Final = 200
 MAX_RESULTS: Final = 50
 WALKING: Final = frozenset({"git log", "git whatchanged", "git range-diff"})
@@ -30,7 +30,7 @@ SELECTING: Final = (
     *("--all", "--branches", "--tags", "--remotes", "--glob", "--reflog", "-g", "--walk-reflogs"),
     *("--since", "--after", "--until", "--before"),
 )
-"""Options that select commits, besides those that count them."""
+"""Options that select commits, in addition to those that limit their number."""
 RANGE: Final = re.compile(r"\.{2,3}")
 COUNTS: Final = ("-n", "--max-count", "--skip")
 NAMES_ONLY: Final = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
@@ -46,7 +46,7 @@ class _Query(Struct, frozen=True):
     cwd: str
 
     def run(self, *arguments: str, given: bytes = b"") -> str:
-        """Return git's output; empty if it fails. Raises HistoryError."""
+        """Return git's output, or an empty string if git fails. Raises HistoryError."""
         variables = settings_variables((*INERT_SETTINGS, *OFFLINE_SETTINGS))
         try:
             process = self.program.start(arguments, self.cwd, variables, subprocess.PIPE)
@@ -129,7 +129,7 @@ def _kinds_of(query: _Query, asked: Sequence[str]) -> dict[str, str]:
 
 
 def _between(query: _Query, objects: Sequence[str], paths: Sequence[str]) -> list[str]:
-    """Return the files that differ between revisions, or between one and the index."""
+    """Return the files that differ between revisions, or between a revision and the index."""
     if len(objects) == 1:
         return _split(query.run("diff-index", "--cached", *NAMES_ONLY, objects[0], *paths))
     pairs = pairwise(objects)
@@ -139,7 +139,7 @@ def _between(query: _Query, objects: Sequence[str], paths: Sequence[str]) -> lis
 
 
 def _of_stash(query: _Query, asked: Sequence[str]) -> list[str]:
-    """Return the files in the stashes that a command names, in the latest one by default, or in all that it lists."""
+    """Return the files in the stashes that a command names: by default the latest one, or all stashes that it lists."""
     kind = asked[0] if asked else "list"
     if kind == "list":
         return _split(query.run("log", "-g", "-m", "--format=", *NAMES_ONLY, "refs/stash"))
@@ -153,7 +153,7 @@ def _of_stash(query: _Query, asked: Sequence[str]) -> list[str]:
 
 
 def _names_of(query: _Query, blob: str) -> list[str]:
-    """Return the names under which a file's content is in the history. Raises HistoryError if it is not there."""
+    """Return the names under which a file's content occurs in the history. Raises HistoryError if it does not occur."""
     shown = query.run("log", "--all", "--reflog", "--format=", "-m", *NAMES_ONLY, f"--find-object={blob}")
     if not (names := _split(shown)):
         raise HistoryError

@@ -43,7 +43,7 @@ MARKS: Final[Mapping[str, Takes]] = MappingProxyType(
 
 
 class ProgramSpec(Struct, frozen=True, forbid_unknown_fields=True):
-    """Read-only usage of one program, or of one of its subcommands."""
+    """The read-only usage of a program or of one of its subcommands."""
 
     flags: str = ""
     operands: Operands = "none"
@@ -89,7 +89,7 @@ class WrapperTable(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ChangeTable(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which arguments of modifying programs are the paths they change."""
+    """Which arguments of modifying programs are the paths that they change."""
 
     deletes: frozenset[str]
     all: frozenset[str]
@@ -101,13 +101,13 @@ class ChangeTable(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RememberedPrefix(Struct, frozen=True, forbid_unknown_fields=True):
-    """A command prefix that may be remembered, together with this many more words."""
+    """A command prefix that may be remembered together with this many more words."""
 
     words: int = 0
 
 
 class ProgramHazard(Struct, frozen=True, forbid_unknown_fields=True):
-    """The words that make a call of one program risky, so that a rule for its first words does not cover it."""
+    """The words that make a call of a program risky, so that a rule for its first words does not cover it."""
 
     letters: str = ""
     long: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ class ProgramHazard(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class VariableTable(Struct, frozen=True, forbid_unknown_fields=True):
-    """The variables that a command line may set, and their permitted values."""
+    """The variables that a command line may set, and the values permitted for them."""
 
     harmless: frozenset[str]
     own: frozenset[str]
@@ -129,7 +129,7 @@ class _Programs(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ProgramTables(Struct, frozen=True, forbid_unknown_fields=True):
-    """The whole file."""
+    """The contents of the whole file."""
 
     read_only: dict[str, ProgramSpec]
     aliases: dict[str, str]
@@ -151,7 +151,7 @@ class ProgramTables(Struct, frozen=True, forbid_unknown_fields=True):
         return self.read_only.get(self.aliases.get(name, name))
 
     def why_asked(self, name: str) -> str:
-        """Say why a program with its first words (`name`) needs a question; return an empty string if it is unknown."""
+        """Say why a program with its first words (`name`) needs approval; return an empty string if it is unknown."""
         words = name.split()
         heads = (" ".join(words[:count]) for count in range(len(words), 0, -1))
         told = ((head, reason) for head in heads for reason, known in self.reasons.items() if head in known)
@@ -161,7 +161,7 @@ class ProgramTables(Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def load_tables() -> ProgramTables:
-    """Read the file once."""
+    """Read the file on first use."""
     import tomllib
 
     with (Path(__file__).parent / "commands.toml").open("rb") as file:
@@ -170,7 +170,7 @@ def load_tables() -> ProgramTables:
 
 @cache
 def flags_of(spec: str) -> Mapping[str, Takes]:
-    """Return the kind of argument that each flag in a table line takes, according to the mark at the flag's end."""
+    """Return the kind of argument that each flag in a table line takes, according to the mark at its end."""
     flags: dict[str, Takes] = {}
     for token in spec.split():
         takes = MARKS.get(token[-1]) if token[0] == "-" and len(token) > 1 else None

@@ -1,4 +1,4 @@
-"""What a read-only command would read: paths, folders it searches, and name patterns."""
+"""What a read-only command would read: paths, the folders it searches, and the name patterns."""
 
 import re
 from collections.abc import Iterator
@@ -19,10 +19,10 @@ OF_EXPRESSIONS: Final = re.compile(r"[\\^$()]")
 class ReadAccess(Struct, frozen=True):
     """What would be read; `why_not` says why the command may not be read-only.
 
-    It reads the content of the folders `beneath`; `patterns` are the names it looks for. If it
-    `is_narrow`, it reads nothing else there; if it `skips_hidden`, no hidden files. A command that
-    `is_listing` shows no content of `paths`. `tracked` lists folders whose files git would show whatever
-    their names; the `unnamed` ones usually hold secrets.
+    The command reads the content of the folders `beneath`; `patterns` are the names that it looks for. With
+    `is_narrow`, it reads nothing else in them; with `skips_hidden`, no hidden files. With `is_listing`, it shows no
+    content of `paths`. `tracked` lists folders whose files git would show whatever their names; files in `unnamed`
+    usually contain secrets.
     """
 
     why_not: str = ""
@@ -37,7 +37,7 @@ class ReadAccess(Struct, frozen=True):
 
 
 def searched_secret(reading: ReadAccess) -> str:
-    """Return the pattern with which a search looks for secret files, or an empty string if none does."""
+    """Return the pattern with which a search looks for secret files, or an empty string if there is none."""
     for pattern in reading.patterns if reading.beneath else ():
         for name in BETWEEN_NAMES.split(OF_EXPRESSIONS.sub("", pattern)):
             if name and (is_sensitive(name) or secret_name_matching(name)):
@@ -46,7 +46,7 @@ def searched_secret(reading: ReadAccess) -> str:
 
 
 def tracked_secrets(reading: ReadAccess) -> Iterator[str]:
-    """Yield the secret files tracked by git in the searched folders: a sandbox cannot hide git's own copies."""
+    """Yield the secret files that git tracks in the searched folders: a sandbox cannot hide git's own copies."""
     for folder in reading.beneath:
         for path in tracked_secret_files(folder):
             if is_within(path, folder) and not (reading.skips_hidden and "/." in path[len(folder) :]):
@@ -56,7 +56,7 @@ def tracked_secrets(reading: ReadAccess) -> Iterator[str]:
 
 
 def _fits(name: str, patterns: tuple[str, ...]) -> bool:
-    """Return whether a name may match one of some patterns; a complex pattern may match anything."""
+    """Return whether a name may match one of several patterns; a complex pattern may match anything."""
     return not patterns or any(
         not SIMPLE_PATTERN.fullmatch(each) or fnmatchcase(name, each.casefold()) for each in patterns
     )

@@ -51,7 +51,7 @@ NAMED_BY_PLACE: Final = re.compile(r"[\w.+-]*(?:/[\w.+-]+)+")
 
 
 def read_only_access(command: Command, environment: ShellEnvironment) -> ReadAccess:
-    """Check a command without a wrapper around it."""
+    """Check a command that has no wrapper around it."""
     if why := program_mistake(command, environment):
         return ReadAccess(why)
     program = command.program
@@ -92,7 +92,7 @@ def _reason_to_ask(program: str, words: tuple[Word, ...]) -> str:
 
 
 def _as_typed(program: str, reason: str) -> str:
-    """Return a reason that names the program as the command does, not by the name of its table entry."""
+    """Return the reason with the program named as in the command, not as in its table entry."""
     known = load_tables().aliases.get(program, program)
     return f"{program}{reason.removeprefix(known)}" if reason.startswith(f"{known} ") else reason
 
@@ -104,7 +104,7 @@ def _read_subcommand(
     cwds: tuple[str, ...],
     environment: ShellEnvironment,
 ) -> ReadAccess:
-    """Check what follows a program's own flags, where `-C` changes the folder."""
+    """Check what follows a program's own flags, among which `-C` changes the folder."""
     led = _skip_flags(program, program_spec, words, cwds)
     if isinstance(led, ReadAccess):
         return led
@@ -210,7 +210,7 @@ def _texts_of(program_spec: ProgramSpec, found: ParsedArguments) -> list[str]:
 
 
 def _cluster_of(letters: str, program_spec: ProgramSpec) -> str:
-    """Return flags written without a dash as a cluster, the one with a value last; empty if a flag is unknown."""
+    """Parse flags without a dash as a cluster whose last flag takes a value; empty if a flag is unknown."""
     flags = flags_of(program_spec.flags)
     valued = [letter for letter in letters if flags.get(f"-{letter}") != "nothing"]
     plain = [letter for letter in letters if letter not in valued]

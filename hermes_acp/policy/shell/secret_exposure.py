@@ -1,4 +1,4 @@
-"""What a read-only command would show of files it does not name, some of which may be secret or denied."""
+"""Find what a read-only command would show of files it does not name, some of which may be secret or denied."""
 
 import os
 import re
@@ -38,7 +38,7 @@ PATCH_LETTERS: Final = frozenset("pucmULW")
 def tracked_secrets_shown(
     name: str, words: Sequence[Word], cwds: tuple[str, ...], roots: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the paths of files whose current or past content the git subcommand `name` may show.
+    """Return the paths of secret files whose current or past content the git subcommand `name` may show.
 
     Only what follows `--` is certain to be a path: a branch can have the same name as a folder.
     """
@@ -53,7 +53,7 @@ def tracked_secrets_shown(
 def secrets_shown(
     name: str, words: Sequence[Word], cwds: tuple[str, ...], roots: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return tracked secret files that the subcommand `name` does not name but may show in its output."""
+    """Return the tracked secret files that the subcommand `name` does not name but may show in its output."""
     places = tracked_secrets_shown(name, words, cwds, roots)
     if not places:
         return ()
@@ -93,7 +93,7 @@ def _shows_content(name: str, words: Sequence[str]) -> bool:
 
 
 def denied_beneath(folders: Sequence[str], denied_paths: Sequence[DeniedPath]) -> tuple[str, ...] | None:
-    """Return what rules deny beneath some folders, at any depth, or None if there is too much to check."""
+    """Return what rules deny beneath the given folders, at any depth, or None if there is too much to check."""
     waiting = deque(folders)
     found: list[str] = []
     looked_at = 0

@@ -56,7 +56,7 @@ def _access_from_output(command: Command, teller: Command, environment: ShellEnv
 def _access_of_started(
     command: Command, program_spec: ProgramSpec, environment: ShellEnvironment
 ) -> ReadAccess:
-    """Check a program that starts others on each file it finds: they may only read, and read only those files."""
+    """Check a program that starts others on each file that it finds: these may only read, and read only those files."""
     own: list[Word] = []
     started: list[tuple[Word, ...]] = []
     rest = list(command.args)
@@ -83,7 +83,7 @@ def _access_of_started(
 
 
 def _including_contents(found: ReadAccess, command: Command) -> ReadAccess:
-    """Return the access for files found in some folders: everything in those folders is read."""
+    """Return the access for files found in some folders: everything in those folders counts as read."""
     return structs.replace(found, beneath=found.paths or command.cwds, is_listing=False)
 
 
@@ -116,7 +116,7 @@ def _access_on_found(
 def _access_from_pipe(
     command: Command, program_spec: ProgramSpec, environment: ShellEnvironment
 ) -> ReadAccess:
-    """Check a program started on the files whose names another program writes."""
+    """Check a program started on files whose names another program writes."""
     words = list(command.args)
     given = _take_flags(words, program_spec)
     if isinstance(given, str):

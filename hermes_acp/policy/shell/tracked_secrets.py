@@ -1,4 +1,4 @@
-"""Secret files tracked by git, whose content git may show even if a command does not name them."""
+"""Find secret files tracked by git, whose content git may show even if a command does not name them."""
 
 import os
 from typing import Final
@@ -12,9 +12,10 @@ _ABRIDGED: Final = b"\0\0\0\4"
 
 
 def tracked_secret_files(cwd: str, *, only_touched: bool = False) -> tuple[str, ...]:
-    """Return the secret files tracked by the repository around a folder, except those modified since.
+    """Return the secret files tracked by the repository around a folder.
 
-    The paths are absolute. If the index cannot be read, the result is empty.
+    With `only_touched`, only those that git would read again are returned. The paths are absolute. If the index cannot
+    be read, the result is empty.
     """
     index = read_index(cwd)
     if index is None or not any(map(_may_name_secrets, index.contents)):
@@ -33,7 +34,7 @@ def _may_name_secrets(content: bytes) -> bool:
 
 
 def _is_unchanged(entry: IndexEntry, index: GitIndex) -> bool:
-    """Return whether git considers a file unchanged without reading it; git reads files as recent as its index."""
+    """Return whether git considers a file unchanged without reading it; git does read files as recent as its index."""
     try:
         about = os.lstat(entry.path)
     except OSError:

@@ -1,1 +1,1 @@
-"""Batches: many prompts from a file, each with a run and a line of results."""
+"""Run batches: many prompts from a file, each with a run and a line in a results file."""

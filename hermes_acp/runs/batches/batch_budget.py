@@ -1,4 +1,4 @@
-"""Divide a batch's budget among its running lines, so that together they stay within it."""
+"""Divide a batch's budget among its running lines, so that their total stays within it."""
 
 from typing import Final, TypeVar
 
@@ -18,10 +18,10 @@ class BatchBudget(Struct, frozen=True):
 
 
 class BudgetShares:
-    """Reserves a share for each started line. The unused part returns to the other lines."""
+    """Reserves a share for each line that is started. The unused part of a share returns to the other lines."""
 
     def __init__(self, budget: BatchBudget, *, tokens: int = 0, cost_usd: float = 0.0) -> None:
-        """Start with the `tokens` and `cost_usd` that were already used."""
+        """Start with the `tokens` and `cost_usd` that have already been used."""
         self._budget = budget
         self.tokens = tokens
         self.cost_usd = cost_usd
@@ -29,7 +29,7 @@ class BudgetShares:
 
     @property
     def is_used_up(self) -> bool:
-        """Whether the finished lines used the whole budget."""
+        """Whether the finished lines have used the whole budget."""
         limit, limit_usd = self._budget.max_tokens, self._budget.max_cost_usd
         return (limit is not None and self.tokens >= limit) or (
             limit_usd is not None and self.cost_usd >= limit_usd
@@ -56,11 +56,11 @@ class BudgetShares:
         return lent
 
     def keep(self, run_id: str, budget: RunBudget) -> None:
-        """Reserve the budget of a run that was started earlier."""
+        """Reserve the budget for a run that was started earlier."""
         self._lent[run_id] = budget
 
     def settle(self, run_id: str, tokens: int, cost_usd: float | None) -> None:
-        """Count what a run used, and release the rest of its share."""
+        """Count what a run has used, and release the rest of its share."""
         self._lent.pop(run_id, None)
         self.tokens += tokens
         self.cost_usd += cost_usd or 0.0

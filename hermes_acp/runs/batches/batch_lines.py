@@ -31,7 +31,7 @@ TYPE_NAMES: Final = (
 
 
 class LineDefaults(Struct, frozen=True):
-    """Defaults for the fields that a line omits. Relative workspaces start at `folder`."""
+    """Defaults for fields that a line omits. Relative workspaces start from `folder`."""
 
     folder: Path
     mode: str = ""
@@ -58,17 +58,17 @@ class BatchLine(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _StrictBudget(RunBudget, frozen=True, forbid_unknown_fields=True):
-    """A budget as written in the file."""
+    """A budget in the form used in the file."""
 
 
 class _WrittenLine(BatchLine, frozen=True, forbid_unknown_fields=True):
-    """A line as written in the file."""
+    """A line in the form used in the file."""
 
     budget: _StrictBudget = _StrictBudget()
 
 
 def read_lines(file: Path, defaults: LineDefaults) -> Sequence[BatchLine]:
-    """Return the lines of a prompts file. Blocks. Raises BadRequest that lists every error with line and field."""
+    """Return the lines of a prompts file. Blocks. Raises a BadRequest that lists every error with line and field."""
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -102,7 +102,7 @@ def read_lines(file: Path, defaults: LineDefaults) -> Sequence[BatchLine]:
 
 
 def _parse(written: str, defaults: LineDefaults) -> BatchLine:
-    """Return one line, completed by the defaults. Raises ValueError, naming the field."""
+    """Parse one line, filling in defaults. Raises a ValueError that names the field."""
     try:
         line = msgspec.json.decode(written, type=_WrittenLine)
     except msgspec.ValidationError as error:
@@ -138,7 +138,7 @@ def _parse(written: str, defaults: LineDefaults) -> BatchLine:
 
 
 def _explained(message: str) -> str:
-    """Rephrase an error of the JSON decoder in plain words, with the field first."""
+    """Rephrase an error from the JSON decoder in plain words, with the field first."""
     what, _, path = message.partition(" - at `$")
     place = path.rstrip("`").lstrip(".")
     if found := UNKNOWN_FIELD.fullmatch(what):
@@ -158,6 +158,6 @@ def _joined(place: str, field: str) -> str:
 
 
 def _type_name(types: str) -> str:
-    """Return the words for the JSON types in an error message."""
+    """Return words for JSON types, for use in an error message."""
     known = dict(TYPE_NAMES)
     return " or ".join(known.get(each.strip(), each.strip()) for each in types.split("|"))

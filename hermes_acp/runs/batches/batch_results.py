@@ -1,6 +1,4 @@
-"""The results file of a batch: one line with a JSON object for each finished attempt, appended atomically and
-durably.
-"""
+"""The results file of a batch: a line with a JSON object for each finished attempt, appended atomically and durably."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -20,10 +18,10 @@ OTHER_FILE_HINT: Final = "Name another file with --out."
 
 
 class LineWork(Struct, frozen=True, kw_only=True):
-    """The work of one attempt on a line.
+    """The work done in one attempt at a line.
 
     `cost_usd` is None if the model's price is unknown. `seconds` is the time from the start to the end of the run.
-    `interruptions` counts how often the work was cut off and continued.
+    `interruptions` counts how often the work was interrupted and resumed.
     """
 
     tokens: int = 0
@@ -33,7 +31,7 @@ class LineWork(Struct, frozen=True, kw_only=True):
 
 
 class LineResult(LineWork, frozen=True, kw_only=True):
-    """The result of one attempt on a line. `failure` is a kind, `error` a sentence."""
+    """The result of one attempt at a line. `failure` is a kind, `error` is a sentence."""
 
     id: str
     attempt: int = 1
@@ -47,19 +45,19 @@ class LineResult(LineWork, frozen=True, kw_only=True):
 
 
 def latest(results: Sequence[LineResult]) -> Mapping[str, LineResult]:
-    """Return the result of the last attempt on each line."""
+    """Return the result of the last attempt at each line."""
     return {each.id: each for each in sorted(results, key=lambda result: result.attempt)}
 
 
 def total_cost_usd(results: Sequence[LineResult]) -> float | None:
-    """Return the cost of some attempts together, in US dollars; None if the price of one is unknown."""
+    """Return the total cost of several attempts in US dollars, or None if the price of one is unknown."""
     if any(each.tokens and each.cost_usd is None for each in results):
         return None
     return sum(each.cost_usd or 0.0 for each in results)
 
 
 def read_results(file: Path) -> Sequence[LineResult]:
-    """Return the results in a file, without an incomplete last line. Blocks. Raises BadRequest or StorageError."""
+    """Read the results in a file, ignoring an incomplete last line. Blocks. Raises BadRequest or StorageError."""
     try:
         content = file.read_bytes()
     except FileNotFoundError:
@@ -81,7 +79,7 @@ def _decoded(file: Path, content: bytes) -> Sequence[LineResult]:
 
 
 class ResultsFile:
-    """A results file that this process appends to, as a context manager. Its methods block."""
+    """A results file to which this process appends, as a context manager. Its methods block."""
 
     def __init__(self, file: Path) -> None:
         """Open and lock the file, creating it if it is missing. Raises Busy, BadRequest or StorageError."""
@@ -102,7 +100,7 @@ class ResultsFile:
             raise
 
     def __enter__(self) -> "ResultsFile":
-        """Return the file."""
+        """Return the results file."""
         return self
 
     def __exit__(
@@ -112,7 +110,7 @@ class ResultsFile:
         unlock_and_close(self._descriptor)
 
     def append(self, result: LineResult) -> None:
-        """Append a whole line durably. If that fails, append nothing. Raises StorageError."""
+        """Append a whole line durably; on failure, nothing is appended. Raises StorageError."""
         line = msgspec.json.encode(result) + b"\n"
         size = os.fstat(self._descriptor).st_size
         try:
@@ -125,7 +123,7 @@ class ResultsFile:
             raise storage_error("write the results", self.file, error) from error
 
     def _cut_torn_line(self) -> None:
-        """Remove a last line whose writer was killed. Its result is written again."""
+        """Remove a last line whose writer was killed. Its result will be written again."""
         content = self.file.read_bytes()
         whole = content.rfind(b"\n") + 1
         if whole < len(content):

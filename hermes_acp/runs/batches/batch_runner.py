@@ -1,7 +1,7 @@
-"""Run a batch: start a run for each line, a few at a time, and append each result as its run ends.
+"""Run a batch: start a run for each line, a few at a time, and append each result when its run ends.
 
-Runs and results are the only state, and both have fixed names. So a batch can be interrupted at any moment and continue
-where it stopped: an existing run is not started again, and a result in the file is not appended again.
+Runs and results are the only state, and both have deterministic names. So a batch can be interrupted at any moment and
+resumed where it stopped: an existing run is not started again, and a result in the file is not appended again.
 """
 
 from collections import deque
@@ -28,9 +28,10 @@ Questions = Literal["wait", "decline"]
 
 
 class BatchOptions(Struct, frozen=True):
-    """Options of a batch: how many lines run at a time (`concurrency`), whether this process drives them even if
-    another one drives runs (`is_local`), whether failed lines are retried (`retries_failed`), and what happens to
-    questions.
+    """Options for a batch.
+
+    `concurrency` is how many lines run at once. `is_local` means that this process works on them even if another
+    process works on runs, `retries_failed` that failed lines are retried; `questions` says how questions are handled.
     """
 
     concurrency: int = 4
@@ -42,7 +43,7 @@ class BatchOptions(Struct, frozen=True):
 class BatchEnd(Struct, frozen=True):
     """The state of a batch when its process ends.
 
-    `waiting` lists runs with open questions; `not_started` is a number of lines.
+    `waiting` lists runs with open questions; `not_started` is the number of lines that were not started.
     """
 
     results: Mapping[str, LineResult]
@@ -60,7 +61,7 @@ class BatchReport(Protocol):
         ...
 
     def waits(self, line_id: str, run: RunView) -> None:
-        """Show that a line has a question."""
+        """Report that a line has an open question."""
         ...
 
 
@@ -76,7 +77,7 @@ class BatchRunner:
         report: BatchReport,
         options: BatchOptions,
     ) -> None:
-        """Prepare to run. The caller holds the batch's lock."""
+        """Store the arguments. The caller must hold the batch's lock."""
         self._service = service
         self._batch = batch
         self._file = results
@@ -116,7 +117,7 @@ class BatchRunner:
         )
 
     def _attempts(self, lines: Sequence[BatchLine]) -> Iterator[tuple[BatchLine, int]]:
-        """Yield the lines to run, each with the number of the attempt."""
+        """Yield the lines to run, each with the number of its attempt."""
         ended = latest(self._results)
         for line in lines:
             result = ended.get(line.id)
@@ -126,7 +127,7 @@ class BatchRunner:
                 yield line, attempt
 
     def _urgency(self, attempt: tuple[BatchLine, int]) -> tuple[int, int]:
-        """Return the sort key of an attempt: first ended ones without a result, then started ones, then by priority."""
+        """Return the sort key of an attempt: ended ones without a result first, then started ones, then by priority."""
         line, number = attempt
         run = self._known.get(self._batch.run_id(line.id, number))
         if run is None:
@@ -166,7 +167,7 @@ class BatchRunner:
             self._busy += 1
 
     async def _started(self, line: BatchLine, attempt: int) -> RunView | None:
-        """Return the run of an attempt, starting it if necessary, or None if the budget does not allow it."""
+        """Return the run for an attempt, starting it if necessary, or None if the budget does not allow it."""
         run_id = self._batch.run_id(line.id, attempt)
         if known := self._known.get(run_id):
             return known
@@ -200,7 +201,7 @@ class BatchRunner:
             return run
 
     async def _finish(self, line: BatchLine, attempt: int, run: RunView) -> None:
-        """Drive a run until it ends, and append its result. Leave a run that waits for a person."""
+        """Work on a run until it ends, and append its result; a run that waits for a person is left alone."""
         run_id = run.order.id
         while run.state not in (*ENDED, "parked"):
             if run.state != "input_required":
@@ -219,7 +220,7 @@ class BatchRunner:
         self._report.ended(result)
 
     async def _drive(self, run_id: str) -> None:
-        """Drive a run here, or wait for a change if another process drives it."""
+        """Work on a run in this process or, if another process works on it, wait for a change."""
         engine = self._service.engine
         if self._options.is_local or not await engine.has_worker():
             await self._service.work(only=run_id)
@@ -231,7 +232,7 @@ class BatchRunner:
         self._changed.pop(run_id, None)
 
     async def _decline(self, run: RunView) -> None:
-        """Answer a run's first question with a refusal, because nobody is present.
+        """Refuse a run's first question, because nobody is present.
 
         The run asks its other questions again.
         """
@@ -241,7 +242,7 @@ class BatchRunner:
         )
 
     async def _follow(self) -> None:
-        """Notify those who wait for a run when it changes."""
+        """Notify waiting tasks when their run changes."""
         async with self._service.engine.watch() as changes:
             async for change in changes:
                 if waiting := self._changed.get(change.run_id):

@@ -26,8 +26,9 @@ LIST_THEM: Final = "List the batches: hermes-acp batch status"
 
 
 class Batch(Struct, frozen=True):
-    """A batch: its files, the digests of its lines by ID, and its budget. `created_at` is in seconds since the
-    epoch.
+    """A batch: its files, the digests of its lines by ID, and its budget.
+
+    `created_at` is in seconds since the epoch.
     """
 
     id: str
@@ -43,7 +44,7 @@ class Batch(Struct, frozen=True):
         return f"{ORIGIN}{self.id}"
 
     def run_id(self, line_id: str, attempt: int) -> str:
-        """Return the run ID of an attempt on a line, so that an attempt can only be started once."""
+        """Return the run ID for an attempt at a line, which ensures that an attempt is started only once."""
         return f"{self.id}:{line_id}:{attempt}"
 
 
@@ -57,7 +58,7 @@ class BatchStore:
     """The batches of one home folder. Its methods block."""
 
     def __init__(self, home: Path) -> None:
-        """Create nothing yet."""
+        """Store the path; nothing is created yet."""
         self._folder = home / "runs" / "batches"
 
     def find(self, named: str) -> Batch:
@@ -68,7 +69,7 @@ class BatchStore:
         raise BadRequest(f"There is no batch {named!r}.", hint=LIST_THEM)
 
     def load(self, batch_id: str) -> Batch | None:
-        """Return a batch, or None if there is none with this ID. Raises StorageError."""
+        """Return the batch with an ID, or None if there is none. Raises StorageError."""
         path = self._path(batch_id, ".json")
         try:
             return msgspec.json.decode(path.read_bytes(), type=Batch)
@@ -101,7 +102,7 @@ class BatchStore:
             raise storage_error("lock the batch", path, error) from error
 
     def is_locked(self, batch_id: str) -> bool:
-        """Return whether a process is running a batch."""
+        """Return whether any process is running a batch."""
         if not self._path(batch_id, ".lock").exists():
             return False
         try:
@@ -111,7 +112,7 @@ class BatchStore:
         return False
 
     def ask_to_stop(self, batch_id: str, *, is_asked: bool = True) -> None:
-        """Record whether lines may start. Raises StorageError."""
+        """Record whether the batch should stop starting lines. Raises StorageError."""
         path = self._path(batch_id, ".stop")
         if is_asked:
             write_private_text(path, "")
@@ -119,7 +120,7 @@ class BatchStore:
             path.unlink(missing_ok=True)
 
     def must_stop(self, batch_id: str) -> bool:
-        """Return whether no more lines may start."""
+        """Return whether no more lines may be started."""
         return self._path(batch_id, ".stop").exists()
 
     def _path(self, batch_id: str, ending: str) -> Path:

@@ -1,4 +1,4 @@
-"""Messages of batches for the model."""
+"""Messages from batches to the model."""
 
 from typing import Final
 

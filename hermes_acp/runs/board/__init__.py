@@ -1,1 +1,1 @@
-"""Boards: cards with tasks, folded from a log. Runs work on the cards."""
+"""Boards: cards with tasks, derived from an append-only log. Runs work on the cards."""

@@ -1,4 +1,4 @@
-"""The boards as seen by the agent's tools: actions carry the agent's name, and its own card is the default."""
+"""Let the agent's tools use boards: actions carry the agent's name, and the card it works on is the default."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from hermes_acp.runs.board.board_reading import view_of
 from hermes_acp.runs.board.board_rules import is_own, known
 from hermes_acp.runs.board.board_service import BoardService
 
-NO_CARD: Final = "This session does not work on a card. Name one."
+NO_CARD: Final = "This session is not working on a card. Name one."
 
 
 class SessionBoards:
@@ -25,18 +25,21 @@ class SessionBoards:
         self.place = place
 
     async def list(self, board: str, session_id: str) -> Sequence[CardView]:
-        """List the cards of a board that are not done. Raises BadRequest or StorageError."""
+        """List the unfinished cards on a board. Raises BadRequest or StorageError."""
         name = board or await self._board_of(session_id)
         return await self._service.list(name, [state for state in STATES if state != "done"])
 
     async def show(self, board: str, card_id: str, session_id: str) -> CardView:
-        """Return a card, or without an ID the one that the session works on. Raises BadRequest or StorageError."""
+        """Return a card; without an ID, the one on which the session works. Raises BadRequest or StorageError."""
         name, card_id = await self._named(board, card_id, session_id)
         found = await self._service.board(name)
         return view_of(found, known(found, card_id))
 
     async def act(self, board: str, action: CardAction, session_id: str) -> CardView:
-        """Carry out an action as the agent of a session, and return the card. Raises BadRequest or StorageError."""
+        """Carry out an action on behalf of a session's agent, and return the card.
+
+        Raises BadRequest or StorageError.
+        """
         if isinstance(action, AddCard):
             own = await self._own_card(session_id)
             name = board or (own[0] if own else DEFAULT_BOARD)
@@ -48,7 +51,7 @@ class SessionBoards:
         return changes.cards[0]
 
     async def _named(self, board: str, card_id: str, session_id: str) -> tuple[str, str]:
-        """Return the board and the card that an action refers to. Raises BadRequest."""
+        """Return the board and card to which an action refers. Raises BadRequest."""
         if card_id:
             return board or await self._board_of(session_id), card_id
         if own := await self._own_card(session_id):
@@ -60,7 +63,7 @@ class SessionBoards:
         return own[0] if own else DEFAULT_BOARD
 
     async def _own_card(self, session_id: str) -> tuple[str, Card] | None:
-        """Return the card that a session works on, with its board."""
+        """Return the card on which a session works, with its board, or None."""
         for name in await self._service.names():
             for card in (await self._service.board(name)).cards.values():
                 if is_own(card, Actor("agent", session_id)) and card.state in ("running", "input_required"):
@@ -69,7 +72,7 @@ class SessionBoards:
 
 
 def _outside_worktree(action: AddCard, own: Card) -> AddCard:
-    """Return the action with the folder of the agent's card in place of the card's worktree, which is temporary."""
+    """Return the action with the folder of the agent's card in place of that card's worktree, which is temporary."""
     return replace(action, work=replace(action.work, folder=own.work.folder))
 
 

@@ -1,6 +1,7 @@
-"""Coordinate boards: start the runs of ready cards, update cards from their runs, merge accepted work. Any number
-of processes may coordinate the same boards. Each decision is based on a board as it was read, and is discarded if
-the board has changed since. Starting a run, merging and removing a worktree can all be repeated.
+"""Coordinate boards: start runs for ready cards, update cards from their runs, and merge accepted work.
+
+Any number of processes may coordinate the same boards. Each decision is based on the state of a board when it was read,
+and is discarded if the board has changed since. Starting a run, merging and removing a worktree are all idempotent.
 """
 
 from collections.abc import Collection, Mapping
@@ -91,7 +92,7 @@ class BoardCoordinator:
                 await self._has_news.wait()
 
     async def _follow_runs(self) -> None:
-        """Drop cached reports of runs that change."""
+        """Discard cached reports about runs that change."""
         while True:
             with suppress(StorageError):
                 async with self._runs.engine.watch() as changes:
@@ -136,7 +137,7 @@ class BoardCoordinator:
         self._views.pop(run_id, None)
 
     async def _runs_of(self, board: Board) -> Mapping[str, RunView]:
-        """Return the runs of all open attempts that the engine knows."""
+        """Return those runs of all open attempts that the engine knows."""
         removed = (each.card for each in board.removed.values())
         wanted = [
             run_id for card in (*board.cards.values(), *removed) if (run_id := decisions.open_run_id(card))
@@ -158,7 +159,7 @@ class BoardCoordinator:
         return decisions.starts(board, name, partial(self._ids.fresh, "ses"), self._runs.now())
 
     async def _report(self, run: RunView) -> decisions.RunReport:
-        """Return a report on a run from the engine and the session's record. Raises StorageError."""
+        """Build a report about a run from the engine and the session's record. Raises StorageError."""
         history = await self._runs.records.history_of(run)
         questions = await self._runs.records.questions_of(run)
         asked = questions[0] if questions else None
@@ -170,9 +171,9 @@ class BoardCoordinator:
         return decisions.RunReport(run.state, run.sentence, question, answer, spent)
 
     async def _start(self, name: str, board: Board, card: Card) -> tuple[CardEvent, ...]:
-        """Start the run of a card's attempt. Repeatable. Return the entries to append if it cannot be started."""
+        """Start the run for a card's attempt; idempotent. Return the entries to append if it cannot be started."""
         attempt, work = card.attempt, card.work
-        assert attempt, "an attempt was decided on"
+        assert attempt, "an attempt must have been decided"
         request = RunRequest(
             attempt_prompt(board, name, card),
             work.folder,

@@ -1,6 +1,8 @@
-"""Decide which runs of cards to start or stop, and what the end of a run means for its card. Pure functions of a
-board and of the reports on its runs. `board_coordinator.py` carries out the decisions; any number of processes may
-do so at once, since an entry is only appended if the board has not changed since the decision.
+"""Decide which runs of cards to start or stop, and what the end of a run means for its card.
+
+These are pure functions of a board and of reports about its runs. `board_coordinator.py` carries out the decisions; any
+number of processes may do so at once, because an entry is appended only if the board has not changed since the
+decision.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,7 +22,7 @@ WORKABLE: Final[tuple[CardState, ...]] = ("ready", "running", "input_required")
 
 
 class RunReport(Struct, frozen=True):
-    """A report on the run of an attempt: its state and, from the session's record, its last message and usage."""
+    """A report about the run of an attempt: its state and, from the session's record, its last message and usage."""
 
     state: RunState
     sentence: str = ""
@@ -30,13 +32,13 @@ class RunReport(Struct, frozen=True):
 
 
 def open_run_id(card: Card) -> str:
-    """Return the ID of the run that works on a card, or an empty string."""
+    """Return the ID of the run that is working on a card, or an empty string."""
     attempt = card.attempt
     return attempt.run_id if attempt and attempt.is_open else ""
 
 
 def has_news(card: Card, run: RunView) -> bool:
-    """Return whether a card's state does not reflect the end of its run yet."""
+    """Return whether a card's state does not yet reflect the end of its run."""
     attempt = card.attempt
     assert attempt, "a run belongs to an attempt"
     if run.state in NOT_ACTIVE:
@@ -75,7 +77,7 @@ def report_entries(card: Card, report: RunReport) -> tuple[CardEvent, ...]:
 
 
 def _after_done(card: Card) -> CardState:
-    """Return the state after finished work: review by a person, or by the checks that may accept it."""
+    """Return the state that follows finished work: review, by a person or by checks that may accept it."""
     attempt = card.attempt
     has_branch = bool(attempt and attempt.branch)
     return "merging" if card.work.approval == "checks" and has_branch else "review"
@@ -120,14 +122,12 @@ def ready_cards(board: Board) -> list[Card]:
 
 
 def _is_active(card: Card) -> bool:
-    """Return whether a card's run counts against the board's limits. One that waits for a person does not."""
+    """Return whether a card's run counts against the board's limits. A run that waits for a person does not."""
     return bool(open_run_id(card)) and card.state != "input_required"
 
 
 def _next_attempt(card: Card, name: str, fresh_session: Callable[[], str], now: float) -> Attempt:
-    """Return the next attempt on a card, in the session and on the branch of the last one if its folder still
-    exists.
-    """
+    """Return the next attempt at a card, with the session and branch of the last one if its folder still exists."""
     last = card.attempt
     number = last.number + 1 if last else 1
     run_id = run_id_of(name, card.id, number)
@@ -169,7 +169,7 @@ def detached(board: Board) -> list[CardEvent]:
 
 
 def never_started(board: Board, runs: Mapping[str, RunView]) -> list[CardEvent]:
-    """Return the ends of attempts that were withdrawn before their run reached the engine."""
+    """Return the entries that end attempts withdrawn before their run reached the engine."""
     return [
         AttemptNoted(card.id, card.attempt.number, card.attempt.spent, is_open=False)
         for card in board.cards.values()

@@ -1,6 +1,7 @@
-"""Fold a board's log into its cards: a pure function that accepts every prefix of a log and any content.
+"""Derive a board's cards from its log, with a pure function that accepts any prefix of a log and any content.
+
 Permissions are checked before an entry is written. Here, only entries that would make the board inconsistent are
-skipped: about an unknown card, a second card with the same ID, a cycle of links.
+skipped: those about an unknown card, a second card with the same ID, or a link that closes a cycle.
 """
 
 from collections.abc import Iterable, Mapping
@@ -47,14 +48,14 @@ NOWHERE: Final = BranchNoted("", "")
 
 
 class RemovedCard(Struct, frozen=True):
-    """A removed card, with the links to it."""
+    """A removed card, with the links that point to it."""
 
     card: Card
     incoming: frozenset[tuple[LinkKind, str]] = NOTHING
 
 
 class Board(Struct, frozen=True):
-    """The cards of a board after the entry `number` of its log.
+    """The cards of a board after entry `number` of its log.
 
     `changed` is the number of the last entry about each card, including removed ones. `highest` is the highest number
     used as an ID.
@@ -71,7 +72,7 @@ class Board(Struct, frozen=True):
 
 
 def fold(board: Board, entries: Iterable[LogEntry]) -> Board:
-    """Return the board after more entries."""
+    """Return the board after further entries."""
     folding = _Folding(board)
     for entry in entries:
         folding.take(entry)
@@ -79,7 +80,7 @@ def fold(board: Board, entries: Iterable[LogEntry]) -> Board:
 
 
 class _Folding:
-    """A board while entries are folded into it."""
+    """A board while log entries are being applied to it."""
 
     def __init__(self, board: Board) -> None:
         self._number = board.number
@@ -92,7 +93,7 @@ class _Folding:
         self._highest = board.highest
 
     def result(self) -> Board:
-        """Return the board."""
+        """Return the resulting board."""
         return Board(
             self._number,
             self._cards,
@@ -105,7 +106,7 @@ class _Folding:
         )
 
     def take(self, entry: LogEntry) -> None:
-        """Fold one entry."""
+        """Apply one entry."""
         self._number = entry.number
         match entry.event:
             case BoardChanged() as event:
@@ -155,14 +156,14 @@ class _Folding:
             self._highest = max(self._highest, int(card_id))
 
     def _connect(self, card_id: str, link: Link) -> bool:
-        """Add a link to the graph. Return False if its card does not exist or the link would close a cycle."""
+        """Add a link to the graph; return False if its card does not exist or the link would close a cycle."""
         if link.card_id not in self._cards or closes_cycle(self._incoming, card_id, link):
             return False
         with_link(self._incoming, card_id, link)
         return True
 
     def _note(self, card: Card, entry: LogEntry, event: AttemptNoted) -> None:
-        """Store an attempt's usage, which replaces the earlier value."""
+        """Store an attempt's usage, replacing the earlier value."""
         attempt = card.attempt
         if attempt is None or attempt.number != event.number:
             return
@@ -184,7 +185,7 @@ class _Folding:
         self._changed[card.id] = entry.number
 
     def _restore(self, entry: LogEntry, card_id: str) -> None:
-        """Restore a card with the links that are still valid."""
+        """Restore a card with those links that are still valid."""
         removed = self._removed.pop(card_id, None)
         if removed is None:
             return
@@ -199,7 +200,7 @@ class _Folding:
 
 
 def _changed(card: Card, entry: LogEntry, event: CardEvent) -> Card:
-    """Return a card after an event that concerns only it, or the same card if the event changes nothing."""
+    """Return a card after an event that concerns only that card, or the same object if the event changes nothing."""
     match event:
         case CardEdited():
             edited = replace(
@@ -231,7 +232,7 @@ def _changed(card: Card, entry: LogEntry, event: CardEvent) -> Card:
 
 
 def _placed(attempt: Attempt, place: BranchNoted) -> Attempt:
-    """Return the attempt with its folder, branch and machine."""
+    """Return the attempt with its folder, branch and machine set."""
     return replace(attempt, folder=place.folder, branch=place.branch, base=place.base, machine=place.machine)
 
 

@@ -1,4 +1,4 @@
-"""Show a board in the sessions that follow it: its cards are the session's plan, for every client.
+"""Show a board in the sessions that follow it: its cards become the session's plan, for every client.
 
 Plans are shown but not recorded, because the board's own log records its cards.
 """
@@ -27,7 +27,7 @@ UPDATE_INTERVAL_S: Final = 0.25
 
 
 class BoardFollowers:
-    """Observes all sessions of a process, and shows those that follow a board its cards."""
+    """Observes all sessions of a process, and shows the cards of a board in those that follow it."""
 
     def __init__(
         self,
@@ -35,25 +35,25 @@ class BoardFollowers:
         session: "Callable[[str], Session | None]",
         start: StartTask,
     ) -> None:
-        """Start without followers. `session` returns an open session."""
+        """Create the observer, which follows nothing yet. `session` returns an open session."""
         self._boards = boards
         self._session = session
         self._start = start
         self._followed: dict[str, tuple[str, anyio.CancelScope]] = {}
 
     def opened(self, session: RecordedSession) -> Audience:
-        """Find out whether a newly opened session follows a board."""
+        """Check whether a session that has just been opened follows a board."""
         session_id = session.record.session_id
         if session.record.options.board:
             self.choose(session_id, session.record.options.board)
         return _Watching(self, session_id)
 
     def closed(self, session_id: str) -> None:
-        """Stop following a session's board."""
+        """Stop following a board for a session that is closed."""
         self.choose(session_id, "")
 
     def choose(self, session_id: str, board: str) -> None:
-        """Let a session follow another board, or none."""
+        """Make a session follow another board, or none."""
         followed, scope = self._followed.get(session_id, ("", None))
         if followed == board:
             return
@@ -93,16 +93,16 @@ class _Watching:
         self._session_id = session_id
 
     def show(self, event: Event) -> None:
-        """Detect that the session follows another board."""
+        """Notice when the session starts to follow another board."""
         if isinstance(event, OptionsChanged):
             self._followers.choose(self._session_id, event.options.board)
 
     async def drained(self) -> None:
-        """Return at once."""
+        """Return at once: nothing is buffered."""
 
 
 def plan_of(views: Sequence[CardView]) -> tuple[PlanEntry, ...]:
-    """Return cards as entries of a plan, those that wait for a person first."""
+    """Return cards as entries of a plan, starting with those that wait for a person."""
     return tuple(map(_entry, views[:MAX_SHOWN]))
 
 

@@ -15,17 +15,19 @@ RESTORE_HINT: Final = "Restore it: hermes-acp board restore {card}."
 PARK_HINT: Final = "Park it first: hermes-acp board park {card}."
 PARK_THEM: Final = "Park them first."
 EMPTY_COMMENT: Final = "The comment is empty."
-TWO_PARENTS: Final = "A card has one parent. Remove the other link first."
+TWO_PARENTS: Final = "A card can have only one parent. Remove the other link first."
 ASK_INSTEAD: Final = "Ask the question itself; the card then waits for the answer."
 SEND_BACK_WORDS: Final = "Say what to change."
 NO_TITLE: Final = "A card needs a title of one line."
-NOT_WANTED: Final = "Somebody has moved or changed the card in the meantime."
+NOT_WANTED: Final = "Somebody else has moved or changed the card in the meantime."
 NO_FOLDER: Final = "The card does not name the folder to work in."
-APPROVAL_BY_AGENT: Final = "An agent cannot decide that checks approve a card; a person does that."
+APPROVAL_BY_AGENT: Final = "Only a person can decide that checks approve a card."
 APPROVAL_NEEDS_CHECKS: Final = "Checks can only approve a card that has at least one check."
 LONG_TITLE: Final = "A title has at most {limit} characters. Put the rest into the text."
 PEOPLE_ONLY: Final = "Only a person can do this."
-NO_WORKER: Final = "No process works on ready cards. Start `hermes-acp worker`, or `hermes-acp daemon start`."
+NO_WORKER: Final = (
+    "No process is working on ready cards. Start `hermes-acp worker`, or `hermes-acp daemon start`."
+)
 HOW_TO: Final[Mapping[CardState, str]] = MappingProxyType(
     {
         "running": "Move it to ready; it starts when a worker is free.",
@@ -37,7 +39,7 @@ STATE_NAMES: Final[Mapping[CardState, str]] = MappingProxyType({"input_required"
 
 
 def state_name(state: CardState) -> str:
-    """Return the name of a state."""
+    """Return the display name of a state."""
     return STATE_NAMES.get(state, state)
 
 
@@ -47,7 +49,7 @@ def no_board(name: str) -> str:
 
 
 def bad_board_name(name: str) -> str:
-    """Say that boards cannot have this name."""
+    """Say that a board name is invalid."""
     return f"{name!r} is not a valid name for a board."
 
 
@@ -129,17 +131,17 @@ def bad_priority(priority: int) -> str:
 
 
 def bad_folder(folder: str) -> str:
-    """Say what a card's folder must be."""
+    """Say what kind of path a card's folder must be."""
     return f"The folder {folder!r} of a card must be an absolute path."
 
 
 def money_used_up(cost_usd: float, limit_usd: float) -> str:
-    """Say that a board has no money left."""
+    """Say that a board has used up its money."""
     return f"The board has used ${cost_usd:.2f} of ${limit_usd:.2f}: no more cards are started."
 
 
 def tokens_used_up(tokens: int, limit: int) -> str:
-    """Say that a board has no tokens left."""
+    """Say that a board has used up its tokens."""
     return f"The board has used {tokens:,} of {limit:,} tokens: no more cards are started."
 
 
@@ -149,15 +151,15 @@ def nothing_asked(card_id: str) -> str:
 
 
 def sent_back_too_often(sentence: str) -> str:
-    """Say why a card whose branch cannot be merged needs a person's attention."""
+    """Say why a person must look at a card whose branch cannot be merged."""
     return f"{sentence} The agent has tried to fix that several times."
 
 
 def in_use(name: str, card_ids: Sequence[str]) -> str:
-    """Say that a board cannot be removed."""
+    """Say why a board cannot be removed."""
     return f"Cards of the board {name!r} are being worked on: {', '.join(card_ids)}."
 
 
 def ended(state: RunState) -> str:
-    """Say how the run of a card ended without a result."""
+    """Say how the run for a card ended without a result."""
     return f"The run of this card was {state}." if state != "failed" else "The run of this card failed."

@@ -1,4 +1,4 @@
-"""Views of a board: pure functions of its folded state."""
+"""Build views of a board, with pure functions of its current state."""
 
 from collections.abc import Collection, Iterable
 from types import MappingProxyType
@@ -14,12 +14,12 @@ ORDER: Final[tuple[CardState, ...]] = (
     *("input_required", "review", "merging", "running"),
     *("ready", "inbox", "parked", "done"),
 )
-"""The order of listed cards: first those that wait for a person."""
+"""The order in which cards are listed, starting with those that wait for a person."""
 RANK: Final = MappingProxyType({state: rank for rank, state in enumerate(ORDER)})
 
 
 def waiting_for(board: Board, card_id: str) -> tuple[str, ...]:
-    """Return the cards that must be done before a card is started."""
+    """Return the cards that must be done before a card can be started."""
     if card_id not in board.incoming:
         return ()
     return tuple(each for each in awaited(board.incoming, card_id) if board.cards[each].state != "done")
@@ -62,7 +62,7 @@ def changes_after(board: Board, name: str, cursor: int) -> BoardChanges:
 
 
 def blocked_reason(board: Board) -> str:
-    """Return why a board starts nothing more, or an empty string."""
+    """Return why a board starts no more cards, or an empty string."""
     limits, spent = board.settings, board.spent
     if limits.max_cost_usd is not None and spent.cost_usd >= limits.max_cost_usd:
         return board_messages.money_used_up(spent.cost_usd, limits.max_cost_usd)

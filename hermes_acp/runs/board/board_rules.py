@@ -1,6 +1,6 @@
-"""The rules for actions on a board: each action becomes entries in the log or is refused with a reason. Pure functions.
+"""The rules for actions on a board: each action results in log entries or is refused with a reason. Pure functions.
 
-A person decides which cards are started, accepted or dropped; an agent works on its own card up to review; the engine
+A person decides which cards are started, accepted or dropped; an agent works on its own card until review; the engine
 reports the outcomes of runs (`board_decisions.py`).
 """
 
@@ -56,7 +56,7 @@ TAKEN_FROM: Final[tuple[CardState, ...]] = ("inbox", "ready", "parked")
 
 
 def events_of(board: Board, action: CardAction, by: Actor) -> Events:
-    """Return the entries that an action adds to the log, or none if it changes nothing. Raises BadRequest."""
+    """Return the log entries that result from an action; empty if it changes nothing. Raises BadRequest."""
     match action:
         case AddCard():
             return _add(board, action, by)
@@ -73,7 +73,7 @@ def events_of(board: Board, action: CardAction, by: Actor) -> Events:
 
 
 def check_board_name(name: str) -> None:
-    """Raise BadRequest unless boards can have this name."""
+    """Raise BadRequest unless a text is a valid board name."""
     if not BOARD_NAME.fullmatch(name):
         raise BadRequest(words.bad_board_name(name), hint=words.BOARD_NAME_HINT)
 
@@ -84,7 +84,7 @@ def no_board(name: str) -> BadRequest:
 
 
 def known(board: Board, card_id: str) -> Card:
-    """Return a card. Raises BadRequest."""
+    """Return the card with an ID. Raises BadRequest."""
     if card := board.cards.get(card_id):
         return card
     if card_id in board.removed:
@@ -93,7 +93,7 @@ def known(board: Board, card_id: str) -> Card:
 
 
 def is_own(card: Card, by: Actor) -> bool:
-    """Return whether an agent works on a card."""
+    """Return whether an agent is working on a card."""
     return by.kind == "agent" and bool(card.attempt and card.attempt.session_id == by.name)
 
 
@@ -190,7 +190,7 @@ def _agent_move(card: Card, action: MoveCard, by: Actor) -> Events:
 
 
 def _result(card: Card, action: NoteResult, by: Actor) -> Events:
-    """Record a result. A run continues to its end, which moves the card; a session's work is finished."""
+    """Record a result. A run continues to its end, which then moves the card; a session's work is finished at once."""
     if by.kind == "agent" and not is_own(card, by):
         raise BadRequest(words.not_yours(card.id))
     if card.state not in ("running", "input_required"):
@@ -278,12 +278,12 @@ def _check_work(work: CardWork, before: CardWork, by: Actor) -> None:
 
 
 def _has_run(card: Card) -> bool:
-    """Return whether a run for the card has not ended."""
+    """Return whether a card has a run that has not ended."""
     return bool(card.attempt and card.attempt.is_open and card.attempt.run_id)
 
 
 def _closing(card: Card) -> Events:
-    """Return the entries for the end of a session's work on a card. The engine records the end of a run."""
+    """Return the entries that end a session's work on a card. The end of a run is recorded by the engine."""
     attempt = card.attempt
     if attempt is None or not attempt.is_open or attempt.run_id:
         return ()

@@ -36,12 +36,15 @@ class CardDetails(Struct, frozen=True):
 
 
 class BoardService:
-    """Reads boards, and changes them by actions."""
+    """Reads boards, and changes them by means of actions."""
 
     def __init__(
         self, logs: BoardLogs, runs: RunService, clock: Clock, snapshots: Callable[[str], Path | None]
     ) -> None:
-        """Read nothing yet. `snapshots` returns where a board's snapshot is stored, if anywhere."""
+        """Store the arguments; nothing is read yet.
+
+        `snapshots` returns where a board's snapshot is stored, if anywhere.
+        """
         self.logs = logs
         self.runs = runs
         self._clock = clock
@@ -53,7 +56,7 @@ class BoardService:
         return sorted({DEFAULT_BOARD, *await self.logs.names()})
 
     async def create(self, name: str) -> bool:
-        """Create a board. Return False if it already exists. Raises BadRequest or StorageError."""
+        """Create a board; return False if it already exists. Raises BadRequest or StorageError."""
         return await self.logs.create(name)
 
     async def remove(self, name: str) -> None:
@@ -72,12 +75,12 @@ class BoardService:
         return await self._store(name).current()
 
     async def overview(self, name: str) -> BoardView:
-        """Return a board's limits and how many cards are in which state. Raises BadRequest or StorageError."""
+        """Return a board's limits and the number of cards in each state. Raises BadRequest or StorageError."""
         board = await self.board(name)
         return await self._checked(board, overview(board, name))
 
     async def list(self, name: str, states: Collection[CardState] = ()) -> Sequence[CardView]:
-        """List cards, those that wait for a person first. Raises BadRequest or StorageError."""
+        """List cards, starting with those that wait for a person. Raises BadRequest or StorageError."""
         return listed(await self.board(name), states)
 
     async def view(self, name: str, card_id: str) -> CardView:
@@ -103,7 +106,7 @@ class BoardService:
         return CardDetails(view_of(board, card), run, questions, history)
 
     async def changes(self, name: str, after: int = 0) -> BoardChanges:
-        """Return the cards that have changed after a cursor. Raises BadRequest or StorageError."""
+        """Return the cards that changed after a cursor. Raises BadRequest or StorageError."""
         board = await self.board(name)
         changes = changes_after(board, name, after)
         return structs.replace(changes, board=await self._checked(board, changes.board))
@@ -123,7 +126,10 @@ class BoardService:
             await changes.aclose()
 
     async def act(self, name: str, action: CardAction, by: Actor) -> BoardChanges:
-        """Carry out an action and return what it changed, its card first. Raises BadRequest or StorageError."""
+        """Carry out an action and return the changes, starting with the action's own card.
+
+        Raises BadRequest or StorageError.
+        """
         if isinstance(action, AnswerCard):
             await self._answer(name, action, by)
         elif isinstance(action, AddCard) and name == DEFAULT_BOARD:
@@ -140,7 +146,10 @@ class BoardService:
                 return _changes(changes_after(after, name, board.number), events)
 
     async def append(self, name: str, board: Board, drafts: Sequence[Draft]) -> Board | None:
-        """Append entries to a board as it was read. Return None if the board has changed since. Raises StorageError."""
+        """Append entries to a board in the state in which it was read; return None if it has changed since.
+
+        Raises StorageError.
+        """
         return await self._store(name).append(board, drafts, self._clock.now())
 
     async def aclose(self) -> None:
@@ -168,7 +177,7 @@ class BoardService:
                 yield changes
 
     async def _checked(self, board: Board, view: BoardView) -> BoardView:
-        """Return the view of a board, which says so if no process works on its ready cards. Raises StorageError."""
+        """Return the view of a board, with a note if no process works on its ready cards. Raises StorageError."""
         if view.halted or not view.counts.get("ready"):
             return view
         ready = (card for card in board.cards.values() if card.state == "ready")

@@ -1,6 +1,6 @@
-"""A board in one process, folded once and then updated from its log.
+"""A board in one process: built once, then updated from its log.
 
-A snapshot next to the log lets new processes skip reading all of it. It can be deleted at any time.
+A snapshot next to the log saves new processes from reading all of it. It can be deleted at any time.
 """
 
 from collections.abc import Sequence
@@ -22,12 +22,15 @@ from hermes_acp.storage.private_files import write_whole
 
 FORMAT: Final = 1
 SNAPSHOT_AFTER: Final = 1000
-"""Number of entries folded since the last snapshot before the next one is stored."""
+"""The number of entries after a snapshot before the next one is stored."""
 MAX_SNAPSHOT_BYTES: Final = 256 << 20
 
 
 class BoardSnapshot(Struct, array_like=True):
-    """A board after an entry of its log. `at` is that entry's time, which detects a snapshot of a different log."""
+    """A board after an entry of its log.
+
+    `at` is that entry's time, by which a snapshot of a different log is detected.
+    """
 
     format: int
     number: int
@@ -41,10 +44,10 @@ class BoardSnapshot(Struct, array_like=True):
 
 
 class BoardStore:
-    """One board: its state after the last entry that was read."""
+    """A board, in its state after the last entry that was read."""
 
     def __init__(self, log: BoardLog, snapshot: Path | None = None) -> None:
-        """Read nothing yet."""
+        """Store the arguments; nothing is read yet."""
         self.log = log
         self._snapshot = snapshot
         self._board = Board()
@@ -54,7 +57,7 @@ class BoardStore:
         self._lock = anyio.Lock()
 
     async def current(self) -> Board:
-        """Return the board as of the last entry of its log. Raises StorageError or BadRequest."""
+        """Return the board as of the last entry in its log. Raises StorageError or BadRequest."""
         async with self._lock:
             if self._is_read:
                 await self._read_on()
@@ -63,9 +66,9 @@ class BoardStore:
             return self._board
 
     async def append(self, board: Board, drafts: Sequence[Draft], at: float) -> Board | None:
-        """Append entries to the log that `board` was folded from.
+        """Append entries to the log from which `board` was built.
 
-        Return None if others have appended since. Raises StorageError or BadRequest.
+        Returns None if others have appended since. Raises StorageError or BadRequest.
         """
         entries = await self.log.append(drafts, expected=board.number, at=at)
         if entries is None:
@@ -77,7 +80,7 @@ class BoardStore:
         return await self.current()
 
     async def entries(self, after: int) -> Sequence[LogEntry]:
-        """Return the entries after a number. Raises StorageError or BadRequest."""
+        """Return the entries after the given number. Raises StorageError or BadRequest."""
         return await self.log.read(after)
 
     async def _first_read(self) -> None:
@@ -93,7 +96,7 @@ class BoardStore:
         await self._take(tail)
 
     async def _read_on(self) -> None:
-        """Read the new entries, or the whole log if the board was removed and created again since."""
+        """Read the new entries, or the whole log if the board was removed and created again in the meantime."""
         number = self._board.number
         tail = await self.log.read(max(0, number - 1))
         if number == 0:

@@ -1,4 +1,4 @@
-"""Convert a card to a Markdown file with YAML front matter, and back: pure functions.
+"""Convert a card to a Markdown file with YAML front matter, and back, with pure functions.
 
 People can change the front matter and the text above the first marker. Below it, the board writes the result and the
 comments. A new line there that starts with `- ` becomes a comment.
@@ -86,7 +86,7 @@ def _number(card_id: str) -> int | str:
 
 
 def parse(content: str) -> CardDocument:
-    """Parse a card's file. Raises BadRequest, stating what is wrong."""
+    """Parse a card's file. Raises a BadRequest that says what is wrong."""
     found = HEAD.match(content)
     if found is None:
         raise BadRequest(NO_HEAD)
@@ -119,9 +119,7 @@ def _mapping_of(head: str) -> Mapping[str, Any]:
         raise BadRequest("The settings must be lines of `name: value`.")
     named = {str(name): value for name, value in cast("dict[object, Any]", settings).items()}
     if unknown := sorted(named.keys() - KNOWN):
-        raise BadRequest(
-            f"{unknown[0]} is not a setting of a card.", hint=f"Known: {', '.join(sorted(KNOWN))}."
-        )
+        raise BadRequest(f"{unknown[0]} is not a card setting.", hint=f"Known: {', '.join(sorted(KNOWN))}.")
     return named
 
 

@@ -1,4 +1,4 @@
-"""Drive the runs of cards in their worktrees, which are created on first use."""
+"""Work on the runs of cards in their worktrees, which are created on first use."""
 
 import socket
 
@@ -16,7 +16,7 @@ from hermes_acp.runs.board.card_prompts import moved_note
 
 
 class CardDriver:
-    """Drives the runs of cards in their worktrees, and all other runs as usual."""
+    """Works on the runs of cards in their worktrees, and on all other runs as usual."""
 
     def __init__(self, driver: Driver, boards: BoardService, worktrees: Worktrees) -> None:
         self._driver = driver
@@ -24,7 +24,7 @@ class CardDriver:
         self._worktrees = worktrees
 
     async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
-        """Drive a run until it ends or is suspended."""
+        """Work on a run until it ends or is suspended."""
         place = card_of_run(order.id) if order.origin.startswith(ORIGIN) else None
         if place is None:
             return await self._driver.drive(order, lease)
@@ -37,7 +37,7 @@ class CardDriver:
         return await self._driver.drive(order, lease)
 
     async def _placed(self, board: str, card_id: str, order: RunOrder) -> RunOrder:
-        """Return the order in the folder of its card. Raises BadRequest, WorkspaceError or StorageError."""
+        """Return the order with the folder of its card. Raises BadRequest, WorkspaceError or StorageError."""
         card = (await self._boards.board(board)).cards.get(card_id)
         if card is None or not _is_wanted(card, order.id):
             raise BadRequest(NOT_WANTED)

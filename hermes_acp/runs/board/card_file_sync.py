@@ -1,4 +1,4 @@
-"""Apply people's edits of card files, and rewrite the files when cards change."""
+"""Apply people's edits to card files, and rewrite the files when cards change."""
 
 import fcntl
 import getpass
@@ -29,19 +29,22 @@ MAX_WAITS: Final = 20
 
 
 class CardFileSync:
-    """Synchronises the files of all boards of a home folder, in both directions."""
+    """Synchronises the files of all boards in a home folder, in both directions."""
 
     def __init__(self, boards: BoardService, folder: Path, watcher: "FolderWatcher | None" = None) -> None:
-        """Read nothing yet. `folder` contains the boards. With a watcher, edits can be awaited."""
+        """Store the arguments; nothing is read yet. `folder` contains the boards.
+
+        With a watcher, edits can be awaited.
+        """
         self._boards = boards
         self._folder = folder
         self._watcher = watcher
         self._files: dict[str, CardFiles] = {}
 
     async def sync(self, name: str) -> list[str]:
-        """Apply edits, then write changes, and return why edits were not saved. Raises StorageError.
+        """Apply edits, then write changes; return the reasons why edits were not saved. Raises StorageError.
 
-        Do nothing while another process synchronises.
+        Does nothing while another process is synchronising.
         """
         files = self._files_of(name)
         problems: list[str] = []
@@ -60,7 +63,7 @@ class CardFileSync:
 
     async def edited(self, names: Iterable[str]) -> None:
         """Wait until a file of one of these boards may have been edited."""
-        assert self._watcher, "who waits has a watcher"
+        assert self._watcher, "waiting requires a watcher"
         watcher, known = self._watcher, [self._files_of(name) for name in names]
         has_news = anyio.Event()
 
@@ -79,7 +82,7 @@ class CardFileSync:
         return self._files.setdefault(name, CardFiles(self._folder / name, local_time))
 
     async def _carry_out(self, name: str, edit: FileEdit) -> str:
-        """Carry out an edit, and return why it is refused or an empty string. Raises StorageError."""
+        """Carry out an edit; return why it is refused, or an empty string. Raises StorageError."""
         by = Actor("person", getpass.getuser())
         try:
             for action in edit.actions:

@@ -39,13 +39,13 @@ NUMBER: Final = "number"
 MAX_SLUG: Final = 40
 MAX_BYTES: Final = 1 << 20
 QUIET_S: Final = 0.2
-"""How old a changed file must be to count as complete, because a program may write it in several parts."""
+"""The age in seconds at which a changed file counts as complete, because a program may write it in several parts."""
 NUMBERED: Final = re.compile(r"(\d+)(?:-[^/]*)?\.md")
 NOT_TEXT: Final = "The file must be UTF-8 text of at most 1 MB."
 
 
 class FileEdit(Struct, frozen=True):
-    """A file that a person changed or created, and the resulting actions, or a `problem` if there are none."""
+    """A file that a person changed or created, with the resulting actions or, if there are none, the `problem`."""
 
     path: str
     card_id: str
@@ -57,14 +57,14 @@ class CardFiles:
     """The files of one board. Those of finished cards are stored separately and not read again."""
 
     def __init__(self, board_folder: Path, local_time: Callable[[float], str]) -> None:
-        """Create nothing yet."""
+        """Store the arguments; nothing is created yet."""
         self.folder = board_folder / FOLDER
         self._bases = self.folder / BASES
         self._local_time = local_time
         self._known: dict[str, tuple[int, int]] | None = None
 
     def edits(self) -> Iterator[FileEdit]:
-        """Yield the edits made since the files were written."""
+        """Yield the edits made since the files were last written."""
         listed = _listed(self.folder)
         known = self._untouched(listed) if self._known is None else self._known
         self._known = known
@@ -76,7 +76,7 @@ class CardFiles:
             known[name] = about
 
     def settles_in_s(self, now: float) -> float:
-        """Return in how many seconds all changed files count as complete, unless they change again.
+        """Return in how many seconds all changed files will count as complete, unless they change again.
 
         `now` is in seconds since the epoch.
         """
@@ -86,13 +86,11 @@ class CardFiles:
         return max((QUIET_S - age for age in ages if abs(age) < QUIET_S), default=0.0)
 
     def is_touched(self) -> bool:
-        """Return whether a file has changed since this process wrote it."""
+        """Return whether any file has changed since this process wrote it."""
         return self._known is not None and _listed(self.folder) != self._known
 
     def write(self, board: Board) -> None:
-        """Update the files to a state of the board that is not older than the last call of `edits`. Raises
-        StorageError.
-        """
+        """Update the files to a state of the board no older than the last call of `edits`. Raises StorageError."""
         private_folder(self._bases)
         private_folder(self.folder / DONE)
         known = {} if self._known is None else self._known
@@ -107,14 +105,14 @@ class CardFiles:
             _put(self._bases / NUMBER, str(board.number))
 
     def _written(self) -> int:
-        """Return the number of the last board entry contained in the files."""
+        """Return the number of the last log entry that the files reflect."""
         try:
             return int((self._bases / NUMBER).read_text(encoding="ascii"))
         except (OSError, ValueError):
             return 0
 
     def _untouched(self, listed: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
-        """Return the unedited files, whose times equal those of the stored copies."""
+        """Return the unedited files, recognised by having the same times as the stored copies."""
         bases = _listed(self._bases)
         return {
             name: about
@@ -144,7 +142,7 @@ class CardFiles:
             self._known.pop(edit.path, None)
 
     def _edit_of(self, name: str) -> FileEdit | None:
-        """Return a person's edit of a file, or None if it is unedited."""
+        """Return a person's edit of a file, or None if the file is unedited."""
         path = self.folder / name
         try:
             content = path.read_text(encoding="utf-8")
@@ -177,7 +175,7 @@ class CardFiles:
         return self._bases / f"{card_id}{SUFFIX}"
 
     def _replace(self, card_id: str, card: Card | None, name: str, known: dict[str, tuple[int, int]]) -> None:
-        """Write a card's file, or remove it if the card does not exist. A file edited in the meantime stays."""
+        """Write a card's file, or remove it if the card does not exist. A file edited in the meantime is left alone."""
         if name and _about(self.folder / name) not in (known[name], None):
             return
         is_done = card is not None and card.state == "done"
@@ -200,7 +198,7 @@ class CardFiles:
 
 
 def _put(path: Path, text: str) -> tuple[int, int]:
-    """Replace a private file atomically, without syncing, because it can be rewritten. Raises StorageError."""
+    """Replace a private file atomically, without fsync, because it can be recreated. Raises StorageError."""
     draft = path.with_name(f".{path.name}.new")
     try:
         descriptor = os.open(

@@ -1,6 +1,7 @@
-"""The links between cards as a graph: which card waits for which, and which link would close a cycle. `Incoming`
-lists, for each card, the links to it: their kinds and source cards. A card waits for the cards that block it, and a
-parent waits for its children; so these two kinds of link together must not form a cycle.
+"""The links between cards as a graph: which card waits for which, and which link would close a cycle.
+
+`Incoming` lists, for each card, the kinds and source cards of the links that point to it. A card waits for the cards
+that block it, and a parent waits for its children, so these two kinds of link together must not form a cycle.
 """
 
 from collections.abc import Mapping
@@ -17,12 +18,12 @@ EMPTY: Final[Incoming] = MappingProxyType({})
 
 
 def awaited(incoming: Incoming, card_id: str) -> tuple[str, ...]:
-    """Return the cards that a card depends on, regardless of their states."""
+    """Return the cards on which a card depends, whatever their states."""
     return tuple(sorted({other for kind, other in incoming.get(card_id, NOTHING) if kind in WAITING}))
 
 
 def closes_cycle(incoming: Incoming, card_id: str, link: Link) -> bool:
-    """Return whether a new link of a card would close a cycle."""
+    """Return whether a new link from a card would close a cycle."""
     kinds = WAITING if link.kind in WAITING else ORIGIN
     seen, open_ids = {card_id}, [card_id]
     while open_ids:

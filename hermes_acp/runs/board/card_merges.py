@@ -17,13 +17,16 @@ from hermes_acp.runs.board.board_service import BoardService
 
 MERGE: Final = Actor("check", "merge")
 MAX_ATTEMPTS: Final = 6
-"""After this many attempts, a card whose branch cannot be merged waits for a person instead of its agent."""
+"""The number of attempts after which a card whose branch cannot be merged waits for a person instead of its agent."""
 Work = Callable[[], Awaitable[None]]
 Place = tuple[str, str]
 
 
 class CardMerges:
-    """The merges and removals of one process. All are repeatable, and other processes may do the same concurrently."""
+    """The merges and removals of one process.
+
+    All are idempotent, and other processes may carry out the same ones concurrently.
+    """
 
     def __init__(self, boards: BoardService, queue: MergeQueue, worktrees: Worktrees) -> None:
         self._boards = boards
@@ -40,7 +43,10 @@ class CardMerges:
     async def begin(
         self, name: str, board: Board, tasks: anyio.abc.TaskGroup, ended: Callable[[], None]
     ) -> None:
-        """Start the merges and removals that a board needs now. `ended` is called after each. Raises StorageError."""
+        """Start the merges and removals that a board needs now. `ended` is called after each of them.
+
+        Raises StorageError.
+        """
         held = await self._worktrees.held(name)
         for card in board.cards.values():
             if card.state == "merging" and not self._is_elsewhere(card, held):
@@ -51,7 +57,7 @@ class CardMerges:
                 self._start(tasks, (name, card_id), partial(self._remove, name, card_id), ended)
 
     def _is_elsewhere(self, card: Card, held: Mapping[str, str]) -> bool:
-        """Return whether another machine has a card's branch, and merges it."""
+        """Return whether another machine has a card's branch and so will merge it."""
         branch = card.attempt.branch if card.attempt else ""
         return self._boards.logs.is_shared and bool(branch) and held.get(card.id) != branch
 
@@ -73,7 +79,7 @@ class CardMerges:
 
     async def _merge(self, name: str, card: Card) -> None:
         attempt, work = card.attempt, card.work
-        assert attempt, "only worked-on cards are merged"
+        assert attempt, "a card must have an attempt to be merged"
         outcome = await self._queue.merge(
             MergeRequest(
                 name,
@@ -99,7 +105,7 @@ class CardMerges:
         await self._append(name, card_id, _without_folder)
 
     async def _append(self, name: str, card_id: str, decide: Callable[[Card], Sequence[CardEvent]]) -> None:
-        """Append the entries decided for the current state of a card. Raises StorageError."""
+        """Append the entries decided on for the current state of a card. Raises StorageError."""
         while True:
             board = await self._boards.board(name)
             card = board.cards.get(card_id)
@@ -110,7 +116,7 @@ class CardMerges:
                 return
 
     async def _note_failure(self, place: Place, error: HermesError) -> None:
-        """Retry later. On repeated failure, record the reason on the card, because another machine may succeed."""
+        """Schedule a retry. On repeated failure, record the reason on the card, because another machine may succeed."""
         sentence = error.sentence()
         if self._failed.get(place) == sentence and not isinstance(error, StorageError):
             await self._append(*place, lambda card: _with_reason(card, sentence))
@@ -118,7 +124,7 @@ class CardMerges:
 
 
 def merge_entries(card: Card, outcome: Merged | NotMerged) -> tuple[CardEvent, ...]:
-    """Return the entries for a card after its merge, or none if someone has moved the card since."""
+    """Return the entries for a card after its merge; empty if someone has moved the card since."""
     if card.state != "merging":
         return ()
     if isinstance(outcome, Merged):

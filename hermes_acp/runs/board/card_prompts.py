@@ -1,4 +1,4 @@
-"""The prompts of attempts on cards: texts for the model, not for people."""
+"""The prompts for attempts at cards: texts for the model, not for people."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -36,16 +36,16 @@ EDITED: Final = "\n\nThe card's text is now:\n\n{text}"
 
 
 def attempt_prompt(board: Board, name: str, card: Card) -> str:
-    """Return the prompt of a card's current attempt."""
+    """Return the prompt for a card's current attempt."""
     attempt = card.attempt
-    assert attempt, "a prompt is for an attempt"
+    assert attempt, "a prompt requires an attempt"
     if attempt.folder:
         return "".join(_again(card))
     return "".join(_first(board, name, card))
 
 
 def foreign_sources(board: Board, name: str, card: Card) -> tuple[str, ...]:
-    """Return the sources of a prompt not written by a person: an agent's text may quote others."""
+    """Return the sources of the prompt parts that no person wrote: an agent's text may quote others."""
     others = (board.cards[each] for each in awaited(board.incoming, card.id) if each in board.cards)
     writers = [
         card.created.by.kind == "agent",
@@ -56,7 +56,7 @@ def foreign_sources(board: Board, name: str, card: Card) -> tuple[str, ...]:
 
 
 def moved_note(branch: str, worktree: CardWorktree) -> str:
-    """Return what the model is told when another machine has the changes of the card's branch."""
+    """Return the note for the model when another machine has the changes on the card's branch."""
     return MOVED.format(folder=worktree.folder, base=worktree.base[:12], branch=branch)
 
 
@@ -85,7 +85,7 @@ def _again(card: Card) -> Iterator[str]:
         yield RESUMED.format(card=card.id, title=card.title)
         yield EDITED.format(text=card.text.strip() or card.title)
     attempt = card.attempt
-    assert attempt, "a prompt is for an attempt"
+    assert attempt, "a prompt requires an attempt"
     words = card.notes.words
     yield from _comments(tuple(each for each in card.comments if each.text != words))
 

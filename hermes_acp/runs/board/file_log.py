@@ -1,7 +1,7 @@
 """A board's log in a file: appended under a lock, synced to disk, and readable after any interruption.
 
-A line that a killed process left incomplete is cut off at the next append and stored next to the log. Damaged lines are
-skipped.
+A line that a killed process left incomplete is cut off before the next append and stored next to the log. Damaged lines
+are skipped.
 """
 
 import fcntl
@@ -34,22 +34,22 @@ class FileBoardLog:
     """The log of one board."""
 
     def __init__(self, path: Path) -> None:
-        """Open nothing yet."""
+        """Store the path; nothing is opened yet."""
         self._path = path
         self._limiter: CapacityLimiter | None = None
 
     async def read(self, after: int = 0) -> Sequence[LogEntry]:
-        """Return the entries after a number, oldest first. Raises StorageError or BadRequest."""
+        """Return the entries after the given number, oldest first. Raises StorageError or BadRequest."""
         return await run_sync(self._read, after)
 
     async def append(self, drafts: Sequence[Draft], *, expected: int, at: float) -> Sequence[LogEntry] | None:
-        """Append entries after the entry `expected`. Return None if that is not the last one. Raises StorageError."""
+        """Append entries after entry `expected`; return None if that is not the last one. Raises StorageError."""
         if self._limiter is None:
             self._limiter = CapacityLimiter(1)
         return await run_sync(self._append, drafts, expected, at, limiter=self._limiter)
 
     async def wait(self, after: int) -> None:
-        """Wait until the file may have an entry after a number. The polling interval grows."""
+        """Wait until the file may have an entry after the given number. The polling interval grows."""
         size = self._size()
         if await self.read(after):
             return
@@ -60,9 +60,9 @@ class FileBoardLog:
 
     @asynccontextmanager
     async def handing_over(self) -> AsyncGenerator[list[tuple[int, str]]]:
-        """Yield the numbers and lines of all entries while nobody can append. Afterwards, set the log aside.
+        """Yield the numbers and lines of all entries while nobody can append; afterwards, move the log aside.
 
-        If the block fails, the log stays. Raises BadRequest or StorageError.
+        If the block fails, the log stays in place. Raises BadRequest or StorageError.
         """
         with ExitStack() as locked:
             descriptor = await run_sync(locked.enter_context, self._locked())
@@ -149,12 +149,12 @@ class FileBoardLog:
 
 
 class FileBoardLogs:
-    """The boards in a folder, each a folder with its log."""
+    """The boards in a folder, each of which is a folder with its log."""
 
     is_shared = False
 
     def __init__(self, folder: Path) -> None:
-        """Prepare without creating anything."""
+        """Store the path without creating anything."""
         self.folder = folder
 
     async def names(self) -> Sequence[str]:
@@ -162,7 +162,7 @@ class FileBoardLogs:
         return await run_sync(self._names)
 
     async def create(self, name: str) -> bool:
-        """Create a board. Return False if it already exists. Raises BadRequest or StorageError."""
+        """Create a board; return False if it already exists. Raises BadRequest or StorageError."""
         return await run_sync(self._create, name)
 
     async def remove(self, name: str) -> None:
@@ -182,9 +182,9 @@ class FileBoardLogs:
             try:
                 if await self.open(name).read(number):
                     return
-            except BadRequest:  # it was removed in the meantime
+            except BadRequest:  # the board was removed in the meantime
                 return
-        while self._sizes(ignored) == sizes:  # a few system calls, cheaper than waking a thread
+        while self._sizes(ignored) == sizes:  # a few system calls, which are cheaper than waking a thread
             await anyio.sleep(MAX_POLL_INTERVAL_S)
 
     async def aclose(self) -> None:
@@ -234,7 +234,7 @@ class FileBoardLogs:
 
 
 def archive_board(folder: Path, name: str) -> None:
-    """Move the files of a board, if there are any, to `.removed`. Blocks. Raises StorageError."""
+    """Move a board's files, if any, to `.removed`. Blocks. Raises StorageError."""
     place = folder / name
     aside = private_folder(folder / ".removed")
     try:
@@ -260,7 +260,7 @@ def _write_all(descriptor: int, content: bytes) -> None:
 
 
 def _whole_size(descriptor: int) -> int:
-    """Return where the last complete line ends."""
+    """Return the offset at which the last complete line ends."""
     size = os.fstat(descriptor).st_size
     end = size
     while end > 0:
@@ -282,7 +282,7 @@ def _last_number(descriptor: int) -> int:
 
 
 def _entries_after(descriptor: int, after: int) -> list[LogEntry]:
-    """Return the entries after a number, reading the file from its end."""
+    """Return the entries after the given number, reading the file from its end."""
     found: list[LogEntry] = []
     for tail in _tails(descriptor) if after else (_content(descriptor),):
         found = _decoded(tail)
@@ -292,7 +292,7 @@ def _entries_after(descriptor: int, after: int) -> list[LogEntry]:
 
 
 def _tails(descriptor: int) -> Iterator[bytes]:
-    """Yield increasingly large tails of a file, each starting at a line. The last one is the whole file."""
+    """Yield increasingly large tails of a file, each starting at a line; the last one is the whole file."""
     size, length = os.fstat(descriptor).st_size, TAIL_BYTES
     while length < size:
         tail = os.pread(descriptor, length, size - length)
@@ -313,7 +313,7 @@ def _content(descriptor: int) -> bytes:
 
 
 def _decoded(content: bytes) -> list[LogEntry]:
-    """Return the entries of all complete and undamaged lines."""
+    """Return the entries in all complete and undamaged lines."""
     return [entry for _, entry in _decoded_lines(content)]
 
 

@@ -1,4 +1,4 @@
-"""The lines of a board's log: one JSON object each, with a checksum that reveals damage."""
+"""Encode and decode the lines of a board's log: each is a JSON object with a checksum that reveals damage."""
 
 from binascii import crc32
 from collections.abc import Iterator
@@ -28,13 +28,16 @@ _NEWER: Final = msgspec.json.Decoder(_Entry)
 
 
 def encode_line(number: int, at: float, by: Actor, event: CardEvent) -> bytes:
-    """Return the line of an entry."""
+    """Encode an entry as a line."""
     body = msgspec.json.encode(LogEntry(number, at, by, event))
     return b'{"crc":%d,"entry":%b}\n' % (crc32(body), body)
 
 
 def decode_line(line: bytes | memoryview) -> LogEntry | None:
-    """Return the entry of a line, or None if the line is damaged. An entry of a newer version is an `UnknownEntry`."""
+    """Return the entry in a line, or None if the line is damaged.
+
+    An entry from a newer version is an `UnknownEntry`.
+    """
     try:
         read = _LINE.decode(line)
         if crc32(read.entry) != read.crc:
@@ -56,7 +59,7 @@ def _newer(entry: msgspec.Raw) -> LogEntry | None:
 
 
 def whole_lines(content: bytes) -> Iterator[tuple[memoryview, int]]:
-    """Yield the complete lines, each with the offset after it."""
+    """Yield the complete lines, each with the offset at which the next one starts."""
     view, start = memoryview(content), 0
     while (end := content.find(b"\n", start)) >= 0:
         yield view[start : end + 1], end + 1

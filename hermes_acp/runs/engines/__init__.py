@@ -1,1 +1,1 @@
-"""A plugin folder of engines that store runs, each module exporting `ENGINE`."""
+"""A plugin folder of engines that store runs; each module exports `ENGINE`."""

@@ -7,7 +7,7 @@ from hermes_acp.runs.engine_settings import EngineSettings
 
 
 def open_runs(environment: Environment, clock: Clock, settings: EngineSettings) -> Engine:
-    """Return the engine of a home folder, which opens nothing before its first use."""
+    """Return the engine of a home folder, which opens nothing until first use."""
     from hermes_acp.runs.prompt_store import FilePrompts
     from hermes_acp.runs.sqlite.local_workforce import LocalWorkforce
     from hermes_acp.runs.sqlite.run_database import RunDatabase

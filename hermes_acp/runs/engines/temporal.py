@@ -1,4 +1,4 @@
-"""The engine for a fleet of machines: Postgres stores the runs, Temporal dispatches them (extra `fleet`)."""
+"""The engine for a fleet of machines: Postgres stores the runs, and Temporal dispatches them (extra `fleet`)."""
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.ports.runtime_ports import Clock

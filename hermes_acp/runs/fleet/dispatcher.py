@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 RPC_TIMEOUT_S: Final = 3.0
 BACKOFF_S: Final = 2.0
-"""How long dispatching pauses after Temporal did not respond, so that starting many runs waits for it only once."""
+"""Seconds that dispatching pauses after Temporal did not respond, so that many runs incur that wait only once."""
 
 MIN_RESEND_S: Final = 10.0
 CONNECT_ATTEMPTS: Final = 3
 CONNECT_WAIT_S: Final = 0.3
-"""A server that has just opened its port may not answer yet."""
+"""Seconds to wait before a second attempt: a server that has just opened its port may not answer yet."""
 
 
 def queue_of(pool: str, place: str, machine: str = "") -> str:
-    """Return the name of the task queue for a place in a pool, or for one machine there."""
+    """Return the name of the task queue for a place in a pool, or for one of its machines."""
     queue = f"hermes/{pool}/{place}" if place else f"hermes/{pool}"
     return f"{queue}@{machine}" if machine else queue
 
@@ -40,7 +40,7 @@ class Dispatcher:
     def __init__(
         self, database: TableDatabase, access: FleetAccess, clock: Clock, settings: EngineSettings
     ) -> None:
-        """Connect to nothing until first use."""
+        """Store the arguments; nothing is connected until first use."""
         self.access = access
         self._database = database
         self._clock = clock
@@ -95,7 +95,7 @@ class Dispatcher:
                 return
 
     async def _with_machines(self, due: list[DueRun]) -> list[DueRun]:
-        """Return the runs, each with the machine that has its folder."""
+        """Return each run with the machine that has its folder."""
         within_s = self._settings.lease_s + self._settings.heartbeat_s + self._settings.poll_s
 
         def look(connection: TableConnection) -> list[DueRun]:
@@ -106,7 +106,7 @@ class Dispatcher:
         return await self._database.read(look)
 
     async def _hand_over(self, run: DueRun) -> bool:
-        """Start a run's workflow, or signal the waiting one. Return False if Temporal cannot be reached."""
+        """Start a run's workflow, or signal the waiting one; return False if Temporal cannot be reached."""
         from temporalio.common import Priority, WorkflowIDConflictPolicy
         from temporalio.service import RPCError
 

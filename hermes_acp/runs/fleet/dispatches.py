@@ -1,6 +1,6 @@
-"""Record which due runs were dispatched to Temporal, so that each is dispatched once each time it is queued.
+"""Record which due runs have been dispatched to Temporal, so that each is dispatched once per time it is queued.
 
-A lost dispatch is repeated later. A duplicate for the same run does no harm.
+A lost dispatch is repeated later. A duplicate dispatch of a run does no harm.
 """
 
 from typing import Final
@@ -23,9 +23,9 @@ class DueRun(Struct, frozen=True):
 
 
 def take_due(connection: TableConnection, now: float, *, max_running: int, resend_s: float) -> list[DueRun]:
-    """Mark due runs as dispatched and return them in order.
+    """Mark due runs as dispatched, and return them in order.
 
-    With `max_running`, limit how many are dispatched or running at once.
+    `max_running` limits how many are dispatched or running at once.
     """
     room = MAX_AT_ONCE
     if max_running:

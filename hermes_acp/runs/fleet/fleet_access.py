@@ -1,4 +1,4 @@
-"""The addresses of a fleet's servers, and a profile's share of them."""
+"""The addresses of a fleet's servers, and how a profile uses them."""
 
 import re
 from importlib import import_module
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 DATABASE_VARIABLE: Final = "HERMES_FLEET_DATABASE"
 LIBRARIES: Final = ("psycopg", "temporalio")
 MAX_SCHEMA_CHARACTERS: Final = 63
-"""Postgres truncates longer names."""
+"""Postgres truncates names that are longer than this."""
 
 
 class FleetAccess(Struct, frozen=True):
     """The servers of a fleet, and the limits for a profile.
 
     `database` is a libpq connection URI, which may contain a password. `tenant` names the profile within the fleet, and
-    `pool` the workers that share its work. At most `max_running` runs of the profile are driven at once; 0 means no
-    limit. Folder states are stored at the address `workspaces`, if it is not empty. A run waits `move_after_s` for the
-    machine that has its folder.
+    `pool` names the workers that share its work. At most `max_running` runs of the profile are in progress at once; 0
+    means no limit. The states of folders are stored at the address `workspaces`, if it is not empty. A run waits
+    `move_after_s` seconds for the machine that has its folder.
     """
 
     database: str
@@ -41,17 +41,17 @@ class FleetAccess(Struct, frozen=True):
     move_after_s: float = 60.0
 
     def __repr__(self) -> str:
-        """Return a string without secrets, for logs."""
+        """Return a representation without secrets, for logs."""
         return f"FleetAccess({self.tenant!r}, {self.pool!r}, {self.address!r}, {self.namespace!r})"
 
     @property
     def schema(self) -> str:
-        """The schema of the profile's tables."""
+        """The database schema that contains the profile's tables."""
         return schema_of(self.tenant)
 
 
 def schema_of(tenant: str) -> str:
-    """Return the schema of a profile's tables. Raises ConfigError."""
+    """Return the name of the schema with a profile's tables. Raises ConfigError."""
     name = "hermes_" + re.sub(r"[^a-z0-9]", lambda found: f"_{ord(found[0]):x}_", tenant)
     if len(name) > MAX_SCHEMA_CHARACTERS:
         raise ConfigError(f"The fleet's name of this profile is too long: {tenant!r}.")
@@ -65,7 +65,7 @@ def fleet_database(environment: Environment) -> str:
     try:
         text = read_text(environment.secrets_file)
     except ConfigError:
-        return ""  # reported where the secrets are needed
+        return ""  # the error is reported where the secrets are needed
     if DATABASE_VARIABLE not in text:
         return ""
     from dotenv import dotenv_values

@@ -1,4 +1,4 @@
-"""The part of a worker that serves one profile: it claims and drives runs, and watches all claims and schedules."""
+"""The part of a worker that serves one profile: it claims runs, works on them, and watches all claims and schedules."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 POOLED: Final = "worker"
 FOREGROUND: Final = "only"
 OpenCopies = Callable[[str], FolderCopies]
-"""Takes the machine's ID; blocks. Raises ConfigError or WorkspaceError."""
+"""A function that takes the machine's ID; blocks. Raises ConfigError or WorkspaceError."""
 
 
 class FleetMember:
-    """Drives runs of one profile in this process, from `open` to `close`."""
+    """Works on runs of one profile in this process, from `open` to `close`."""
 
     def __init__(
         self,
@@ -56,10 +56,10 @@ class FleetMember:
         driver: Driver,
         open_copies: "OpenCopies | None" = None,
     ) -> None:
-        """Prepare without connecting.
+        """Store the arguments without connecting.
 
-        `folder` contains the locks of the profile's workers on this machine. With `open_copies`, folders move with
-        their runs between machines.
+        `folder` contains the locks of the profile's workers on this machine. With `open_copies`, folders move between
+        machines along with their runs.
         """
         self.access = dispatcher.access
         self._database = database
@@ -70,14 +70,17 @@ class FleetMember:
         self._driver = driver
         self._open_copies = open_copies
         self.machine = ""
-        """The machine's ID, once `open` has returned."""
+        """The machine's ID, set by `open`."""
         self._presence: WorkerPresence | None = None
         self._watch: ClaimWatch | None = None
         self._drives: dict[DriveKey, LeasedDrive] = {}
         self._is_closing = False
 
     async def open(self, places: tuple[str, ...], *, drives_any: bool = True) -> None:
-        """Register as a worker. `drives_any` is False for a worker that drives a single run. Raises StorageError."""
+        """Register as a worker. `drives_any` is False for a worker that works on a single run only.
+
+        Raises StorageError.
+        """
         machine = self.machine = await run_sync(machine_of, self._folder)
         if self._open_copies:
             copies = await run_sync(self._open_copies, machine)
@@ -99,7 +102,7 @@ class FleetMember:
         return await self._dispatcher.client()
 
     async def close(self) -> None:
-        """Unregister. Runs still being driven must have been released before."""
+        """Unregister. Runs in progress must have been released first."""
         if self._presence:
             worker = self._presence.id
             with suppress(StorageError):
@@ -107,14 +110,15 @@ class FleetMember:
             await run_sync(self._presence.close)
 
     def release(self) -> None:
-        """Start nothing more, and return the running runs to the queue."""
+        """Start nothing more, and return the runs in progress to the queue."""
         self._is_closing = True
         for drive in self._drives.values():
             drive.stop()
 
     async def drive_run(self, run_id: str, renewed: Callable[[], None] | None = None) -> DriveEnd:
-        """Claim a run if it is due, and drive it until it ends or waits. Raises StorageError if it cannot be
-        claimed.
+        """Claim a run if it is due, and work on it until it ends or waits.
+
+        Raises StorageError if it cannot be claimed.
         """
         claim = None if self._is_closing else await self._claim(run_id)
         if claim is None:
@@ -134,13 +138,13 @@ class FleetMember:
     async def keep(self) -> None:
         """Watch claims, schedules and due runs until cancelled.
 
-        Whoever stores a run or an answer dispatches it. Only schedules and lost workers wait for the next poll. Claims
-        are read more often than anything is written, so that lapsed ones are released soon.
+        Whoever stores a run or an answer also dispatches it; only schedules and lost workers have to wait for the next
+        poll. Claims are read more often than anything is written, so that lapsed ones are released soon.
         """
         assert self._watch, "it is open"
         noted_at_s = float("-inf")
         while True:
-            with suppress(StorageError):  # the servers are unreachable; it continues once they are back
+            with suppress(StorageError):  # the servers are unreachable; this continues once they are back
                 if await self._watch.look(self._drives):
                     await self._dispatcher.send()
                 if self._clock.monotonic() - noted_at_s >= self.settings.heartbeat_s:
@@ -161,7 +165,7 @@ class FleetMember:
         return await self._database.write(claim)
 
     async def _note(self) -> None:
-        """Note that this worker is there, start what is due, and dispatch it."""
+        """Record that this worker is alive, start what is due, and dispatch it."""
         assert self._presence, "it is open"
         worker, now = self._presence.id, self._clock.now()
 

@@ -1,4 +1,4 @@
-"""The workers of a fleet. Those on this machine are detected by their locks, others by when they were last seen."""
+"""The workers of a fleet. Those on this machine are known by their locks, others by when they were last seen."""
 
 import os
 import socket
@@ -15,11 +15,11 @@ from hermes_acp.storage.private_files import private_folder
 
 MACHINE_CHARACTERS: Final = 12
 FORGOTTEN_DAYS: Final = 7
-"""Days after which a worker that was not seen is deleted."""
+"""The number of days after which a worker that was not seen is deleted."""
 
 
 def machine_of(folder: Path) -> str:
-    """Return an ID of this machine, its current boot and the folder with its workers' locks. Blocks.
+    """Return an ID for this machine, its current boot and the folder with its workers' locks. Blocks.
 
     Raises StorageError.
     """
@@ -30,14 +30,14 @@ def machine_of(folder: Path) -> str:
 
 
 def worker_id(machine: str, kind: str) -> str:
-    """Return a new ID of a worker of a machine."""
+    """Return a new ID for a worker on a machine."""
     return f"{kind}_{machine}_{os.urandom(4).hex()}"
 
 
 class FleetPeers:
-    """The workers of all machines; implements `Peers`.
+    """The workers on all machines; implements `Peers`.
 
-    The death of workers on other machines is never detected at once.
+    The death of a worker on another machine is never detected immediately.
     """
 
     def __init__(self, folder: Path, machine: str) -> None:
@@ -50,7 +50,7 @@ class FleetPeers:
         return f"_{self._machine}_" in holder and await self._local.is_gone(holder)
 
     async def forget(self, holder: str) -> None:
-        """Remove the files of a worker of this machine."""
+        """Remove the files of a worker on this machine."""
         await self._local.forget(holder)
 
 
@@ -65,7 +65,7 @@ def register_worker(
 ) -> None:
     """Register a worker, and delete those that were killed long ago.
 
-    `drives_any` is False for one that drives a single run.
+    `drives_any` is False for a worker that works on a single run only.
     """
     connection.execute(
         "DELETE FROM workers WHERE seen_at < clock_timestamp() - make_interval(days => ?)", (FORGOTTEN_DAYS,)
@@ -88,7 +88,7 @@ def unregister_worker(connection: TableConnection, worker: str) -> None:
 
 
 def seen_workers(connection: TableConnection, place: str, within_s: float) -> list[tuple[str, str]]:
-    """Return the IDs and machines of a place's workers that were seen recently."""
+    """Return the IDs and machines of the workers for a place that were seen recently."""
     rows = connection.execute(
         """SELECT id, machine, places FROM workers
            WHERE drives_any = 1 AND seen_at > clock_timestamp() - make_interval(secs => ?)""",
@@ -98,7 +98,7 @@ def seen_workers(connection: TableConnection, place: str, within_s: float) -> li
 
 
 async def any_is_there(workers: list[tuple[str, str]], folder: Path, machine: str) -> bool:
-    """Return whether any of some workers is alive, as far as this machine can tell."""
+    """Return whether any of the workers is alive, as far as this machine can tell."""
 
     def look() -> bool:
         return any(where != machine or presence_of(folder, worker) == "alive" for worker, where in workers)

@@ -1,4 +1,4 @@
-"""A profile's connection to its fleet: its database, and the workers that drive its runs."""
+"""Connect a profile to its fleet: to its database, and to the workers for its runs."""
 
 from collections.abc import Mapping
 
@@ -30,7 +30,7 @@ class FleetProfile:
         self._settings = settings
 
     def workforce(self) -> FleetWorkforce:
-        """Return the workers of this profile's runs."""
+        """Return the workers for this profile's runs."""
         return FleetWorkforce(
             self.database,
             self.access,
@@ -47,7 +47,7 @@ class FleetProfile:
 
 
 async def drive_profiles(profiles: Mapping[FleetProfile, Driver], scope: WorkScope) -> None:
-    """Drive the runs of profiles that share a pool until cancelled or drained, then close their databases.
+    """Work on the runs of profiles that share a pool until cancelled or drained, then close their databases.
 
     Raises ConfigError or StorageError.
     """

@@ -1,4 +1,4 @@
-"""Take runs from Temporal and drive them, for one profile or for several that share a pool."""
+"""Take runs from Temporal and work on them, for one profile or for several that share a pool."""
 
 import os
 import socket
@@ -23,11 +23,11 @@ from hermes_acp.runs.fleet.run_workflow import DRIVE, DriveEnd, RunWorkflow, Tic
 
 DRAIN_POLL_INTERVAL_S: Final = 1.0
 MAX_DRAIN: Final = timedelta(days=30)
-"""The caller decides how long a worker drains. Temporal's library must never end a drive on its own."""
+"""The caller decides how long a worker drains; Temporal's library must never end an attempt on its own."""
 
 
 class FleetWorker:
-    """Drives the runs that Temporal assigns to this process."""
+    """Works on the runs that Temporal assigns to this process."""
 
     def __init__(
         self, client: Client, pool: str, members: Mapping[str, FleetMember], settings: EngineSettings
@@ -40,7 +40,7 @@ class FleetWorker:
         self._seats = anyio.Semaphore(0)
 
     async def run(self, scope: WorkScope) -> None:
-        """Drive runs until cancelled or drained. Cancellation returns them to the queue."""
+        """Work on runs until cancelled or drained; cancellation returns them to the queue."""
         self._seats = anyio.Semaphore(scope.seats)
         machines = {member.machine for member in self._members.values() if member.access.workspaces}
         workers = [
@@ -66,7 +66,7 @@ class FleetWorker:
                 raise
 
     def _worker(self, queue: str, seats: int, *, is_for_runs: bool = True) -> Worker:
-        """Return the Temporal worker of a queue. A machine's queue contains only drives."""
+        """Return the Temporal worker for a queue. A machine's own queue contains only attempts at runs."""
         return Worker(
             self._client,
             task_queue=queue,
@@ -75,7 +75,7 @@ class FleetWorker:
             workflow_runner=UnsandboxedWorkflowRunner(),
             max_cached_workflows=0,  # another worker can then continue each of them at once
             max_concurrent_activities=seats,
-            # Polling one at a time makes the runs take the seats in order of priority.
+            # Polling for one at a time makes the runs take the seats in order of priority.
             max_concurrent_workflow_tasks=1,
             max_concurrent_workflow_task_polls=1,
             graceful_shutdown_timeout=MAX_DRAIN,
@@ -86,7 +86,7 @@ class FleetWorker:
 
     @staticmethod
     async def _serve(worker: Worker) -> None:
-        with anyio.CancelScope(shield=True):  # it ends when it is shut down
+        with anyio.CancelScope(shield=True):  # ends when it is shut down
             await worker.run()
 
     @staticmethod
@@ -97,10 +97,10 @@ class FleetWorker:
 
     @activity.defn(name=DRIVE)
     async def _drive(self, ticket: Ticket) -> str:
-        """Drive a run until it ends or waits, on one of this process's seats."""
+        """Work on a run until it ends or waits, on one of this process's seats."""
         member = self._members.get(ticket.tenant)
         if member is None:
-            raise ApplicationError(f"This worker does not work on runs of {ticket.tenant!r}.")
+            raise ApplicationError(f"This worker does not serve {ticket.tenant!r}.")
         heartbeat = partial(copy_context().run, activity.heartbeat)
         is_nearest = bool(member.machine) and activity.info().task_queue.endswith(f"@{member.machine}")
         if not await self._take_seat(heartbeat, ticket.move_after_s if is_nearest else ticket.lease_s):
@@ -111,7 +111,7 @@ class FleetWorker:
             self._seats.release()
 
     async def _take_seat(self, heartbeat: Callable[[], None], wait_s: float) -> bool:
-        """Wait for a free seat, shared by all queues, and return whether one became free in time."""
+        """Wait for a free seat, of which all queues share the same number; return whether one became free in time."""
         with anyio.move_on_after(wait_s):
             while True:
                 with anyio.move_on_after(self._settings.heartbeat_s):
@@ -121,7 +121,7 @@ class FleetWorker:
         return False
 
     async def _drive_on(self, member: FleetMember, run_id: str, heartbeat: Callable[[], None]) -> DriveEnd:
-        """Drive a run. It continues even if Temporal gives up on it, because the claim in Postgres decides."""
+        """Work on a run, even if Temporal gives up on it, because the claim in Postgres decides."""
         rests: list[DriveEnd] = []
         ended = anyio.Event()
 
@@ -129,7 +129,7 @@ class FleetWorker:
             try:
                 rests.append(await member.drive_run(run_id, heartbeat))
             except StorageError:
-                rests.append("held")  # it is dispatched again
+                rests.append("held")  # the run is dispatched again
             finally:
                 ended.set()
 

@@ -33,7 +33,10 @@ class FleetWorkforce:
         settings: EngineSettings,
         open_copies: OpenCopies | None = None,
     ) -> None:
-        """Connect to nothing until first use. With `open_copies`, folders move with their runs."""
+        """Store the arguments; nothing is connected until first use.
+
+        With `open_copies`, folders move along with their runs.
+        """
         self._database = database
         self._folder = home / "runs" / "workers"
         self._clock = clock
@@ -42,7 +45,7 @@ class FleetWorkforce:
         self._dispatcher = Dispatcher(database, access, clock, settings)
 
     async def announce(self) -> None:
-        """Dispatch due runs. If that fails now, a worker does it later."""
+        """Dispatch due runs; if that fails now, a worker does it later."""
         with suppress(StorageError):
             await self._dispatcher.send()
 
@@ -53,14 +56,14 @@ class FleetWorkforce:
             yield changes
 
     async def has_worker(self, place: str) -> bool:
-        """Return whether a running process drives the runs of a place."""
+        """Return whether a running process works on the runs of a place."""
         within_s = self._settings.lease_s + self._settings.heartbeat_s + self._settings.poll_s
         workers = await self._database.read(lambda connection: seen_workers(connection, place, within_s))
         machine = await run_sync(machine_of, self._folder)
         return await any_is_there(workers, self._folder, machine)
 
     async def work(self, driver: Driver, scope: WorkScope) -> None:
-        """Drive runs as they become due, until cancelled or drained."""
+        """Work on runs as they become due, until cancelled or drained."""
         member = self.member(driver)
         if not scope.only:
             from hermes_acp.runs.fleet.pool_worker import drive_pool
@@ -90,7 +93,7 @@ class FleetWorkforce:
         """Do nothing: there is nothing to release, and the connection to Temporal ends with the process."""
 
     async def _drive_only(self, member: FleetMember, run_id: str) -> None:
-        """Drive one run in this process, no matter which other workers exist, until it ends or waits."""
+        """Work on one run in this process, whatever other workers exist, until it ends or waits."""
         async with self.watching() as changes, background_tasks(member.keep):
             while True:
                 rest = await member.drive_run(run_id)

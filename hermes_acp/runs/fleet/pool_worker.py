@@ -1,4 +1,4 @@
-"""Drive the runs of several profiles that share a pool, in fair rotation."""
+"""Work on the runs of several profiles that share a pool, in fair rotation."""
 
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -13,7 +13,10 @@ from hermes_acp.runs.fleet.fleet_worker import FleetWorker
 
 
 async def drive_pool(members: Mapping[str, FleetMember], scope: WorkScope) -> None:
-    """Drive runs of the members, by tenant, until cancelled or drained. Raises ConfigError or StorageError."""
+    """Work on the runs of the members, given by tenant, until cancelled or drained.
+
+    Raises ConfigError or StorageError.
+    """
     pools = {member.access.pool for member in members.values()}
     servers = {(member.access.address, member.access.namespace) for member in members.values()}
     if len(pools) != 1 or len(servers) != 1:

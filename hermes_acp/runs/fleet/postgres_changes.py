@@ -1,4 +1,4 @@
-"""Receive a schema's changes as soon as they are committed, through Postgres notifications."""
+"""Receive changes to a schema as soon as they are committed, through Postgres notifications."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
@@ -14,10 +14,16 @@ from hermes_acp.runs.fleet.postgres_database import PostgresDatabase, connect
 
 
 class PostgresChanges:
-    """Waits for changes; implements `Changes`. After a lost connection, it polls every `poll_s` until it reconnects."""
+    """Waits for changes; implements `Changes`.
+
+    After losing the connection, it polls every `poll_s` until it reconnects.
+    """
 
     def __init__(self, database: PostgresDatabase, poll_s: float, channel: str = "", topic: str = "") -> None:
-        """Open nothing yet. The default channel is that of runs. With a topic, all others are ignored."""
+        """Store the arguments; nothing is opened yet. The default channel is that of runs.
+
+        With a topic, all others are ignored.
+        """
         self._database = database
         self._poll_s = poll_s
         self._channel = channel or database.schema
@@ -32,7 +38,7 @@ class PostgresChanges:
             raise self._database.error(error) from error
 
     async def wait(self) -> None:
-        """Return once there may be changes since the last call."""
+        """Return once there may have been changes since the last call."""
         if self._connection is None:
             await anyio.sleep(self._poll_s)
             with suppress(StorageError):
@@ -65,7 +71,7 @@ class PostgresChanges:
         self._connection = connection
 
     def _drain(self, connection: psycopg.Connection[Any]) -> bool:
-        """Read the pending notifications, and return whether any of them is relevant."""
+        """Read the pending notifications; return whether any of them is relevant."""
         connection.pgconn.consume_input()
         matters = False
         while notice := connection.pgconn.notifies():
@@ -77,7 +83,7 @@ class PostgresChanges:
 async def changes_of(
     database: PostgresDatabase, poll_s: float, channel: str = "", topic: str = ""
 ) -> AsyncGenerator[PostgresChanges]:
-    """Receive a schema's changes while the block runs. Raises StorageError."""
+    """Receive changes to a schema while the block runs. Raises StorageError."""
     changes = PostgresChanges(database, poll_s, channel, topic)
     try:
         await changes.open()

@@ -19,11 +19,11 @@ NAMED: Final = re.compile(r"(?<![:\w]):([a-z]\w*)")
 CONNECT_TIMEOUT_S: Final = 5
 STATEMENT_TIMEOUT_MS: Final = 30_000
 IDLE_TIMEOUT_MS: Final = 5_000
-"""A process that is frozen in a transaction blocks the other writers for this time: less than a lease."""
+"""How long a process that is frozen in a transaction blocks the other writers; shorter than a lease."""
 KEEPALIVE_S: Final = 5
 ADDRESS_HINT: Final = "Use postgresql://USER:PASSWORD@HOST/DATABASE, with %40 for an @ in the password."
 TCP_TIMEOUT_MS: Final = 15_000
-"""A server that has vanished is detected after this time, regardless of TCP's default timeout."""
+"""How long it takes to detect a server that has vanished, whatever TCP's default timeout is."""
 
 
 class PostgresDatabase:
@@ -32,10 +32,10 @@ class PostgresDatabase:
     def __init__(
         self, uri: str, schema: str, migrations: Sequence[str], *, writes_alone: bool = True
     ) -> None:
-        """Open nothing yet. A migration is one or more statements; unqualified names refer to the schema.
+        """Store the arguments; nothing is opened yet.
 
-        If `writes_alone` is False, other transactions may write concurrently, so the statements themselves must lock
-        what they change.
+        A migration is one or more statements; unqualified names refer to the schema. If `writes_alone` is False, other
+        transactions may write concurrently, so the statements themselves must lock what they change.
         """
         self.uri = uri
         self.schema = schema
@@ -48,7 +48,7 @@ class PostgresDatabase:
     async def write(self, work: Callable[[TableConnection], T]) -> T:
         """Run `work` in an exclusive write transaction that is durable on return.
 
-        Raises StorageError. After an error, the transaction may or may not have been committed.
+        Raises StorageError, after which the transaction may or may not have been committed.
         """
         return await self._in_thread(work, is_writing=True)
 
@@ -57,7 +57,7 @@ class PostgresDatabase:
         return await self._in_thread(work, is_writing=False)
 
     async def aclose(self) -> None:
-        """Close the connection after pending work."""
+        """Close the connection after pending work has finished."""
         if self._connection:
             await to_thread.run_sync(self._close, limiter=self._limiter)
 
@@ -67,7 +67,7 @@ class PostgresDatabase:
         return await to_thread.run_sync(self._transact, work, is_writing, limiter=self._limiter)
 
     def _transact(self, work: Callable[[TableConnection], T], is_writing: bool) -> T:
-        """Run a transaction. A read is repeated if the connection was lost while nobody used it."""
+        """Run a transaction. A read is repeated if the connection was lost while it was idle."""
         was_open = self._connection is not None
         try:
             return self._run(work, is_writing)
@@ -103,7 +103,7 @@ class PostgresDatabase:
         return self._connection
 
     def _migrate(self, connection: psycopg.Connection[Any]) -> None:
-        """Migrate the schema. Several processes may try at once. Raises StorageError."""
+        """Migrate the schema; several processes may attempt this at once. Raises StorageError."""
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 1))", (self.schema,))
             connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(self.schema)))
@@ -148,7 +148,7 @@ class PostgresConnection:
     """Executes statements written in portable SQL; implements `TableConnection`."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        """Prepare."""
+        """Store the connection."""
         self._connection = connection
 
     def execute(self, statement: str, parameters: Parameters = (), /) -> psycopg.Cursor[Any]:
@@ -161,7 +161,7 @@ class PostgresConnection:
 
 
 def connect(uri: str, schema: str) -> psycopg.Connection[Any]:
-    """Open a connection that uses the tables of a schema. Blocks. Raises psycopg.Error."""
+    """Open a connection that uses the tables in a schema. Blocks. Raises psycopg.Error."""
     options = (
         f"-c search_path={schema} -c statement_timeout={STATEMENT_TIMEOUT_MS} "
         f"-c idle_in_transaction_session_timeout={IDLE_TIMEOUT_MS}"
@@ -190,7 +190,7 @@ def place_of(uri: str) -> str:
 
 
 def _parts_of(uri: str) -> dict[str, str]:
-    """Return the parts of a connection URI, or nothing if it is not valid, as with an unescaped @ in the password."""
+    """Return the parts of a connection URI; empty if it is not valid, for example because of an unescaped @."""
     try:
         named = {name: str(value) for name, value in conninfo_to_dict(uri).items()}
     except psycopg.ProgrammingError:
@@ -199,12 +199,12 @@ def _parts_of(uri: str) -> dict[str, str]:
 
 
 def _storable(value: Any) -> Any:
-    """Return a value that Postgres accepts, without NUL characters in texts."""
+    """Return a value that Postgres accepts, with NUL characters removed from text."""
     return value.replace("\0", "\N{REPLACEMENT CHARACTER}") if isinstance(value, str) else value
 
 
 def _trusted(statement: str) -> LiteralString:
-    """Mark a statement as trusted: all statements are literals of this package."""
+    """Mark a statement as trusted: all statements are literals in this package."""
     return cast("LiteralString", statement)
 
 

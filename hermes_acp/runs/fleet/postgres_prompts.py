@@ -1,4 +1,4 @@
-"""The prompts of a profile's runs in Postgres, for workers on any machine."""
+"""The prompts for a profile's runs in Postgres, for workers on any machine."""
 
 from collections.abc import Collection, Sequence
 
@@ -9,10 +9,10 @@ from hermes_acp.runs.tables.table_connection import TableConnection, TableDataba
 
 
 class PostgresPrompts:
-    """The prompts of one schema; implements `Prompts`."""
+    """The prompts in one schema; implements `Prompts`."""
 
     def __init__(self, database: TableDatabase, clock: Clock) -> None:
-        """Open nothing until first use."""
+        """Store the arguments; nothing is opened until first use."""
         self._database = database
         self._clock = clock
 
@@ -34,11 +34,11 @@ class PostgresPrompts:
         return (await self._row(name))[0]
 
     async def sources(self, name: str) -> tuple[str, ...]:
-        """Return the sources of the parts of a prompt not written by the user. Raises StorageError."""
+        """Return where the parts of a prompt not written by the user come from. Raises StorageError."""
         return tuple((await self._row(name))[1].splitlines())
 
     async def prune(self, named: Collection[str], before: float) -> None:
-        """Remove prompts that are not among the named ones and were last stored before a time."""
+        """Remove prompts that are not in `named` and were last stored before a time."""
 
         def remove(connection: TableConnection) -> None:
             old = connection.execute("SELECT name FROM prompts WHERE stored_at < ?", (before,)).fetchall()

@@ -1,4 +1,4 @@
-"""The tables of a profile in Postgres. The statements of `runs.tables` use them."""
+"""The Postgres tables of a profile, which the statements in `runs.tables` use."""
 
 from typing import Final
 

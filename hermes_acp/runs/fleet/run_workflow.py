@@ -1,6 +1,6 @@
-"""The Temporal workflow that drives one run until it ends or waits, no matter what happens to workers.
+"""The Temporal workflow for one run: it has workers work on the run until it ends or waits, whatever happens to them.
 
-It contains only the run's ID and how to reach it. The run itself is in Postgres, which decides who may drive it.
+It contains only the run's ID and how to reach the run. The run itself is in Postgres, which decides who may work on it.
 """
 
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ GO_ON: Final = "go_on"
 MAX_WAIT: Final = timedelta(days=30)
 MAX_DRIVE: Final = timedelta(days=30)
 DriveEnd = Literal["over", "waits", "held", "full"]
-"""How a drive ended. `over`: the run ended. `waits`: it waits for a person's answer.
+"""How an attempt ended. `over`: the run ended. `waits`: it waits for a person's answer.
 
 `held`: another worker has the run, it is not due, or no seat became free. `full`: no seat became free on the machine
-that has the run's folder, so another machine may drive it.
+that has the run's folder, so another machine may work on it.
 """
 
 
@@ -39,10 +39,10 @@ class Ticket:
 
 @workflow.defn(name="run")
 class RunWorkflow:
-    """Drives a run now, and again whenever it continues."""
+    """Has workers work on a run now, and again whenever it continues."""
 
     def __init__(self) -> None:
-        """Start without signals."""
+        """Start without any signals received."""
         self._is_wanted = False
         self._nearest = ""
 
@@ -50,14 +50,14 @@ class RunWorkflow:
     def go_on(self, nearest: str = "") -> None:
         """Record that the run is due, for the first time or again.
 
-        `nearest` is the task queue of the machine that has its folder, or empty if any machine will do.
+        `nearest` is the task queue of the machine that has its folder; empty if any machine will do.
         """
         self._is_wanted = True
         self._nearest = nearest
 
     @workflow.run
     async def run(self, ticket: Ticket) -> DriveEnd:
-        """Drive the run until it ends or has waited too long for an answer.
+        """Have workers work on the run until it ends or has waited too long for an answer.
 
         A run that waits longer stays in Postgres, and its answer starts a new workflow.
         """
@@ -73,10 +73,10 @@ class RunWorkflow:
                 return rest
 
     async def _drive(self, ticket: Ticket) -> DriveEnd | None:
-        """Let one worker drive the run until it ends or waits.
+        """Let one worker work on the run until it ends or waits.
 
-        Return None if that worker was lost or none came. A worker that does not serve the tenant refuses. The dispatch
-        is repeated later, perhaps to another worker.
+        Returns None if that worker was lost or none was available. A worker that does not serve the tenant refuses; the
+        dispatch is then repeated later, perhaps to another worker.
         """
         nearest, self._nearest = self._nearest, ""
         try:

@@ -1,1 +1,1 @@
-"""Claims of runs: renewed while their process works, and taken over from dead processes."""
+"""Claims on runs: renewed while their process works, and taken over from dead processes."""

@@ -1,7 +1,8 @@
-"""Watch the claims of all workers: take over the runs of dead workers, and end drives whose claims were lost. A
-claim is taken over only if the worker's process is gone, or if it was observed not to renew the claim for a whole
-lease, measured by this process's monotonic clock. So neither clock jumps nor other machines' clocks can lose a
-claim.
+"""Watch the claims of all workers: take over the runs of dead workers, and end attempts whose claims were lost.
+
+A claim is taken over only if the worker's process is gone, or if the claim was observed not to be renewed for a whole
+lease, measured by this process's monotonic clock. So neither clock jumps nor other machines' clocks can cause the loss
+of a claim.
 """
 
 from collections.abc import Mapping
@@ -17,13 +18,13 @@ from hermes_acp.runs.tables.run_claims import ClaimedRun, requeue, survey_claims
 from hermes_acp.runs.tables.table_connection import TableDatabase
 
 DriveKey = tuple[str, int]
-"""A run's ID and the epoch of the claim."""
+"""A run's ID and the epoch of its claim."""
 
 
 def forget_drive(drives: dict[DriveKey, LeasedDrive], drive: LeasedDrive) -> None:
-    """Remove a drive that has ended, but not a later one that has the same key.
+    """Remove an attempt that has ended, but not a later one with the same key.
 
-    A database that has lost a committed claim gives out its number again.
+    A database that has lost a committed claim issues its number again.
     """
     key = (drive.claim.order.id, drive.claim.epoch)
     if drives.get(key) is drive:
@@ -55,7 +56,7 @@ class ClaimWatch:
     def __init__(
         self, holder: str, database: TableDatabase, peers: Peers, clock: Clock, settings: EngineSettings
     ) -> None:
-        """`holder` is the ID of this worker."""
+        """Create the watch; `holder` is the ID of this worker."""
         self._holder: Final = holder
         self._database = database
         self._peers = peers
@@ -66,8 +67,9 @@ class ClaimWatch:
         """Whether other workers held runs at the last check."""
 
     async def look(self, drives: Mapping[DriveKey, LeasedDrive]) -> bool:
-        """Take over abandoned runs, release unknown claims, and end drives that are lost or unwanted. Return
-        whether a run returned to the queue. Raises StorageError.
+        """Take over abandoned runs, release unknown claims, and end attempts that are lost or unwanted.
+
+        Returns whether a run returned to the queue. Raises StorageError.
         """
         survey = await self._database.read(lambda connection: survey_claims(connection, self._holder))
         for key, drive in list(drives.items()):
@@ -87,12 +89,12 @@ class ClaimWatch:
         return has_returned
 
     async def _release_claim(self, run_id: str, epoch: int) -> None:
-        """Release a claim that nobody uses, because its commit failed or only seemed to fail."""
+        """Release a claim that nobody uses, because its commit failed or appeared to fail."""
         now = self._clock.now()
         await self._database.write(lambda connection: requeue(connection, run_id, self._holder, epoch, now))
 
     async def _check(self, run: ClaimedRun, boot: str) -> bool:
-        """Take a run over if its worker is dead or has stopped renewing the claim."""
+        """Take over a run if its worker is dead or has stopped renewing the claim."""
         is_gone = await self._peers.is_gone(run.holder)
         if not is_gone and not self._has_lapsed(run):
             return False
@@ -107,7 +109,7 @@ class ClaimWatch:
         return is_taken
 
     def _has_lapsed(self, run: ClaimedRun) -> bool:
-        """Return whether a living worker did not renew a claim for a whole lease."""
+        """Return whether a live worker has not renewed a claim for a whole lease."""
         now_s, seen = self._clock.monotonic(), self._sightings.get((run.id, run.epoch))
         if seen is None or seen.beat != run.beat:
             self._sightings[run.id, run.epoch] = _Observation(run.beat, now_s)

@@ -1,7 +1,7 @@
-"""Drive a claimed run until it ends or is suspended, keep its claim renewed, and store the outcome.
+"""Work on a claimed run until it ends or is suspended, keep its claim renewed, and store the outcome.
 
-A separate task renews the claim, never the work itself. Work that loses its claim, must stop, or makes no progress is
-ended.
+The claim is renewed by a separate task, never by the work itself. Work that loses its claim, must stop, or makes no
+progress is ended.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ STALLED_SENTENCE: Final = "It made no progress for {seconds:g} s."
 
 
 class LeasedDrive:
-    """One drive under a claim; implements `Lease`."""
+    """One attempt at a run under a claim; implements `Lease`."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class LeasedDrive:
         settings: EngineSettings,
         renewed: Callable[[], None] | None = None,
     ) -> None:
-        """Start nothing yet. `renewed` is called after each renewal of the claim."""
+        """Store the arguments; nothing is started. `renewed` is called after each renewal of the claim."""
         self.claim = claim
         self._database = database
         self._clock = clock
@@ -53,7 +53,7 @@ class LeasedDrive:
 
     @property
     def messages(self) -> Sequence[RunMessage]:
-        """The answers that the run has received."""
+        """The answers that the run has received so far."""
         return self.claim.messages
 
     def note_progress(self) -> None:
@@ -74,7 +74,7 @@ class LeasedDrive:
         self._scope.cancel()
 
     async def run(self, driver: Driver) -> DriveOutcome | None:
-        """Drive the run until it ends or is suspended, then store and return the outcome.
+        """Work on the run until it ends or is suspended, then store and return the outcome.
 
         A shutdown returns the run to the queue.
         """
@@ -92,7 +92,10 @@ class LeasedDrive:
         return outcome
 
     async def _settle(self, outcome: DriveOutcome | None) -> None:
-        """Store an outcome, or none after an interruption. If it cannot be stored, the run is driven again."""
+        """Store an outcome; after an interruption, there is none.
+
+        If it cannot be stored, the run is worked on again.
+        """
 
         def store(connection: TableConnection) -> None:
             now = self._clock.now()
@@ -111,7 +114,7 @@ class LeasedDrive:
     async def _keep(self) -> None:
         """Renew the claim until the work ends.
 
-        Stop the work if the claim is lost, the work stalls, or the run must stop.
+        Ends the work if the claim is lost, the work stalls, or the run must stop.
         """
         settings = self._settings
         while not self._scope.cancel_called:
@@ -124,7 +127,7 @@ class LeasedDrive:
             await self._renew()
 
     async def _renew(self) -> None:
-        """Renew the claim. If it is lost or the run must stop, end the work."""
+        """Renew the claim; if it is lost or the run must stop, end the work."""
         try:
             renewal = await self._database.write(
                 lambda connection: renew(connection, self.claim, self._progress_at)

@@ -1,6 +1,6 @@
-"""The presence of workers on a machine: a lock that ends with the worker's process, and a socket to wake it.
+"""Make workers visible on a machine: a lock that is released when the worker's process ends, and a socket to wake it.
 
-A worker's process holds the lock of its file, so other processes on the machine detect its death at once and never
+A worker's process holds the lock on its file, so other processes on the machine detect its death at once and never
 mistake a slow worker for a dead one.
 """
 
@@ -20,7 +20,7 @@ BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 WAKE: Final = b"."
 DESCRIPTORS: Final = Path("/proc/self/fd")
 MAX_FOLDER_PATH: Final = 70
-"""A socket's path has at most 108 bytes on Linux and 104 on macOS, and its name here has less than 32."""
+"""A socket's path can have 108 bytes on Linux and 104 on macOS, of which its name here takes less than 32."""
 Presence = Literal["alive", "dead"]
 
 
@@ -36,7 +36,7 @@ class WorkerPresence:
     """One worker's lock and socket, from `open` to `close`."""
 
     def __init__(self, folder: Path, worker_id: str) -> None:
-        """Create nothing yet."""
+        """Store the arguments; nothing is created yet."""
         self.id = worker_id
         self.folder = folder
         self._lock = -1
@@ -51,7 +51,7 @@ class WorkerPresence:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise storage_error("create", path, error) from error
-        with suppress(OSError):  # without a socket, it polls more often
+        with suppress(OSError):  # without a socket, the worker polls more often
             self.socket = self._bind()
 
     def _bind(self) -> socket.socket:
@@ -84,14 +84,14 @@ class WorkerPresence:
 
 
 class LocalPeers:
-    """The workers of one machine, known by their locks; implements `Peers`."""
+    """The workers on one machine, known by their locks; implements `Peers`."""
 
     def __init__(self, folder: Path) -> None:
         """Store the folder with the workers' locks."""
         self._folder = folder
 
     async def is_gone(self, holder: str) -> bool:
-        """Return whether a worker's process is dead. Raises StorageError."""
+        """Return whether a worker's process is known to be dead. Raises StorageError."""
         return await run_sync(presence_of, self._folder, holder) == "dead"
 
     async def forget(self, holder: str) -> None:
@@ -127,7 +127,7 @@ def remove_traces(folder: Path, worker_id: str) -> None:
 
 
 def workers_in(folder: Path) -> list[str]:
-    """List the workers that have files, whether running or not."""
+    """List the workers that have files, whether they are running or not."""
     try:
         return [path.stem for path in folder.glob("*.lock")]
     except OSError:
@@ -152,7 +152,7 @@ def wake_workers(folder: Path, besides: str = "") -> None:
 
 @contextmanager
 def _short_address(folder: Path) -> Generator[str]:
-    """Return a path of a folder that is short enough for a socket address, if possible."""
+    """Yield a path for a folder that is short enough for a socket address, if possible."""
     if len(os.fsencode(folder)) <= MAX_FOLDER_PATH or not DESCRIPTORS.is_dir():
         yield str(folder)
         return

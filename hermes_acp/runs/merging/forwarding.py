@@ -1,4 +1,4 @@
-"""Fast-forward a target branch to a card's work, even if it is checked out. All functions block."""
+"""Fast-forward a target branch to a card's work, even if the branch is checked out. All functions block."""
 
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.git.linked_worktrees import (
@@ -18,9 +18,9 @@ from hermes_acp.runs.merging.rebasing import Candidate
 
 
 def forward(git: RepositoryGit, found: Candidate) -> bool:
-    """Fast-forward the target. Return False if it has changed since. Raises WorkspaceError if it cannot be moved now.
+    """Fast-forward the target; return False if it has changed since. Raises WorkspaceError if it cannot be moved now.
 
-    If the target is checked out, its files are updated, but files that the user changed are never touched.
+    If the target is checked out, its files are updated, but files that the user has changed are never touched.
     """
     target = found.record.target
     if commit_of(git, BRANCHES + target) != found.target_commit:
@@ -56,7 +56,7 @@ def _check(git: RepositoryGit, found: Candidate) -> None:
 
 
 def _merge(git: RepositoryGit, found: Candidate) -> bool:
-    """Fast-forward a checked-out branch. Git itself refuses to overwrite files changed in the meantime."""
+    """Fast-forward a checked-out branch. Git itself refuses to overwrite files that were changed in the meantime."""
     try:
         git.run("merge", "--quiet", "--ff-only", found.commit, variables=identity(git))
     except GitFailed as error:

@@ -1,4 +1,4 @@
-"""Texts about merges: short ones for people, detailed ones for agents."""
+"""Messages about merges: short ones for people, detailed ones for agents."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -64,20 +64,22 @@ TARGET_BUSY: Final = "A git operation in {folder} was started but not finished (
 TARGET_BUSY_HINT: Final = "Finish it; the merge is tried again."
 WOULD_OVERWRITE: Final = "{folder} has uncommitted changes in files that the merge also changes: {files}."
 WOULD_OVERWRITE_HINT: Final = "Commit or stash them; the merge is tried again."
-NOT_FORWARDED: Final = "The branch {target} in {folder} could not be moved forward: {error}"
-FILTERED: Final = "The merge changes files that git passes through a program, such as Git LFS: {files}."
+NOT_FORWARDED: Final = "The branch {target} in {folder} could not be fast-forwarded: {error}"
+FILTERED: Final = (
+    "The merge changes files that git passes through a filter program, such as Git LFS: {files}."
+)
 FILTERED_HINT: Final = "Merge it yourself: git merge --ff-only {branch}"
 RACING: Final = "The branch {target} keeps changing."
 
 
 def names_of(files: Sequence[str]) -> str:
-    """Name the first few files and the number of the others."""
+    """Name the first few files, and say how many more there are."""
     more = len(files) - MAX_NAMED
     return ", ".join(files[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def conflict_words(target: str, kinds: Mapping[str, str], hunks: str, tip: str) -> str:
-    """Describe conflicts for the agent that has to resolve them; `kinds` are git's two letters for each file."""
+    """Describe conflicts to the agent that has to resolve them; `kinds` contains git's two letters for each file."""
     listed = "\n".join(
         f"- {path}: {KINDS.get(letters, 'conflict').format(target=target)}" for path, letters in kinds.items()
     )

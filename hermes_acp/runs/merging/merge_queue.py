@@ -1,4 +1,4 @@
-"""The merge queue of a home folder: one merge at a time in each repository, each repeatable after any interruption."""
+"""The merge queue of a home folder: one merge at a time in each repository; every merge is idempotent."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
@@ -31,7 +31,7 @@ class Checks(Protocol):
     """Runs the checks of repositories."""
 
     async def run(self, repository: str, worktree: str, commands: Sequence[str]) -> CheckFailure | None:
-        """Run a repository's own checks and these commands in a worktree, up to the first that fails.
+        """Run a repository's own checks and these commands in a worktree, stopping at the first failure.
 
         Raises WorkspaceError if they cannot be run as required.
         """
@@ -46,7 +46,7 @@ class RepositoryMergeQueue:
         self._checks = checks
 
     async def merge(self, request: MergeRequest) -> Merged | NotMerged:
-        """Wait for the repository's turn and merge. Raises WorkspaceError or StorageError."""
+        """Wait for the repository's queue, then merge. Raises WorkspaceError or StorageError."""
         records = self._worktrees.records
         if not request.branch:
             return Merged(sentence=words.NOTHING_TO_MERGE)
@@ -70,7 +70,7 @@ class RepositoryMergeQueue:
     async def _round(
         self, git: RepositoryGit, request: MergeRequest, repository: str
     ) -> Merged | NotMerged | None:
-        """Try once. Return None if the target has moved in the meantime."""
+        """Try to merge once; return None if the target has moved in the meantime."""
         records = self._worktrees.records
 
         def rebase() -> Candidate | Merged | NotMerged:

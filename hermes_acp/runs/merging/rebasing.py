@@ -1,6 +1,6 @@
 """Rebase a card's work onto its target, in the card's worktree. All methods block.
 
-Before each step, the record says what is about to happen and where the agent's work is, so that after any interruption
+Before each step, the record says what is about to happen and where the agent's work is, so that after any interruption,
 the rebase can start over from there.
 """
 
@@ -46,7 +46,7 @@ class Rebase:
     def __init__(
         self, git: RepositoryGit, records: WorktreeRecords, record: WorktreeRecord, request: MergeRequest
     ) -> None:
-        """`git` runs in the card's worktree."""
+        """Create the attempt; `git` runs in the card's worktree."""
         self._git = git
         self._records = records
         self._record = record
@@ -54,7 +54,7 @@ class Rebase:
         self._git_dir = git.run("rev-parse", "--absolute-git-dir").strip()
 
     def run(self) -> Candidate | Merged | NotMerged:
-        """Return the rebased work, or why it cannot be rebased. Raises WorkspaceError or StorageError."""
+        """Return the rebased work, or the reason why it cannot be rebased. Raises WorkspaceError or StorageError."""
         target = self._target_commit()
         if merged := self._recover(target):
             return merged
@@ -77,7 +77,7 @@ class Rebase:
         return Candidate(self._record, target, tip)
 
     def finish(self, sentence: str, commit: str) -> Merged:
-        """Record that everything is merged."""
+        """Record that everything has been merged."""
         self._note("merged", tip="")
         return Merged(commit, sentence)
 
@@ -96,7 +96,7 @@ class Rebase:
         )
 
     def _recover(self, target: str) -> Merged | None:
-        """Find out how far an interrupted merge got: finish it, or start over from the agent's work."""
+        """Determine how far an interrupted merge got; finish it, or start over from the agent's work."""
         record = self._record
         if record.stage not in ("rebasing", "checking", "returning") or not record.tip:
             return None
@@ -109,7 +109,7 @@ class Rebase:
         return None
 
     def _refusal(self) -> NotMerged | None:
-        """Return what the agent must do before its work can be committed, if anything."""
+        """Return what the agent must do before its work can be committed, or None."""
         record = self._record
         if what := unfinished_operation(self._git_dir):
             return NotMerged(words.UNDER_WAY, words.UNDER_WAY_WORDS.format(what=what))
@@ -131,7 +131,7 @@ class Rebase:
         return f"{title}\n\nCard: {self._request.board}/{self._request.card_id}\n"
 
     def _rebases_onto(self, target: str) -> bool:
-        """Rebase the branch. If there are conflicts, change nothing and return False. Raises GitFailed."""
+        """Rebase the branch; if there are conflicts, change nothing and return False. Raises GitFailed."""
         if self._rebase(target):
             return True
         self._git.run("rebase", "--abort")
@@ -147,7 +147,7 @@ class Rebase:
         return True
 
     def _squash(self, target: str) -> NotMerged | None:
-        """Apply the work as a single change. Return its conflicts, which are then marked in the worktree."""
+        """Apply the work as a single change; return its conflicts, which are then marked in the worktree."""
         git, record = self._git, self._record
         self._note("returning")
         git.run("update-ref", earlier_work_of(record), record.tip)
@@ -183,7 +183,7 @@ class Rebase:
 
 
 def _committer(git: RepositoryGit) -> dict[str, str]:
-    """Return the variables that name the committer. The commits keep their authors."""
+    """Return the variables that set the committer. The commits keep their authors."""
     return {name: value for name, value in identity(git).items() if name.startswith("GIT_COMMITTER_")}
 
 

@@ -1,6 +1,6 @@
-"""The checks of a repository before a merge: commands that run in the card's worktree and must all succeed.
+"""Run a repository's checks before a merge: commands that run in the card's worktree and must all succeed.
 
-A repository names them under `checks` in `.hermes/config.yaml` of the user's own checkout: changes on the agent's
+A repository lists them under `checks` in `.hermes/config.yaml` in the user's own checkout, so changes on the agent's
 branch have no effect. Because they execute the agent's code, they run in the sandbox unless the user's settings say
 otherwise.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
 
 CHECK_VARIABLE: Final = "HERMES_ACP_CHECK"
-"""Set for checks: an agent that a check starts takes no cards."""
+"""Set in the environment of checks: an agent that a check starts takes no cards."""
 
 
 class RepositoryChecks:
@@ -32,15 +32,16 @@ class RepositoryChecks:
     def __init__(
         self, settings: "Callable[[], Settings]", surroundings: CommandSurroundings, private: Path
     ) -> None:
-        """Prepare to run. `private` is the folder with the homes of all profiles, which is not part of any
-        repository.
+        """Store the arguments.
+
+        `private` is the folder with the homes of all profiles, which is part of no repository.
         """
         self._settings = settings
         self._surroundings = surroundings
         self._private = private
 
     async def run(self, repository: str, worktree: str, commands: Sequence[str]) -> CheckFailure | None:
-        """Run a repository's own checks and these commands in a worktree, up to the first that fails.
+        """Run a repository's own checks and these commands in a worktree, stopping at the first failure.
 
         Raises ConfigError, and WorkspaceError if they cannot be confined as required.
         """

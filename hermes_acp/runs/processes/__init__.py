@@ -1,1 +1,1 @@
-"""Drive each run in its own process."""
+"""Work on each run in a process of its own."""

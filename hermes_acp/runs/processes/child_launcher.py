@@ -15,7 +15,7 @@ from hermes_acp.runs.worktrees.card_worktrees import CardWorktrees
 from hermes_acp.storage.private_files import take_lock, unlock_and_close
 
 BOARD: Final = "children"
-"""The name under which the worktrees of child agents are kept next to those of cards."""
+"""The name under which the worktrees of child agents are kept, next to those of cards."""
 EXPORT_PREFIX: Final = "OTEL_"
 """The prefix of the variables that make a process export spans; the parent exports those of its children."""
 
@@ -26,7 +26,7 @@ class ChildLauncher:
     def __init__(
         self, environment: Environment, overrides: Mapping[str, Any], worktrees: CardWorktrees | None
     ) -> None:
-        """Pass `overrides` on: the settings that this process's flags override."""
+        """Create the launcher; `overrides` are the settings from this process's flags, which are passed on."""
         self._environment = environment
         self._overrides = overrides
         self._worktrees = worktrees
@@ -39,7 +39,7 @@ class ChildLauncher:
     async def run(
         self, order: RunOrder, work: DelegatedWork, parent: ParentAgent, note_progress: Callable[[], None]
     ) -> DriveOutcome:
-        """Start a process that carries out the work in the session of `order`, and wait for its end."""
+        """Start a process that carries out the work in the session of `order`, and wait for it to exit."""
         environment = self._environment
         variables = {
             name: value for name, value in environment.variables.items() if not name.startswith(EXPORT_PREFIX)
@@ -50,9 +50,9 @@ class ChildLauncher:
         return await driver.drive(order, _ParentLease(note_progress))
 
     async def open_worktree(self, name: str, folder: str) -> str:
-        """Create a git worktree for a folder's repository and return the folder in it.
+        """Create a git worktree of a folder's repository, and return the corresponding folder in it.
 
-        Worktrees that a killed process has left are removed first. Raises WorkspaceError or StorageError.
+        Worktrees that a killed process left behind are removed first. Raises WorkspaceError or StorageError.
         """
         if self._worktrees is None:
             return folder
@@ -62,7 +62,7 @@ class ChildLauncher:
         return (await self._worktrees.open(BOARD, name, folder)).folder
 
     async def close_worktree(self, name: str) -> str:
-        """Remove a worktree; return the branch that has its work, or an empty string if there is none.
+        """Remove a worktree; return the branch that contains its work, or an empty string if there is none.
 
         Raises WorkspaceError or StorageError.
         """
@@ -76,14 +76,12 @@ class ChildLauncher:
         return ""
 
     def _record_of(self, name: str) -> Path:
-        """Return the path of the record whose session has a child with this worktree; the session's process locks the
-        record.
-        """
+        """Return the path of the record whose session has a child with this worktree; that session locks it."""
         return self._environment.home / "sessions" / f"{name.partition('.')[0]}.jsonl"
 
 
 class _ParentLease:
-    """The right of a child's process to work: its parent waits for it, and nobody can take it over."""
+    """The lease of a child's process: its parent waits for it, and nobody can take it over."""
 
     epoch = 1
     messages: Sequence[RunMessage] = ()
@@ -96,7 +94,7 @@ class _ParentLease:
         self._note_progress()
 
     async def confirm(self) -> bool:
-        """Return True: the process ends with its parent."""
+        """Return True: the process exits when its parent does."""
         return True
 
 
@@ -105,7 +103,7 @@ async def _is_not_wanted() -> bool:
 
 
 def _is_open(path: Path) -> bool:
-    """Return whether a process has a session open."""
+    """Return whether any process has a session open."""
     try:
         descriptor = take_lock(path)
     except Busy:

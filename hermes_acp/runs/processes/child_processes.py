@@ -1,5 +1,6 @@
-"""Decide whether the child agents of this process can run in separate processes. Imports little: every process
-decides this, and few start one.
+"""Decide whether the child agents of this process can run in processes of their own.
+
+Imports little: every process decides this, but few start one.
 """
 
 from collections.abc import Callable
@@ -20,9 +21,9 @@ def child_processes(
     quota: UserQuota,
     worktrees: "Callable[[], CardWorktrees]",
 ) -> Callable[[bool], ChildProcesses | None]:
-    """Return what makes the service that runs child agents in processes, with worktrees if its argument is True.
+    """Return a function that creates the runner for child processes, with worktrees if its argument is True.
 
-    It makes none if another process would not reach the same model, or would not count towards the user's quota.
+    It returns None if another process could not reach the same model, or would not count towards the user's quota.
     """
 
     def make(uses_worktrees: bool) -> ChildProcesses | None:

@@ -1,6 +1,4 @@
-"""Drive each run in a separate process, so that one that is killed, hangs or runs out of memory does not affect the
-others.
-"""
+"""Work on each run in a separate process, so that one that is killed, hangs or runs out of memory affects no other."""
 
 import os
 import sys
@@ -37,9 +35,9 @@ from hermes_acp.runs.processes.process_messages import (
 from hermes_acp.storage.private_files import private_folder
 
 SHUTDOWN_GRACE_S: Final = 5.0
-"""How long a process may take to close its session.
+"""How many seconds a process may take to close its session.
 
-The claim is not renewed during this time, so it is well below a lease.
+The claim is not renewed during this time, so it is well below the length of a lease.
 """
 LOG: Final = "run-processes.log"
 DRIVE: Final = "drive"
@@ -51,9 +49,9 @@ CLOSED: Final = (
 
 
 class Delegated(Struct, frozen=True):
-    """The work of a child agent's process, its parent, and how it is started.
+    """The work of a child agent's process, its parent, and how the process is started.
 
-    `overrides` are the settings that flags of the parent override, `variables` the process's environment.
+    `overrides` are the settings that the parent's flags override; `variables` is the process's environment.
     """
 
     work: DelegatedWork
@@ -63,7 +61,7 @@ class Delegated(Struct, frozen=True):
 
 
 class ProcessDriver:
-    """Starts `command` for each drive and connects it to the lease. If the worker ends, so does the process."""
+    """Starts `command` for each attempt and connects it to the lease. If the worker ends, so does the process."""
 
     def __init__(
         self,
@@ -74,7 +72,7 @@ class ProcessDriver:
         grace_s: float = SHUTDOWN_GRACE_S,
         delegated: Delegated | None = None,
     ) -> None:
-        """Call `started` with the run and the process ID of each drive.
+        """Create the driver; `started` is called with the run and the process ID for each attempt.
 
         With `delegated`, the process is that of a child agent.
         """
@@ -85,7 +83,7 @@ class ProcessDriver:
         self._delegated = delegated
 
     async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
-        """Drive a run until it ends or is suspended. A process that ends without an outcome was killed."""
+        """Work on a run until it ends or is suspended. A process that exits without an outcome was killed."""
         try:
             async with self._process() as process:
                 if self._started:
@@ -97,9 +95,7 @@ class ProcessDriver:
 
     @asynccontextmanager
     async def _process(self) -> AsyncGenerator[Process]:
-        """Start a process. At the end of the block, wait for it to end, and kill it after a time limit. Raises
-        OSError.
-        """
+        """Start a process; when the block ends, wait for it to exit, and kill it after a time limit. Raises OSError."""
         private_folder(self._log.parent)
         descriptor = os.open(self._log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -121,7 +117,7 @@ class ProcessDriver:
 
 
 class _Conversation:
-    """The messages between a worker and the process of one run."""
+    """The exchange of messages between a worker and the process of one run."""
 
     def __init__(self, process: Process, lease: Lease, delegated: Delegated | None) -> None:
         self._process = process
@@ -135,7 +131,7 @@ class _Conversation:
     async def run(self, order: RunOrder) -> DriveOutcome | None:
         """Give the process its assignment and answer its requests.
 
-        Return its outcome, or None if it ended without one.
+        Returns its outcome, or None if it exited without one.
         """
         lease, delegated = self._lease, self._delegated
         assignment = Assignment(order, lease.epoch, tuple(lease.messages))
@@ -156,7 +152,7 @@ class _Conversation:
         self._has_rights.set()
 
     async def _pass_rights_on(self) -> None:
-        """Tell the process about each change of its parent's rights."""
+        """Tell the process about each change to its parent's permissions."""
         while True:
             await self._has_rights.wait()
             self._has_rights = anyio.Event()
@@ -164,8 +160,8 @@ class _Conversation:
                 await _tell(self._process, RightsChanged(rights))
 
     async def _listen(self) -> DriveOutcome:
-        """Read to the outcome. Raises one of CLOSED if the process ends without one."""
-        assert self._process.stdout, "a process started with pipes has them"
+        """Read messages up to the outcome. Raises one of CLOSED if the process exits without one."""
+        assert self._process.stdout, "the process was started with pipes"
         lines = BufferedByteReceiveStream(self._process.stdout)
         while True:
             line = await lines.receive_until(b"\n", MAX_LINE_BYTES)
@@ -181,7 +177,7 @@ class _Conversation:
                     return outcome
 
     async def _answer_questions(self, parent: ParentAgent) -> None:
-        """Pass a child agent's questions on, one at a time, and keep reading from the process."""
+        """Pass on a child agent's questions, one at a time, while reading from the process continues."""
         while True:
             await self._has_question.wait()
             self._has_question = anyio.Event()
@@ -203,12 +199,12 @@ async def _answer_of(parent: ParentAgent, asked: Ask) -> RunMessage:
 
 
 async def _tell(process: Process, message: ForProcess) -> None:
-    assert process.stdin, "a process started with pipes has them"
+    assert process.stdin, "the process was started with pipes"
     await process.stdin.send(msgspec.json.encode(message) + b"\n")
 
 
 async def _end(process: Process, grace_s: float) -> None:
-    """Ask a process to close its session and exit. Kill it if it does not."""
+    """Ask a process to close its session and exit; kill it if it does not."""
     with anyio.move_on_after(grace_s):
         with suppress(*CLOSED):
             await _tell(process, Stop())

@@ -13,9 +13,9 @@ MAX_LINE_BYTES: Final = 1 << 24
 
 
 class Assignment(Struct, frozen=True, tag="assignment", omit_defaults=True):
-    """The first line for the process: its run, and the answers received so far.
+    """The first line sent to the process: its run, and the answers received so far.
 
-    The process of a child agent gets its `work`, and the settings that flags of its parent override.
+    The process of a child agent also gets its `work`, and the settings that its parent's flags override.
     """
 
     order: RunOrder
@@ -26,7 +26,7 @@ class Assignment(Struct, frozen=True, tag="assignment", omit_defaults=True):
 
 
 class Confirmed(Struct, frozen=True, tag="confirmed"):
-    """The answer to `Confirm`: whether the run is still the worker's."""
+    """The answer to `Confirm`: whether the worker still holds the run."""
 
     is_held: bool
 
@@ -38,7 +38,7 @@ class Answered(Struct, frozen=True, tag="answered"):
 
 
 class RightsChanged(Struct, frozen=True, tag="rights_changed"):
-    """The rights that a child agent now has from its parent."""
+    """The permissions that a child agent now has from its parent."""
 
     rights: InheritedRights
 
@@ -52,18 +52,18 @@ class Progress(Struct, frozen=True, tag="progress"):
 
 
 class Confirm(Struct, frozen=True, tag="confirm"):
-    """The question whether the run is still the worker's."""
+    """A request to confirm that the worker still holds the run."""
 
 
 class Ask(Struct, frozen=True, tag="ask"):
-    """A child agent's question about a call; one at a time."""
+    """A child agent's question about a call; only one is open at a time."""
 
     call: CallProposed
     permission_scope: PermissionScope
 
 
 class Settled(Struct, frozen=True, tag="settled"):
-    """The outcome of the run: the last line of a process, which then closes its session and exits."""
+    """The outcome of the run: the last line from a process, which then closes its session and exits."""
 
     outcome: DriveOutcome
 

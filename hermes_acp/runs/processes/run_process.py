@@ -1,4 +1,4 @@
-"""The process of one run: it gets a run from its worker, drives it, and ends when the worker ends."""
+"""The process of one run: it gets the run from its worker, works on it, and exits when the worker does."""
 
 import os
 import select
@@ -44,7 +44,7 @@ OpenDriver = Callable[[Assignment, "RemoteParent"], AbstractAsyncContextManager[
 def claim_streams() -> tuple[int, int]:
     """Return descriptors for standard input and output, and replace them with /dev/null and standard error.
 
-    If the worker ends, this process and its commands end at once, even if it hangs or is stopped.
+    If the worker ends, this process and its commands end at once, even if this process hangs or is stopped.
     """
     reading, writing = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -66,7 +66,7 @@ def _die_with_worker(reading: int) -> None:
 
 
 def _watch(reading: int) -> None:
-    """End this process when the other end closes. Input is read elsewhere."""
+    """End this process when the other end is closed. Input is read elsewhere."""
     poller = select.poll()
     poller.register(reading, 0)
     poller.poll()
@@ -74,12 +74,12 @@ def _watch(reading: int) -> None:
 
 
 async def serve_run(reading: int, writing: int, open_driver: OpenDriver) -> None:
-    """Drive the run that the worker names, and report the outcome."""
+    """Work on the run that the worker names, and report the outcome."""
     await _RunProcess(reading, writing).run(open_driver)
 
 
 class RemoteParent:
-    """A child agent's parent as seen in the child's process; implements `ParentAgent`.
+    """A child agent's parent, as seen in the child's process; implements `ParentAgent`.
 
     Questions go to the parent's process, one at a time.
     """
@@ -113,7 +113,7 @@ class RemoteParent:
 
     @contextmanager
     def follow(self, changed: Callable[[InheritedRights], None]) -> Generator[None]:
-        """Report the parent's rights now, if they are known, and whenever they change, until the block ends."""
+        """Report the parent's permissions now, if known, and whenever they change, until the block ends."""
         self._changed = changed
         try:
             if self._rights:
@@ -123,7 +123,7 @@ class RemoteParent:
             self._changed = None
 
     def note_rights(self, rights: InheritedRights) -> None:
-        """Adopt the parent's current rights."""
+        """Adopt the parent's current permissions."""
         self._rights = rights
         if self._changed:
             self._changed(rights)
@@ -135,7 +135,7 @@ class RemoteParent:
 
 
 class _RunProcess:
-    """The lease of a run as seen in its process. The worker holds the actual lease and answers requests."""
+    """The lease of a run, as seen in its process. The worker holds the actual lease and answers requests."""
 
     def __init__(self, reading: int, writing: int) -> None:
         self._reading = reading
@@ -156,15 +156,15 @@ class _RunProcess:
 
     @property
     def messages(self) -> Sequence[RunMessage]:
-        """The answers that the run has received so far, oldest first."""
+        """The answers that the run has received so far, the oldest first."""
         return self._assignment.messages if self._assignment else ()
 
     def note_progress(self) -> None:
-        """Report that the work has advanced, soon."""
+        """Report soon that the work has advanced."""
         self._advanced.set()
 
     async def confirm(self) -> bool:
-        """Return whether the run is still the worker's."""
+        """Return whether the worker still holds the run."""
         async with self._confirming:
             self._answered, self._confirmed = anyio.Event(), None
             self._tell(Confirm())
@@ -172,9 +172,9 @@ class _RunProcess:
             return bool(self._confirmed)
 
     async def run(self, open_driver: OpenDriver) -> None:
-        """Claim the run and drive it until it ends, is suspended, or the worker wants it to stop."""
+        """Take the assigned run and work on it until it ends, is suspended, or the worker wants it to stop."""
         first = await self._receive()
-        assert isinstance(first, Assignment), "a worker assigns first"
+        assert isinstance(first, Assignment), "the worker sends the assignment first"
         self._assignment = first
         outcome: DriveOutcome | None = None
         async with background_tasks(self._listen, self._report):

@@ -1,1 +1,1 @@
-"""The embedded engine: runs in one SQLite file, for the processes of one machine."""
+"""The embedded engine: runs in an SQLite file, for the processes on one machine."""

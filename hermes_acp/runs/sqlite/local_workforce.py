@@ -1,4 +1,4 @@
-"""The workers of one machine, which wake each other over sockets and detect each other by locks."""
+"""The workers on one machine, which wake each other over sockets and detect each other by locks."""
 
 import os
 from collections.abc import AsyncGenerator, Iterable
@@ -19,7 +19,7 @@ from hermes_acp.runs.sqlite.run_worker import RunWorker
 from hermes_acp.runs.tables.table_connection import TableConnection
 
 FOREGROUND: Final = "only"
-"""The prefix of the IDs of workers that drive a single run."""
+"""The ID prefix of workers that work on a single run only."""
 
 
 class LocalWorkforce:
@@ -33,7 +33,7 @@ class LocalWorkforce:
         self._settings = settings
 
     async def announce(self) -> None:
-        """Wake the workers and watchers of all processes, with a few calls that never block."""
+        """Wake the workers and watchers in all processes, with a few calls that never block."""
         self._wake()
 
     @asynccontextmanager
@@ -50,7 +50,7 @@ class LocalWorkforce:
                 await run_sync(presence.close)
 
     async def has_worker(self, place: str) -> bool:
-        """Return whether a running process drives the runs of a place."""
+        """Return whether a running process works on the runs of a place."""
 
         def look(there: set[str]) -> bool:
             return any(
@@ -62,7 +62,7 @@ class LocalWorkforce:
         return await run_sync(look, await self._database.read(partial(_workers_at, place)))
 
     async def work(self, driver: Driver, scope: WorkScope) -> None:
-        """Drive due runs until cancelled or drained."""
+        """Work on due runs until cancelled or drained."""
         kind = FOREGROUND if scope.only else "worker"
         presence = WorkerPresence(self._folder, f"{kind}_{os.urandom(8).hex()}")
         announce = partial(self._wake, presence.id)
@@ -96,7 +96,7 @@ class LocalChanges:
 
 
 def _workers_at(place: str, connection: TableConnection) -> set[str]:
-    """Return the IDs of the workers, living or not, that were started for a place."""
+    """Return the IDs of the workers, alive or not, that were started for a place."""
     rows: Iterable[tuple[str]] = connection.execute(
         "SELECT id FROM workers WHERE EXISTS (SELECT 1 FROM json_each(places) WHERE value = ?)", (place,)
     )

@@ -1,4 +1,4 @@
-"""The SQLite file of the embedded engine: durable transactions, and a cheap check for other processes' changes.
+"""The SQLite file of the embedded engine: durable transactions, and a cheap check for changes by other processes.
 
 Its content cannot be rebuilt, so a damaged file is reported and left as it is.
 """
@@ -26,8 +26,9 @@ class RunDatabase:
     """One connection, used by one worker thread at a time."""
 
     def __init__(self, path: Path, migrations: Sequence[str]) -> None:
-        """Open nothing until first use. A migration is one or more statements, each with `;` at the end of its
-        line.
+        """Store the arguments; nothing is opened until first use.
+
+        A migration is one or more statements, each ending with `;` at the end of a line.
         """
         self.path = path
         self._migrations = migrations
@@ -35,9 +36,9 @@ class RunDatabase:
         self._limiter: CapacityLimiter | None = None
 
     async def write(self, work: Callable[[TableConnection], T]) -> T:
-        """Run `work` in a write transaction that is durable on return. Raises StorageError.
+        """Run `work` in a write transaction that is durable on return.
 
-        After an error, the transaction may or may not have been committed.
+        Raises StorageError, after which the transaction may or may not have been committed.
         """
         return await self._in_thread(work, "BEGIN IMMEDIATE")
 
@@ -46,7 +47,7 @@ class RunDatabase:
         return await self._in_thread(work, "BEGIN")
 
     async def aclose(self) -> None:
-        """Close the file after pending work, even if that has not opened it yet."""
+        """Close the file after pending work has finished, even if that work has not opened it yet."""
         if self._limiter:
             await to_thread.run_sync(self._close, limiter=self._limiter)
 
@@ -139,7 +140,7 @@ class ChangeProbe:
         self._seen = -1
 
     def has_changed(self) -> bool:
-        """Return whether there were commits since the last call. An unreadable file counts as changed."""
+        """Return whether there have been commits since the last call. An unreadable file counts as changed."""
         try:
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
         except sqlite3.Error:

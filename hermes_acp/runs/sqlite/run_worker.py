@@ -1,4 +1,4 @@
-"""A worker of the embedded engine: claims due runs, drives them, and renews their claims.
+"""A worker of the embedded engine: claims due runs, works on them, and renews their claims.
 
 Claims are renewed by a separate task, never by the work itself.
 """
@@ -26,13 +26,13 @@ from hermes_acp.runs.tables.table_connection import TableConnection
 
 
 def _next_time(connection: TableConnection, now: float) -> float | None:
-    """Return when a run or a schedule is due next."""
+    """Return when a run or a schedule is next due."""
     times = (next_due(connection, now), next_schedule(connection))
     return min((each for each in times if each is not None), default=None)
 
 
 class RunWorker:
-    """Drives the runs of one process."""
+    """Works on runs in one process."""
 
     def __init__(
         self,
@@ -42,7 +42,10 @@ class RunWorker:
         clock: Clock,
         announce: Callable[[], None],
     ) -> None:
-        """Start nothing yet. `announce` notifies watchers and other workers that a run has changed."""
+        """Store the arguments; nothing is started.
+
+        `announce` notifies watchers and other workers that a run has changed.
+        """
         self._database = database
         self._presence = presence
         self._settings = settings
@@ -54,7 +57,7 @@ class RunWorker:
         self._next_due: float | None = None
 
     async def run(self, driver: Driver, scope: WorkScope) -> None:
-        """Drive runs until cancelled or, for a single run, until it ends or is suspended."""
+        """Work on runs until cancelled or, for a single run, until it ends or is suspended."""
         await run_sync(self._presence.open)
         probe: ChangeProbe | None = None
         try:
@@ -71,7 +74,7 @@ class RunWorker:
                 await run_sync(self._presence.close)
 
     def wake(self) -> None:
-        """Look for work now."""
+        """Check for work now."""
         self._woken.set()
 
     def _register(self, places: tuple[str, ...], connection: TableConnection) -> None:
@@ -110,7 +113,7 @@ class RunWorker:
         self._woken = anyio.Event()
 
     def _poll_interval_s(self) -> float:
-        """Return the longest time to sleep: until the next run is due, and longer while no run is driven."""
+        """Return the maximum time to sleep: until the next run is due, and longer while no run is in progress."""
         settings = self._settings
         is_idle = self._presence.socket and not (self._drives or self._watch.has_foreign)
         longest_s = settings.idle_poll_s if is_idle else settings.poll_s
@@ -151,7 +154,7 @@ class RunWorker:
             self._announce()
 
     async def _drive(self, driver: Driver, drive: LeasedDrive) -> None:
-        """Drive one run until it ends or is suspended."""
+        """Work on one run until it ends or is suspended."""
         try:
             await drive.run(driver)
         finally:

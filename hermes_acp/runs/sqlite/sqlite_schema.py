@@ -1,4 +1,4 @@
-"""The tables of the embedded engine's file."""
+"""The tables in the embedded engine's file."""
 
 from typing import Final
 

@@ -1,1 +1,1 @@
-"""The tables of runs and schedules, in statements that SQLite and Postgres both accept."""
+"""The tables of runs and schedules, used through statements that both SQLite and Postgres accept."""

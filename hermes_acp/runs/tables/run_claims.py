@@ -1,6 +1,6 @@
-"""Change the claim of a run: claim, renew, settle, release, take over. Each function is one transaction.
+"""Change the claim on a run: claim, renew, settle, release, take over. Each function is one transaction.
 
-A claim is valid for one worker and epoch (`Claim`): later writes from an earlier holder have no effect.
+A claim is valid for one worker and epoch (`Claim`): later writes by an earlier holder have no effect.
 """
 
 from typing import Final
@@ -26,14 +26,14 @@ from hermes_acp.runs.tables.table_connection import TableConnection
 BUSY_WAIT_S: Final = 1.0
 MAX_BUSY_WAIT_S: Final = 60.0
 MAX_STORAGE_REPEATS: Final = 6
-"""How often a run is retried if its record could not be read or written. A restarting database is back by then."""
+"""How often a run is retried if its record could not be read or written; long enough for a database to restart."""
 PARKED_SENTENCE: Final = "The process that worked on this run was killed {crashes} times."
 IS_DUE: Final = """state = 'queued' AND not_before <= :now
     AND NOT EXISTS (SELECT 1 FROM runs AS earlier WHERE earlier.chain = due.chain AND earlier.seq < due.seq
         AND (earlier.state IN ('running', 'input_required')
              OR earlier.state = 'queued' AND earlier.not_before <= :now))
     AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.session_id = due.session_id AND other.state = 'running')"""
-"""Whether a row of `runs AS due` may be claimed at the time `:now`."""
+"""A condition for whether a row of `runs AS due` may be claimed at the time `:now`."""
 DUE: Final = f"""SELECT seq, id, spec, epoch FROM runs AS due WHERE {{which}} AND {IS_DUE}
     ORDER BY priority, seq LIMIT 1"""
 
@@ -48,7 +48,7 @@ class Claim(Struct, frozen=True):
 
 
 class ClaimedRun(Struct, frozen=True):
-    """A run held by a worker, as others see it. `beat` changes with each renewal."""
+    """A run held by a worker, as seen by others. `beat` changes with each renewal."""
 
     id: str
     holder: str
@@ -59,7 +59,7 @@ class ClaimedRun(Struct, frozen=True):
 def claim_next(
     connection: TableConnection, holder: str, now: float, scope: WorkScope, *, max_running: int = 0
 ) -> Claim | None:
-    """Claim the next due run, if any. With `max_running`, at most that many are in progress at once."""
+    """Claim the next due run, or return None. With `max_running`, at most that many are in progress at once."""
     if max_running:
         (running,) = connection.execute("SELECT count(*) FROM runs WHERE state = 'running'").fetchone()
         if running >= max_running:
@@ -84,14 +84,14 @@ def claim_next(
 
 
 def next_due(connection: TableConnection, now: float) -> float | None:
-    """Return when the next waiting run is due."""
+    """Return when the next waiting run is due, or None."""
     return connection.execute(
         "SELECT min(not_before) FROM runs WHERE state = 'queued' AND not_before > ?", (now,)
     ).fetchone()[0]
 
 
 def renew(connection: TableConnection, claim: Claim, progress_at: float) -> "Renewal":
-    """Extend a claim, and return whether it is still valid and whether its run must stop."""
+    """Renew a claim; return whether it is still valid and whether its run must stop."""
     done = connection.execute(
         """UPDATE runs SET beat = beat + 1, progress_at = CASE WHEN progress_at > ? THEN progress_at ELSE ? END
            WHERE id = ? AND holder = ? AND epoch = ? AND state = 'running'""",
@@ -122,7 +122,7 @@ def is_held(connection: TableConnection, claim: Claim) -> bool:
 def settle(
     connection: TableConnection, claim: Claim, outcome: DriveOutcome, now: float, *, max_crashes: int
 ) -> bool:
-    """Store the outcome of a drive. If the claim is no longer valid, change nothing and return False."""
+    """Store the outcome of an attempt; if the claim is no longer valid, change nothing and return False."""
     if not is_held(connection, claim):
         return False
     match outcome:
@@ -155,7 +155,7 @@ def _was_answered(connection: TableConnection, claim: Claim, outcome: InputRequi
 
 
 def _times_repeated(connection: TableConnection, claim: Claim) -> int:
-    """Return how often a run was retried because it could not be driven."""
+    """Return how often a run has been retried because it could not be worked on."""
     return connection.execute("SELECT busy FROM runs WHERE id = ?", (claim.order.id,)).fetchone()[0]
 
 
@@ -198,10 +198,10 @@ def release(connection: TableConnection, claim: Claim, now: float) -> None:
 
 
 class ClaimSurvey(Struct, frozen=True):
-    """All claims at one moment: a worker's own, by run and epoch, each with whether the run must stop, and those of
-    others.
+    """All claims at one point in time: a worker's own, by run and epoch, and those of others.
 
-    `boots` are the boot IDs of the workers' machines.
+    Each of the worker's own comes with whether its run must stop. `boots` contains the boot IDs of the workers'
+    machines.
     """
 
     own: dict[tuple[str, int], bool]
@@ -210,7 +210,7 @@ class ClaimSurvey(Struct, frozen=True):
 
 
 def survey_claims(connection: TableConnection, holder: str) -> ClaimSurvey:
-    """Return the claims of all runs."""
+    """Return the claims on all runs."""
     rows = connection.execute(
         "SELECT id, holder, epoch, beat, must_stop FROM runs WHERE state = 'running'"
     ).fetchall()
@@ -224,8 +224,8 @@ def survey_claims(connection: TableConnection, holder: str) -> ClaimSurvey:
 def take_over(connection: TableConnection, seen: ClaimedRun, now: float, *, max_crashes: int | None) -> bool:
     """Queue the run of a worker that died or stopped renewing its claim.
 
-    With `max_crashes`, the worker was killed while it had the run, and a run that is killed too often is parked. Return
-    False if the worker has renewed the claim since.
+    With `max_crashes`, the worker was killed while it had the run, and a run that is killed too often is parked.
+    Returns False if the worker has renewed the claim since.
     """
     row = connection.execute(
         "SELECT 1 FROM runs WHERE id = ? AND holder = ? AND epoch = ? AND beat = ? AND state = 'running'",

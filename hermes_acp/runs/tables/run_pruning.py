@@ -5,13 +5,13 @@ from typing import Final
 from hermes_acp.runs.tables.table_connection import TableConnection
 
 KEPT_OF_EACH_SCHEDULE: Final = 50
-"""Number of entries of a schedule's history that are kept, however old they are."""
+"""How many entries in each schedule's history are kept, however old they are."""
 
 
 def prune(connection: TableConnection, before: float) -> int:
     """Remove old history, and runs that ended before a time, with their messages and changes.
 
-    Return the number of runs.
+    Returns the number of runs removed.
     """
     connection.execute("CREATE TEMP TABLE IF NOT EXISTS old_runs (id TEXT PRIMARY KEY)")
     connection.execute("DELETE FROM old_runs")

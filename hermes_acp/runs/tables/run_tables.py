@@ -1,4 +1,4 @@
-"""The rows of runs, their messages and their changes."""
+"""Read and write the rows of runs, their messages and their changes."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -23,7 +23,7 @@ KEPT_CHANGES: Final = 100_000
 
 
 def insert_run(connection: TableConnection, order: RunOrder, now: float) -> bool:
-    """Add a run. Return False if one with its ID exists."""
+    """Add a run; return False if there already is one with its ID."""
     done = connection.execute(
         """INSERT INTO runs
                (id, chain, session_id, origin, spec, state, priority, not_before, created_at, updated_at, place)
@@ -42,7 +42,7 @@ def insert_run(connection: TableConnection, order: RunOrder, now: float) -> bool
 def note_change(
     connection: TableConnection, run_id: str, state: RunState, now: float, sentence: str = ""
 ) -> None:
-    """Append a change. Only the newest are kept."""
+    """Append a change; only the newest changes are kept."""
     added = connection.execute(
         "INSERT INTO changes (run_id, state, at, sentence) VALUES (?, ?, ?, ?) RETURNING cursor",
         (run_id, state, now, sentence),
@@ -52,13 +52,13 @@ def note_change(
 
 
 def select_run(connection: TableConnection, run_id: str) -> RunView | None:
-    """Return a run."""
+    """Return a run, or None if it does not exist."""
     row = connection.execute(f"SELECT {COLUMNS} FROM runs WHERE id = ?", (run_id,)).fetchone()
     return view_of(row) if row else None
 
 
 def select_runs(connection: TableConnection, which: RunFilter) -> list[RunView]:
-    """List runs, newest first."""
+    """List runs, the newest first."""
     states = ",".join("?" * len(which.states))
     conditions = [f"state IN ({states})"] if states else []
     values: list[str | int] = [*which.states]
@@ -77,7 +77,7 @@ def select_runs(connection: TableConnection, which: RunFilter) -> list[RunView]:
 
 
 def select_changes(connection: TableConnection, after: int, limit: int) -> list[RunChange]:
-    """List changes after a cursor, oldest first."""
+    """List the changes after a cursor, the oldest first."""
     rows = connection.execute(
         "SELECT cursor, run_id, state, at, sentence FROM changes WHERE cursor > ? ORDER BY cursor LIMIT ?",
         (after, limit),
@@ -97,7 +97,7 @@ def insert_message(connection: TableConnection, run_id: str, message: RunMessage
 
 
 def select_messages(connection: TableConnection, run_id: str) -> tuple[RunMessage, ...]:
-    """List a run's messages, oldest first."""
+    """List a run's messages, the oldest first."""
     rows: Iterable[tuple[str]] = connection.execute(
         "SELECT message FROM messages WHERE run_id = ? ORDER BY seq", (run_id,)
     )

@@ -1,4 +1,4 @@
-"""The rows of schedules: each due time is decided and handled in one transaction."""
+"""Read and write the rows of schedules; each due time is decided and handled in one transaction."""
 
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ KEPT_OCCURRENCES: Final = 1000
 
 
 def origin_of(schedule_id: str) -> str:
-    """Return the `origin` of a schedule's runs."""
+    """Return the `origin` for a schedule's runs."""
     return f"schedule:{schedule_id}"
 
 
@@ -34,7 +34,7 @@ def select_schedules(connection: TableConnection, schedule_id: str = "") -> list
 
 
 def insert_schedule(connection: TableConnection, schedule: Schedule, next_at: float, now: float) -> bool:
-    """Add a schedule. Return False if its ID is taken."""
+    """Add a schedule; return False if its ID is taken."""
     done = connection.execute(
         "INSERT INTO schedules (id, spec, next_at, decided_until) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         (schedule.id, msgspec.json.encode(schedule).decode(), next_at, now),
@@ -69,7 +69,7 @@ def store_decisions(
 def append_occurrence(
     connection: TableConnection, schedule_id: str, decision: Decision, now: float, run_id: str
 ) -> None:
-    """Append to a schedule's history. Only the newest entries are kept."""
+    """Append to a schedule's history; only the newest entries are kept."""
     connection.execute(
         """INSERT INTO occurrences (schedule_id, due_at, fate, decided_at, run_id, count, until)
            VALUES (?, ?, ?, ?, ?, ?, ?)""",
@@ -91,7 +91,7 @@ def append_occurrence(
 
 
 def select_history(connection: TableConnection, schedule_id: str, limit: int) -> list[Occurrence]:
-    """List the outcomes of due times, newest first."""
+    """List the outcomes of due times, the newest first."""
     rows = connection.execute(
         """SELECT schedule_id, due_at, fate, decided_at, run_id, count, until FROM occurrences
            WHERE schedule_id = ? ORDER BY number DESC LIMIT ?""",
@@ -101,7 +101,7 @@ def select_history(connection: TableConnection, schedule_id: str, limit: int) ->
 
 
 def start_due(connection: TableConnection, now: float) -> bool:
-    """Decide about all due times, start the runs, and return whether anything was due."""
+    """Decide about all due times and start the runs; return whether anything was due."""
     due = connection.execute(
         "SELECT spec, decided_until FROM schedules WHERE next_at <= ? AND is_paused = 0", (now,)
     ).fetchall()
@@ -127,7 +127,7 @@ def start_due(connection: TableConnection, now: float) -> bool:
 
 
 def start_run(connection: TableConnection, schedule: Schedule, at: float, now: float) -> str:
-    """Add the run of a due time. Its ID is derived from the time, so it can be started only once."""
+    """Add the run for a due time. Its ID is derived from the time, so it can be started only once."""
     run_id, template = f"{schedule.id}-{int(at)}", schedule.template
     origin = origin_of(schedule.id)
     order = RunOrder(
@@ -148,7 +148,7 @@ def start_run(connection: TableConnection, schedule: Schedule, at: float, now: f
 
 
 def stop_runs(connection: TableConnection, run_ids: list[str], now: float) -> None:
-    """Stop runs. Those being driven end as soon as their worker is notified."""
+    """Stop runs; those in progress end as soon as their worker is notified."""
     for run_id in run_ids:
         (state,) = connection.execute("SELECT state FROM runs WHERE id = ?", (run_id,)).fetchone()
         if state == "running":
@@ -161,5 +161,5 @@ def stop_runs(connection: TableConnection, run_ids: list[str], now: float) -> No
 
 
 def next_schedule(connection: TableConnection) -> float | None:
-    """Return when the next schedule is due."""
+    """Return when the next schedule is due, or None."""
     return connection.execute("SELECT min(next_at) FROM schedules WHERE is_paused = 0").fetchone()[0]

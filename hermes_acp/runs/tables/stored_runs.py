@@ -38,10 +38,10 @@ RUN_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 
 
 class Changes(Protocol):
-    """Waits for changes of runs."""
+    """Waits for changes to runs."""
 
     async def wait(self) -> None:
-        """Wait until there may be changes since the last call."""
+        """Wait until there may have been changes since the last call."""
         ...
 
 
@@ -57,11 +57,11 @@ class Workforce(Protocol):
         ...
 
     async def has_worker(self, place: str) -> bool:
-        """Return whether a running process drives the runs of a place."""
+        """Return whether a running process works on the runs of a place."""
         ...
 
     async def work(self, driver: Driver, scope: WorkScope) -> None:
-        """Drive due runs until cancelled or drained."""
+        """Work on due runs until cancelled or drained."""
         ...
 
     async def aclose(self) -> None:
@@ -70,10 +70,10 @@ class Workforce(Protocol):
 
 
 class StoredRuns:
-    """The runs of one home folder in a database, driven by a workforce; implements `Engine`."""
+    """The runs of one home folder in a database, worked on by a workforce; implements `Engine`."""
 
     def __init__(self, database: TableDatabase, clock: Clock, workforce: Workforce, prompts: Prompts) -> None:
-        """Open nothing yet."""
+        """Store the arguments; nothing is opened yet."""
         self.prompts = prompts
         self._database = database
         self._clock = clock
@@ -81,7 +81,7 @@ class StoredRuns:
         self.schedules = StoredSchedules(database, clock, workforce.announce)
 
     async def start(self, order: RunOrder) -> RunView:
-        """Add a run. If one with this ID exists, return it unchanged. Raises BadRequest or StorageError."""
+        """Add a run; if there already is one with this ID, return it unchanged. Raises BadRequest or StorageError."""
         if not RUN_ID.fullmatch(order.id):
             raise BadRequest(
                 f"{order.id!r} is not a valid run ID.", hint="Use letters, digits, -, _, . and :."
@@ -112,7 +112,7 @@ class StoredRuns:
         return await self._change(run_id, store)
 
     async def stop(self, run_id: str) -> RunView:
-        """Stop a run. A run that is being driven ends as soon as its worker is notified. Raises BadRequest."""
+        """Stop a run; one that is in progress ends as soon as its worker is notified. Raises BadRequest."""
 
         def end(connection: TableConnection, run: RunView) -> None:
             if run.state in ENDED:
@@ -148,16 +148,16 @@ class StoredRuns:
         return await self._database.read(lambda connection: select_run(connection, run_id))
 
     async def list(self, which: RunFilter) -> Sequence[RunView]:
-        """List runs, newest first."""
+        """List runs, the newest first."""
         return await self._database.read(lambda connection: select_runs(connection, which))
 
     async def changes(self, after: int, limit: int = 1000) -> Sequence[RunChange]:
-        """List changes after a cursor, oldest first."""
+        """List the changes after a cursor, the oldest first."""
         return await self._database.read(lambda connection: select_changes(connection, after, limit))
 
     @asynccontextmanager
     async def watch(self, after: int | None = None) -> AsyncGenerator[AsyncGenerator[RunChange]]:
-        """Follow changes after a cursor, or from now on."""
+        """Follow the changes after a cursor, or from now on."""
         cursor = await self._database.read(last_cursor) if after is None else after
         async with self._workforce.watching() as changes:
             yield self._follow(cursor, changes)
@@ -170,15 +170,15 @@ class StoredRuns:
             await changes.wait()
 
     async def prune(self, before: float) -> int:
-        """Delete runs that ended before a time, and the history of due times before it. Return the number of runs."""
+        """Delete runs that ended before a time, and the history of due times before it; return the number of runs."""
         return await self._database.write(lambda connection: prune(connection, before))
 
     async def has_worker(self, place: str = "") -> bool:
-        """Return whether a running process drives the runs of a place."""
+        """Return whether a running process works on the runs of a place."""
         return await self._workforce.has_worker(place)
 
     async def work(self, driver: Driver, scope: WorkScope) -> None:
-        """Drive due runs until cancelled or drained."""
+        """Work on due runs until cancelled or drained."""
         await self._workforce.work(driver, scope)
 
     async def aclose(self) -> None:
@@ -206,7 +206,7 @@ def _known(connection: TableConnection, run_id: str) -> RunView:
 
 
 def _queue(connection: TableConnection, run_id: str, now: float) -> None:
-    """Queue a failed, parked or suspended run and reset its crash count."""
+    """Queue a failed, parked or suspended run, and reset its crash count."""
     connection.execute(
         """UPDATE runs SET state = 'queued', waits_for = '[]', sentence = '', failure = '', crashes = 0, busy = 0,
            not_before = 0, updated_at = ? WHERE id = ?""",

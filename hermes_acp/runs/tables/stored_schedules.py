@@ -67,7 +67,10 @@ class StoredSchedules:
         return await self._write(pause)
 
     async def resume(self, schedule_id: str) -> ScheduleView:
-        """Start runs again from now on. Due times during the pause are recorded in the history. Raises BadRequest."""
+        """Start runs for a schedule again from now on; due times during the pause are recorded in the history.
+
+        Raises BadRequest.
+        """
 
         def resume(connection: TableConnection) -> ScheduleView:
             view, now = _known(connection, schedule_id), self._clock.now()
@@ -80,7 +83,7 @@ class StoredSchedules:
         return await self._write(resume)
 
     async def remove(self, schedule_id: str) -> None:
-        """Remove a schedule with its history. Its runs stay. Raises BadRequest."""
+        """Remove a schedule and its history; its runs are kept. Raises BadRequest."""
 
         def remove(connection: TableConnection) -> None:
             _known(connection, schedule_id)
@@ -103,7 +106,7 @@ class StoredSchedules:
         return await self._write(start)
 
     async def show(self, schedule_id: str) -> ScheduleView | None:
-        """Return a schedule."""
+        """Return a schedule, or None if it does not exist."""
         found = await self._database.read(lambda connection: select_schedules(connection, schedule_id))
         return found[0] if schedule_id and found else None
 
@@ -112,7 +115,7 @@ class StoredSchedules:
         return await self._database.read(select_schedules)
 
     async def history(self, schedule_id: str, limit: int = 50) -> Sequence[Occurrence]:
-        """List the outcomes of due times, newest first."""
+        """List the outcomes of due times, the newest first."""
         return await self._database.read(lambda connection: select_history(connection, schedule_id, limit))
 
     async def _write(self, work: Callable[[TableConnection], T]) -> T:

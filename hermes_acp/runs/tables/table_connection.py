@@ -1,4 +1,4 @@
-"""The interfaces of database connections, for statements and for stored runs."""
+"""The interfaces of database connections, for executing statements and for stored runs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
@@ -12,7 +12,7 @@ class Rows(Protocol):
 
     @property
     def rowcount(self) -> int:
-        """How many rows were changed."""
+        """The number of rows that were changed."""
         ...
 
     def fetchone(self) -> Any:
@@ -40,8 +40,9 @@ class TableDatabase(Protocol):
     """Transactions on the tables of runs."""
 
     async def write(self, work: Callable[[TableConnection], T]) -> T:
-        """Run `work` in an exclusive write transaction that is durable on return. Raises StorageError. After an
-        error, the transaction may or may not have been committed.
+        """Run `work` in an exclusive write transaction that is durable on return.
+
+        Raises StorageError, after which the transaction may or may not have been committed.
         """
         ...
 
@@ -50,5 +51,5 @@ class TableDatabase(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Close the database after pending work."""
+        """Close the database after pending work has finished."""
         ...

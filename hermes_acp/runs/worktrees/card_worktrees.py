@@ -37,7 +37,7 @@ OCCUPIED: Final = (
 )
 UNFINISHED: Final = "Keep unfinished work on card {card} of {board}"
 CarryTrust = Callable[[str, str], None]
-"""Copies what the user trusts in one folder to another. An empty first folder means to remove that trust."""
+"""A function that copies what the user trusts in one folder to another. An empty first folder removes the trust."""
 
 
 class CardWorktrees:
@@ -50,7 +50,10 @@ class CardWorktrees:
         variables: Mapping[str, str],
         carry_trust: CarryTrust,
     ) -> None:
-        """Create nothing yet. New worktrees are created in the folder that `folder` returns."""
+        """Store the arguments; nothing is created yet.
+
+        New worktrees are created in the folder that `folder` returns.
+        """
         self.records = WorktreeRecords(home)
         self._folder = folder
         self._variables = variables
@@ -61,7 +64,7 @@ class CardWorktrees:
     ) -> CardWorktree:
         """Return a card's worktree, creating it if necessary.
 
-        Outside a repository, return the folder itself. If another machine had the card's `last` worktree, its folder
+        Outside a repository, returns the folder itself. If another machine had the card's `last` worktree, its folder
         is used here too, with a new branch. Raises WorkspaceError or StorageError.
         """
         async with self.records.lock_card(board, card_id) as lock:
@@ -73,7 +76,7 @@ class CardWorktrees:
         return {each.card_id: each.branch for each in records if each.board == board and each.stage != "kept"}
 
     async def remove(self, board: str, card_id: str, is_wanted: Callable[[], Awaitable[bool]]) -> None:
-        """Remove a card's worktree. Work that is not merged stays on the card's branch.
+        """Remove a card's worktree. Work that has not been merged stays on the card's branch.
 
         Raises WorkspaceError or StorageError.
         """
@@ -129,10 +132,10 @@ class CardWorktrees:
         planned: WorktreeRecord,
         last: CardWorktree,
     ) -> WorktreeRecord | None:
-        """Continue in a card's last worktree, if another machine made it in a folder that both share.
+        """Continue in a card's last worktree, if another machine created it in a folder that both machines share.
 
-        Its branch is renamed, so that the other machine no longer regards the worktree as its own. Return None if it is
-        not here.
+        Its branch is renamed, so that the other machine no longer regards the worktree as its own. Returns None if it
+        is not here.
         """
         if not self._is_whole(git, planned, copy):
             return None
@@ -149,7 +152,7 @@ class CardWorktrees:
     def _planned(
         self, board: str, card_id: str, folder: str, copy: WorkingCopy, start: tuple[str, str]
     ) -> WorktreeRecord:
-        """Return the record of a new worktree that starts at a commit of a branch."""
+        """Return the record for a new worktree that starts at a commit of a branch."""
         source, token = os.path.realpath(folder), os.urandom(3).hex()
         path = str(self._folder() / f"{os.path.basename(copy.top)}-{board}-{card_id}-{token}")
         inside = os.path.normpath(os.path.join(path, os.path.relpath(source, copy.top)))
@@ -230,7 +233,7 @@ def _in_folder_of(last: CardWorktree, planned: WorktreeRecord) -> WorktreeRecord
 
 
 def earlier_work_of(record: WorktreeRecord) -> str:
-    """Return the reference that keeps a card's original commits after a conflict, which squashes them."""
+    """Return the reference that keeps a card's original commits after a conflict, when they are squashed."""
     return f"refs/hermes-acp/{record.branch.rpartition('/')[2]}"
 
 

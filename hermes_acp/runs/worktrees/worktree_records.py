@@ -17,13 +17,14 @@ from hermes_acp.storage.private_files import private_folder, storage_error, writ
 LOCK_INTERVAL_S: Final = 0.05
 MERGE_LOCK: Final = "hermes-acp-merge"
 Stage = Literal["creating", "ready", "rebasing", "checking", "returning", "merged", "kept"]
-"""`rebasing`, `checking` and `returning` are steps of a merge. In `kept`, there is a branch but no longer a
-worktree.
+"""`rebasing`, `checking` and `returning` are steps of a merge.
+
+In `kept`, there is a branch but no worktree any more.
 """
 
 
 class WorktreeRecord(Struct, frozen=True, omit_defaults=True):
-    """The worktree of a card: its location, its branch, and the commit and branch that it started from.
+    """The worktree of a card: its location, its branch, and the commit and branch from which it started.
 
     `folder` is the session's folder in it. `tip` is the commit with all of the agent's work during a merge, and
     `conflicts` are the files that the agent was asked to fix. `taken_from` is the branch of another machine's worktree
@@ -52,11 +53,11 @@ class WorktreeRecords:
     """The record files of one home folder, and their locks."""
 
     def __init__(self, home: Path) -> None:
-        """Create nothing yet."""
+        """Store the path; nothing is created yet."""
         self._folder = home / "worktrees"
 
     def read(self, board: str, card_id: str) -> WorktreeRecord | None:
-        """Return a card's record. Raises StorageError."""
+        """Return a card's record, or None. Raises StorageError."""
         path = self._path(board, card_id)
         try:
             return msgspec.json.decode(path.read_bytes(), type=WorktreeRecord)
@@ -87,7 +88,7 @@ class WorktreeRecords:
     async def lock_card(self, board: str, card_id: str) -> AsyncGenerator[int]:
         """Wait until no other process works on a card's worktree; yield the lock's descriptor.
 
-        The lock's file is removed with the card's record, unless a git that outlives its process still holds it.
+        The lock's file is removed with the card's record, unless a git process that outlives its parent still holds it.
         """
         record = self._path(board, card_id)
         path = private_folder(self._folder) / record.with_suffix(".lock").name
@@ -102,7 +103,7 @@ class WorktreeRecords:
     async def lock_repository(self, common_dir: str) -> AsyncGenerator[int]:
         """Wait until no other process merges into a repository, and yield the lock's descriptor.
 
-        The lock is in the repository, because other machines that share it merge too.
+        The lock is in the repository, because other machines that share the repository merge too.
         """
         async with _lock(Path(common_dir) / MERGE_LOCK) as descriptor:
             yield descriptor
@@ -113,7 +114,7 @@ class WorktreeRecords:
 
 @asynccontextmanager
 async def _lock(path: Path) -> AsyncGenerator[int]:
-    """Hold a lock in a folder that exists. Processes that inherit its descriptor hold it too. Raises StorageError."""
+    """Hold a lock in an existing folder. Processes that inherit its descriptor hold it too. Raises StorageError."""
     descriptor = await _locked(path)
     try:
         yield descriptor
@@ -140,7 +141,7 @@ async def _locked(path: Path) -> int:
 
 
 def _remove_free(path: Path) -> None:
-    """Remove a lock's file unless anyone holds it. Whoever waits for it finds out and opens a new one."""
+    """Remove a lock's file unless anyone holds it. Waiting processes notice and open a new one."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:

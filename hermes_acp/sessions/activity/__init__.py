@@ -1,1 +1,1 @@
-"""The activity in a home, derived from records, histories and logs."""
+"""The activity log of a home folder, derived from records, histories and logs."""

@@ -1,7 +1,7 @@
-"""Read what happened in a home, newest first or as it happens, from where it is stored.
+"""Read the activity in a home folder from its existing files: the newest entries, or new ones as they arrive.
 
-Turns, requests, calls and changes of state are in the records of sessions; changes of memory, skills and tools in
-their histories; decisions, settings and telemetry in `logs/*.jsonl`. Nothing is written twice. Functions block.
+Turns, requests, calls and state changes are in the session records; changes to memory, skills and tools are in their
+histories; decisions, settings and telemetry are in `logs/*.jsonl`. Nothing is written twice. All functions block.
 """
 
 import heapq
@@ -30,7 +30,7 @@ MAX_LINE_BYTES: Final = 64 * 1024
 
 
 class LogFilter(Struct, frozen=True):
-    """A filter for entries: by kind (empty means all), by session including its child agents, and by time."""
+    """Selects entries by kind (empty means all), by session (including its child agents) and by time."""
 
     kinds: tuple[str, ...] = ()
     session: str = ""
@@ -38,7 +38,7 @@ class LogFilter(Struct, frozen=True):
     until: float | None = None
 
     def takes(self, entry: LogEntry) -> bool:
-        """Return whether an entry passes the filter."""
+        """Return whether the entry passes the filter."""
         if self.kinds and entry.kind not in self.kinds:
             return False
         if self.session and entry.session.partition(".")[0] != self.session.partition(".")[0]:
@@ -47,17 +47,17 @@ class LogFilter(Struct, frozen=True):
 
 
 class HomeLog:
-    """The log of one home."""
+    """The activity log of one home folder."""
 
     def __init__(self, home: Path, clean: Callable[[str], str]) -> None:
-        """Read nothing yet. `clean` masks secrets."""
+        """Initialise the log without reading anything. `clean` masks secrets."""
         self._home = home
         self._clean = clean
         self.damaged = 0
-        """Number of lines and files that could not be read so far."""
+        """The number of lines and files that could not be read so far."""
 
     def newest(self, wanted: LogFilter, limit: int) -> list[LogEntry]:
-        """Return the newest entries, oldest first. Only as many records are read as that needs."""
+        """Return the newest entries, oldest first. Reads only as many records as needed."""
         heap: list[tuple[float, int, LogEntry]] = []
         number = 0
 
@@ -74,12 +74,12 @@ class HomeLog:
             for changed_at, path in self.records(wanted.session):
                 is_full = len(heap) >= limit and heap[0][0] > changed_at
                 if is_full or changed_at < wanted.since:
-                    break  # the remaining records were last written before that
+                    break  # all remaining records were last written before the oldest entry found
                 add(self.entries_of(path))
         return [entry for _, _, entry in sorted(heap)]
 
     def records(self, session: str = "") -> list[tuple[float, Path]]:
-        """Return the records of all sessions and child agents, or of one, with their times of change, newest first."""
+        """Return the record files and mtimes of all sessions and child agents, or of one session, newest first."""
         outermost = session.partition(".")[0]
         found = [
             (changed_at, path)
@@ -98,7 +98,7 @@ class HomeLog:
         return list(entries_of_record(path.stem, decode_timed(content), self._clean))
 
     def watched(self) -> dict[Path, tuple[float, int]]:
-        """Return all files that entries come from, each with its time of change and size."""
+        """Return every file that entries come from, with its mtime and size."""
         places = [path for _, path in _files(self._home / "sessions")]
         places += [self._home / "logs" / f"{name}.jsonl" for name, _ in LOGS]
         places.append(self._home / "history" / "note-changes.jsonl")
@@ -111,11 +111,11 @@ class HomeLog:
         return found
 
     def is_record(self, path: Path) -> bool:
-        """Return whether a file is the record of a session or child agent."""
+        """Return whether the file is the record of a session or a child agent."""
         return self._home / "sessions" in path.parents
 
     def beside_records(self) -> list[LogEntry]:
-        """Return all entries that are not from records, in order of time."""
+        """Return all entries that do not come from session records, in chronological order."""
         return sorted(self._beside_records(), key=lambda entry: entry.at)
 
     def _beside_records(self) -> Iterator[LogEntry]:
@@ -184,7 +184,7 @@ def _files(folder: Path) -> Iterator[tuple[float, Path]]:
 
 
 def _logged(line: bytes, kind: LogKind, clean: Callable[[str], str]) -> LogEntry | None:
-    """Return the entry of a line of `logs/*.jsonl`, or None for a damaged one."""
+    """Return the entry in a line of `logs/*.jsonl`, or None if the line is damaged."""
     try:
         said = msgspec.json.decode(line)
     except msgspec.DecodeError:

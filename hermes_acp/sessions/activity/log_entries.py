@@ -1,6 +1,6 @@
-"""One entry of the log, and how the events of a record become entries.
+"""Log entries, and their derivation from the events of a session record.
 
-An entry holds names and numbers, never the text of a conversation.
+Entries contain names and numbers, never conversation text.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -69,11 +69,11 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
         names.RETRIED: "retried",
     }
 )
-"""The attributes of spans that an entry has too, under a shorter name."""
+"""The span attributes that are copied into entries, with their shorter names there."""
 
 
 class LogEntry(Struct, frozen=True, omit_defaults=True):
-    """An activity: when it ended (seconds since the epoch), its kind, a description, and how long it took.
+    """One activity: when it ended (seconds since the epoch), its kind, a description, and its duration.
 
     `who` is `agent`, `user`, `program` or the name of a client. `outcome` may be empty.
     """
@@ -91,7 +91,7 @@ class LogEntry(Struct, frozen=True, omit_defaults=True):
 def entries_of_record(
     session_id: str, events: Iterable[tuple[Event, float | None]], clean: Callable[[str], str]
 ) -> Iterator[LogEntry]:
-    """Yield the entries of a record, in order; events of earlier versions without a time have that before them."""
+    """Yield the entries of a record, in order. Untimed events get the time of the event before."""
     spans = SessionSpans(session_id, __version__, clean, with_contents=False)
     at, answered_by = 0.0, ""
     for event, time in events:
@@ -124,7 +124,7 @@ def _entry_of(span: FinishedSpan, session_id: str, answered_by: str, recorded_at
 
 
 def _state_of(event: Event) -> tuple[str, str, dict[str, str | int | float | bool]] | None:
-    """Return what changed in a session's state: a name, who changed it, and the new values that are not text."""
+    """Return a change of session state as its name, its author and the new non-text values, or None."""
     match event:
         case SessionOpened():
             return "opened", "", {"cwd": event.cwd}

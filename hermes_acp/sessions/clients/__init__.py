@@ -1,1 +1,1 @@
-"""The clients of a session: their updates and questions, and turns that outlive them."""
+"""The clients of a session: the updates and questions they receive, and turns that continue without them."""

@@ -1,5 +1,6 @@
-"""Send notifications about questions and ends of turns in sessions without clients. Turns of runs are left out,
-because runs are reported separately.
+"""Send notifications about questions and finished turns in sessions without clients.
+
+Turns of runs are left out, because runs are reported separately.
 """
 
 from collections.abc import Callable, Sized
@@ -31,7 +32,7 @@ class AttendedSession(Protocol):
 
     @property
     def record(self) -> Record:
-        """The state that results from its events so far."""
+        """The state that the events so far result in."""
         ...
 
     @property
@@ -41,16 +42,16 @@ class AttendedSession(Protocol):
 
 
 class AbsenceNotifications:
-    """Observes all sessions of a process."""
+    """Observes all sessions of the process."""
 
     def __init__(self, find: Callable[[str], AttendedSession | None], post: Post) -> None:
-        """Report with `post`, which never blocks or raises; `find` returns an open session by its ID."""
+        """Initialise with `post`, which never blocks or raises, and `find`, which returns an open session."""
         self._find = find
         self._post = post
         self._audiences: dict[str, _AbsenceAudience] = {}
 
     def opened(self, session: RecordedSession) -> Audience:
-        """Return an audience for a session that was opened."""
+        """Return an audience for a newly opened session."""
         session_id = session.record.session_id
         audience = self._audiences[session_id] = _AbsenceAudience(session_id, self._find, self._post)
         return audience
@@ -60,7 +61,7 @@ class AbsenceNotifications:
         self._audiences.pop(session_id, None)
 
     def left(self, session_id: str) -> None:
-        """Report the questions that are open when the last client of a session leaves."""
+        """Report the open questions of a session that its last client has left."""
         if audience := self._audiences.get(session_id):
             audience.report_questions()
 
@@ -75,12 +76,12 @@ class _AbsenceAudience:
         self._questions: dict[str, str] = {}
 
     def report_questions(self) -> None:
-        """Report the open questions."""
+        """Send a notification for each open question."""
         for call_id, sentence in self._questions.items():
             self._report("input_required", call_id, sentence)
 
     def show(self, event: Event) -> None:
-        """Report an event if it is relevant to a person who is not at a client."""
+        """Send a notification for the event if it concerns a user without an attached client."""
         match event:
             case TurnStarted():
                 self._is_run = bool(event.run_id)
@@ -109,7 +110,7 @@ class _AbsenceAudience:
         self._report("input_required", call_id, sentence)
 
     async def drained(self) -> None:
-        """Return at once: this audience shows nothing."""
+        """Return at once, because this audience has nothing to display."""
 
     def _report(self, kind: NotificationKind, about: str, sentence: str) -> None:
         session = self._find(self._session_id)

@@ -1,4 +1,4 @@
-"""The clients attached to one session: observers and controllers, and the questions to them.
+"""The clients attached to one session (observers and controllers) and the questions they are asked.
 
 All clients are shown the same events in the same order. A question goes to every controller; the first valid answer
 counts, and the question is withdrawn from the others. Losing a client never ends a turn.
@@ -33,14 +33,14 @@ class ClientGate(AskedGate, Protocol):
     """Asks the user of one client, as long as it is attached."""
 
     def close(self) -> None:
-        """Let the client close the pages it opened for the turn that has ended."""
+        """Tell the client to close the pages it opened for the turn that has ended."""
         ...
 
 
 class AttachedClient(Struct, frozen=True, eq=False):
-    """One client of a session.
+    """One client attached to a session.
 
-    `connection` identifies the client, `name` is what people call it, unique within the session.
+    `connection` identifies the client; `name` is its display name, which is unique within the session.
     """
 
     connection: object
@@ -53,18 +53,18 @@ class AttachedClient(Struct, frozen=True, eq=False):
 
 
 class AttachedClients:
-    """The clients of one session, in the order they came. Implements `Gate` for its turns."""
+    """The clients of one session, in order of attachment. Implements `Gate` for the session's turns."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.unattended: Unattended = "wait"
         self.arriving = 0
-        """Clients that are being shown the past, and are attached next."""
+        """Clients that are being shown the history and will be attached afterwards."""
         self.standing: tuple[Event, ...] = ()
-        """Events that every client is shown after attaching, although no record contains them."""
+        """Events that no record contains and that every client is shown after attaching."""
         self._ledger = ledger
         self._clients: tuple[AttachedClient, ...] = ()
         self._questions: dict[OpenQuestion[Any], str] = {}
-        """The open questions with the IDs of the calls that they are about."""
+        """The open questions by the ID of the call they are about."""
         self._prompts: list[tuple[tuple[Part, ...], object]] = []
 
     def __len__(self) -> int:
@@ -90,9 +90,9 @@ class AttachedClients:
         return next((client for client in self._clients if client.connection is connection), None)
 
     def attach(self, client: AttachedClient) -> AttachedClient:
-        """Attach a client, in place of an earlier attachment of its connection; return it with its name here.
+        """Attach a client, replacing any earlier attachment of its connection; return it with its unique name.
 
-        It gets all events from now on. `brief` shows it what is already open.
+        The client receives all events from now on. `brief` shows it the current state and the open questions.
         """
         self._forget(client.connection)
         client = structs.replace(client, name=self._unique(client.name))
@@ -128,13 +128,13 @@ class AttachedClients:
         return client
 
     def end_turn(self) -> None:
-        """Let the clients close what they opened for the turn that has ended."""
+        """Tell the clients to close the pages they opened for the turn that has ended."""
         for client in self._clients:
             client.gate.close()
 
     @contextmanager
     def prompting(self, parts: tuple[Part, ...], connection: object) -> Generator[None]:
-        """Record who sent a prompt while it waits and runs, because that client has already shown it."""
+        """Record which client sent a prompt, until its turn ends, because that client already displays it."""
         sent = parts, connection
         self._prompts.append(sent)
         try:
@@ -143,13 +143,13 @@ class AttachedClients:
             self._prompts.remove(sent)
 
     def is_prompting(self, connection: object) -> bool:
-        """Return whether a client waits for the end of a prompt it sent."""
+        """Return whether the client is waiting for the end of a prompt that it sent."""
         return any(author is connection for _, author in self._prompts)
 
     def author_of(self, event: UserSaid | CommandAnswered) -> object | None:
         """Return the connection that sent the prompt in an event, or None if it cannot be determined.
 
-        Secrets may be masked in the event, and what a template adds comes after the client's own parts.
+        The event's text may differ from the prompt: secrets may be masked, and a template may add parts at the end.
         """
         if isinstance(event, UserSaid):
             for parts, author in self._prompts:
@@ -180,7 +180,7 @@ class AttachedClients:
         return structs.replace(answer, by=name)
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
-        """Ask every controller a call's question; return the first reply. Raises AnswerAwaited if it is suspended."""
+        """Ask every controller the call's question; return the first reply. Raises AnswerAwaited if it is suspended."""
 
         async def put(gate: Gate) -> tuple[Reply | None]:
             return (await gate.inquire(call_id, question),)
@@ -192,7 +192,7 @@ class AttachedClients:
     async def _put(
         self, open_question: Callable[[TaskGroup], OpenQuestion[T]], call_id: str, unanswered: T
     ) -> tuple[T, str]:
-        """Ask all controllers a question, including those that attach later, until it has an outcome."""
+        """Ask all controllers a question, including those that attach later, and wait for its outcome."""
         outcome: tuple[T, str] | None = None
         async with anyio.create_task_group() as tasks:
             question = open_question(tasks)
@@ -211,8 +211,9 @@ class AttachedClients:
         return outcome
 
     def suspend(self) -> bool:
-        """Suspend the open questions for a later process; return whether there are any and all of them can be asked
-        again. Only questions about the model's own calls can be, and none may end because its clients have left.
+        """Suspend the open questions for a later process; return whether there were any and all could be suspended.
+
+        Only questions about the model's own calls can be suspended, and only if questions wait for clients to return.
         """
         calls = self._ledger.record.calls
         own = {call.id for call in calls.of_model() if may_be_suspended(calls, call)}
@@ -223,7 +224,7 @@ class AttachedClients:
         return True
 
     def _unique(self, name: str) -> str:
-        """Return a name that no other client of the session has."""
+        """Return a variant of the name that no other client of the session has."""
         taken = {client.name for client in self._clients}
         return next(
             each

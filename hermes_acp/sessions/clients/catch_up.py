@@ -23,14 +23,14 @@ class ReplayAudience(Audience, Protocol):
     """An audience that can also be shown past events."""
 
     def replay_event(self, event: Event) -> None:
-        """Show one event from the past, or one that happened during the replay; never blocks."""
+        """Show an event from the history or one that happened during the replay; never blocks."""
         ...
 
 
 class CatchUp:
-    """Stands in for an audience during the replay, until the block ends. Events that happen in the meantime are
-    held back and shown last. An equal audience that was already watching is paused for that time. If the block
-    fails, such an audience resumes; one that was not watching is not added.
+    """Replaces an audience during the replay, until the `with` block ends.  Events that happen in the meantime are held
+    back and shown last. If an equal audience was already watching, it is paused and resumes if the block fails. One
+    that was not watching is then not added.
     """
 
     def __init__(self, audience_of: Callable[[Session], ReplayAudience]) -> None:
@@ -42,7 +42,7 @@ class CatchUp:
         self._is_over = anyio.Event()
 
     def join(self, session: Session) -> None:
-        """Start holding back events, in place of the session's audience."""
+        """Start holding back events in place of the session's audience."""
         audience = self._audience_of(session)
         self._watched_before = session.ledger.is_watched_by(audience)
         session.ledger.dismiss(audience)
@@ -51,18 +51,18 @@ class CatchUp:
         self._session, self._audience = session, audience
 
     async def hear(self, past: SessionHistory) -> None:
-        """Replay the history to the audience, as fast as it can read."""
+        """Replay the history to the audience at the speed at which it reads."""
         assert self._audience, "somebody joins before they are shown anything"
         for event in chain(replayable(past.events), past.news):
             self._audience.replay_event(event)
             await self._audience.drained()
 
     def show(self, event: Event) -> None:
-        """Hold one event."""
+        """Hold back one event."""
         self._held.append(event)
 
     async def drained(self) -> None:
-        """Wait if too many events are held back."""
+        """Wait while too many events are held back."""
         if len(self._held) >= MAX_HELD_EVENTS:
             await self._is_over.wait()
 

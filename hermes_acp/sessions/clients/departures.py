@@ -1,4 +1,4 @@
-"""Detach clients from sessions: turns continue, and sessions that are no longer needed are closed."""
+"""Detach clients from sessions. Turns continue, and sessions that are no longer needed are closed."""
 
 from collections.abc import Callable
 from functools import partial
@@ -18,8 +18,9 @@ class Departures:
         """Called with the ID of a session whose last client has left; never blocks or raises."""
 
     async def release(self, session: Session, connection: object) -> None:
-        """Close a session for one of its clients: stop the running turn, unless others are attached or the client is
-        an observer.
+        """Close a session for one of its clients.
+
+        This stops the running turn, unless other clients are attached or this one is an observer.
         """
         client = session.clients.find(connection)
         if len(session.clients) > 1 or (client and client.role == "observer"):
@@ -30,7 +31,7 @@ class Departures:
     async def leave(self, connection: object, session_id: str | None = None) -> None:
         """Detach a client from one session, or from all; close those that are no longer needed.
 
-        Running turns continue without clients, unless the user wants them stopped.
+        Running turns continue without clients, unless the user's settings say that they stop.
         """
         for session in self._sessions.opened:
             if session_id in (None, session.id) and session.clients.find(connection):

@@ -1,4 +1,4 @@
-"""Sessions that run on another machine and are followed by clients on this one."""
+"""Sessions that run on another machine and are followed by clients on this machine."""
 
 from contextlib import aclosing
 from functools import partial
@@ -27,17 +27,17 @@ class FollowedSessions:
     """Follows sessions for one process, each in its own task."""
 
     def __init__(self, store: SessionStore, start: StartTask) -> None:
-        """Keep the store; `start` runs work in the background."""
+        """Initialise without followed sessions; `start` runs work in the background."""
         self._store = store
         self._start = start
         self._followed: dict[str, _Following] = {}
 
     def __contains__(self, session_id: object) -> bool:
-        """Return whether a session is followed now."""
+        """Return whether the session is currently followed."""
         return session_id in self._followed
 
     def follow(self, session: Session) -> None:
-        """Show a session's clients what its holder appends to the record, until the holder releases it."""
+        """Show a session's clients the events that its owning machine appends, until that machine releases it."""
         following = _Following(anyio.CancelScope(), anyio.Event())
         self._followed[session.id] = following
         self._start(partial(self._run, session, following))

@@ -1,4 +1,4 @@
-"""A question to several clients: the first decision counts for all."""
+"""A question that several clients are asked at once; the first decision counts."""
 
 from collections.abc import Awaitable, Callable
 from typing import Generic, Protocol, TypeVar
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class AskedGate(Gate, Protocol):
-    """A gate whose client may leave before it answers."""
+    """A gate whose client may leave before answering."""
 
     @property
     def is_connected(self) -> bool:
@@ -21,10 +21,10 @@ class AskedGate(Gate, Protocol):
 
 
 class OpenQuestion(Generic[T]):
-    """A question while it waits for its answer.
+    """A question that waits for an answer.
 
-    A client that cannot answer, or whose user dismissed the question, leaves the decision to the others. If every
-    client that was asked did so, the last of these answers counts.
+    If a client cannot answer, or its user dismisses the question, the others decide. If that is true of every client
+    that was asked, the last such answer counts.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class OpenQuestion(Generic[T]):
         decides: Callable[[T], bool],
         words: str,
     ) -> None:
-        """Prepare a question that `put` asks at one gate; `decides` distinguishes a decision from a missing answer."""
+        """Prepare a question that `put` asks through one gate; `decides` tells a decision from a missing answer."""
         self.words = words
         """The question in one line."""
         self._tasks = tasks
@@ -47,27 +47,27 @@ class OpenQuestion(Generic[T]):
         self._changed = anyio.Event()
 
     def put_to(self, gate: AskedGate, name: str) -> None:
-        """Ask one client, unless it was asked before."""
+        """Ask one client unless it was already asked."""
         if gate not in self._asked and gate not in self._undecided:
             scope = self._asked[gate] = anyio.CancelScope()
             self._tasks.start_soon(self._ask, gate, name, scope)
 
     def withdraw_from(self, gate: AskedGate) -> None:
-        """Forget a client that has left."""
+        """Remove a client that has left."""
         self._undecided.pop(gate, None)
         if scope := self._asked.pop(gate, None):
             scope.cancel()
         self._note_change()
 
     def suspend(self) -> None:
-        """End the wait without an answer: the question is asked again later."""
+        """Stop waiting without an answer, so that the question can be asked again later."""
         self._is_suspended = True
         self._note_change()
 
     async def outcome(self, *, without_clients: Callable[[], T | None]) -> tuple[T, str] | None:
         """Wait for the outcome; return it with the name of the client it came from, or None once suspended.
 
-        `without_clients` returns the outcome for a question that nobody is there to answer, or None to wait.
+        `without_clients` returns the outcome to use while no client can answer, or None to wait for one.
         """
         while self._outcome is None:
             if self._is_suspended:

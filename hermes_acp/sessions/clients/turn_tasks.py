@@ -1,4 +1,4 @@
-"""Run turns in separate tasks, which continue no matter what happens to the client that started them."""
+"""Run turns in separate tasks, which continue when the client that started them leaves."""
 
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Generator
@@ -26,7 +26,7 @@ class TurnTasks:
         departures: Departures,
         on_bug: Callable[[BaseException, str], None],
     ) -> None:
-        """`start` runs work in the background, `on_bug` receives an exception that nobody waits for."""
+        """Initialise without turns. `start` runs background work; `on_bug` receives unawaited exceptions."""
         self.unfinished: UnfinishedTurns | None = None
         """The file in which a resident process records the turns that the next one must continue."""
         self._start = start
@@ -42,14 +42,14 @@ class TurnTasks:
         return self._running > 0
 
     async def drain(self) -> None:
-        """Start no more turns, and wait until the running ones have ended."""
+        """Stop accepting turns and wait until the running ones have ended."""
         self._is_draining = True
         while self._running:
             self._all_ended = anyio.Event()
             await self._all_ended.wait()
 
     def start(self, session: Session, turn: Callable[[], Awaitable[None]]) -> None:
-        """Run a turn of a session. If it was the last work of one without clients, close the session."""
+        """Run a turn of a session. Afterwards, close the session if it is idle and has no clients."""
 
         async def run() -> None:
             error = await self._run(session, turn)
@@ -59,7 +59,7 @@ class TurnTasks:
         self._start(run)
 
     def ask_again(self, session: Session) -> None:
-        """Continue a suspended turn: the session's clients are asked its question again."""
+        """Continue a suspended turn, which asks the session's clients its question again."""
 
         async def go_on() -> None:
             with suppress(BadRequest):  # another client sent a prompt first
@@ -75,7 +75,7 @@ class TurnTasks:
         *,
         is_client_gone: Callable[[], bool],
     ) -> TurnEnded:
-        """Run a turn and wait for its end. If the wait is cancelled, so is the turn, unless the client is gone.
+        """Run a turn and wait for its end. Cancelling the wait cancels the turn, unless the client has disconnected.
 
         `turn` is queued in the session. Raises what the turn raises, and Busy while the process drains.
         """
@@ -106,9 +106,11 @@ class TurnTasks:
         return outcomes[0]
 
     def admit(self) -> None:
-        """Raise Busy while the process is draining: it starts no turns."""
+        """Raise Busy if the process is draining and therefore starts no turns."""
         if self._is_draining:
-            raise Busy("The agent is stopping and starts no turns.", hint="Try again once it has restarted.")
+            raise Busy(
+                "The agent is stopping and does not start new turns.", hint="Try again once it has restarted."
+            )
 
     async def _run(self, session: Session, turn: Callable[[], Awaitable[T]]) -> T | Exception:
         """Run a turn; return its outcome, or the exception that ended it."""
@@ -124,7 +126,7 @@ class TurnTasks:
 
     @contextmanager
     def _counted(self) -> Generator[None]:
-        """Count the work that a drain waits for: turns, and the replies to those who wait for them."""
+        """Count turns, and replies to callers that wait for them, as work that a drain must wait for."""
         self._running += 1
         try:
             yield
@@ -134,7 +136,7 @@ class TurnTasks:
                 self._all_ended.set()
 
     async def _note(self, session: Session, turn: Callable[[], Awaitable[T]]) -> T:
-        """Run a turn; record it as unfinished until it ends in any way other than the end of the process."""
+        """Run a turn, recorded as unfinished until it ends other than by the end of the process."""
         if self.unfinished is None:
             return await turn()
         with suppress(StorageError):  # only a continuation is lost; the turn reports a full disk itself

@@ -1,4 +1,4 @@
-"""The turns that a resident process has not finished, so that the next one can continue them."""
+"""The turns that a resident process has not finished, recorded so that its successor can continue them."""
 
 from pathlib import Path
 
@@ -9,11 +9,11 @@ import msgspec
 from hermes_acp.storage.private_files import write_private_text
 
 MAX_STARTS = 3
-"""How often a turn is restarted before it is left to its user, because it may be what crashes the process."""
+"""The maximum number of starts of one turn. It may be what crashes the process, so the user must then decide."""
 
 
 class UnfinishedTurns:
-    """The sessions with unfinished turns and how often these were started, in a file that survives the process."""
+    """A file that lists the sessions with unfinished turns and the number of times each turn was started."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -21,7 +21,7 @@ class UnfinishedTurns:
         self._writing = anyio.Lock()
 
     async def left_over(self) -> tuple[str, ...]:
-        """Return the sessions with turns that the last process did not finish and that may be continued."""
+        """Return the sessions whose turns the previous process did not finish and that may be continued."""
         try:
             text = await anyio.to_thread.run_sync(self._path.read_bytes)
             starts = msgspec.json.decode(text, type=dict[str, int])
@@ -31,9 +31,7 @@ class UnfinishedTurns:
         return tuple(self._starts)
 
     def reset_starts(self, session_id: str) -> None:
-        """Reset the count of a turn's starts: it waited for its user when the process ended, so it was not the
-        cause.
-        """
+        """Reset the start count of a turn that waited for its user when the process ended, so did not crash it."""
         self._starts[session_id] = 0
 
     async def begin(self, session_id: str) -> None:

@@ -13,7 +13,7 @@ USAGE: Final = "Name the card and the answer: `/answer CARD allow`, `deny`, or w
 
 
 async def run(services: CommandServices, turn: "Turn", words: str) -> str:
-    """Answer with allow, deny or text; if that is refused, return the reason."""
+    """Answer the question with allow, deny or text; if that is refused, return the reason."""
     card, _, text = words.strip().partition(" ")
     if not text.strip():
         return USAGE

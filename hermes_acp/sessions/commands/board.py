@@ -55,7 +55,7 @@ async def run(services: CommandServices, turn: "Turn", words: str) -> str:
 
 
 def _action_of(action: str, rest: str, cwd: str) -> CardAction | None:
-    """Return the action that the words describe, or None if they describe none."""
+    """Parse the action that the words describe; return None if they describe none."""
     card, _, text = rest.partition(" ")
     match action:
         case "add" if rest:
@@ -73,7 +73,7 @@ def _action_of(action: str, rest: str, cwd: str) -> CardAction | None:
 
 
 async def _follow(boards: Boards, turn: "Turn", board: str) -> str:
-    """Show a board as the session's plan, or none. Raises BadRequest or StorageError."""
+    """Show a board as the session's plan, or stop showing one. Raises BadRequest or StorageError."""
     if board:
         await boards.overview(board)
     turn.emit(OptionsChanged(structs.replace(turn.record.options, board=board)))

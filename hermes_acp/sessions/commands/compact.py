@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 async def run(services: CommandServices, turn: "Turn", words: str) -> str:
-    """Let the model summarise the conversation. `words` say what the summary must keep."""
+    """Have the model summarise the conversation. `words` describe what the summary must keep."""
     from hermes_acp.agent.compaction.history_compaction import compact, to_markdown
 
     return to_markdown(await compact(turn, "asked", words), turn.record.messages)

@@ -10,7 +10,7 @@ from hermes_acp.sessions.builtin_commands import CommandServices, RecordCommand
 
 
 async def answer(services: CommandServices, record: Record) -> str:
-    """Report the costs, the tokens at each provider, and how the last turn and all of them spent their time."""
+    """Report the cost, the tokens at each provider, and the time spent by the last turn and by all turns."""
     from hermes_acp.sessions.command_answers import cost_text, times_text
 
     turns = await run_sync(_turns, services.transcript(record.session_id))

@@ -1,4 +1,4 @@
-"""`/digest`: have the model summarise what was done in a span of time, with sessions and commits as sources."""
+"""`/digest`: have the model summarise what was done in a period, citing sessions and commits."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +22,7 @@ TASK: Final = (
 
 
 async def act(services: CommandServices, turn: "Turn", words: str) -> "Ending":
-    """Ask the model, which searches with its tools."""
+    """Ask the model, which uses its tools to find out what was done."""
     from hermes_acp.agent.loop.turn_loop import run_turn
 
     turn.emit(NoteAdded(TASK.format(when=plain(words, MAX_CHARACTERS).strip() or LAST_DAYS)))

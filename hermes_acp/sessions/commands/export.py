@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 async def run(services: CommandServices, turn: "Turn", words: str) -> str:
-    """Write a file that does not exist yet, by default in the working directory. Raises StorageError."""
+    """Write the conversation to a new file, by default in the working directory. Raises StorageError."""
     record = turn.record
     await turn.ledger.settle()
     target = Path(record.cwd, words.strip() or f"{record.session_id}.md")

@@ -1,4 +1,4 @@
-"""`/permissions`: show the standing answers that apply here, and revoke them."""
+"""`/permissions`: show or revoke the standing answers that apply here."""
 
 import os
 from collections.abc import Sequence
@@ -50,14 +50,14 @@ async def run(services: CommandServices, turn: "Turn", words: str) -> str:
 
 
 def _answers(own: Sequence[Grant], lasting: Sequence[Grant]) -> list[_Answer]:
-    """Return every answer once; one for the folder is also in the record of its session."""
+    """Return every answer once, because those for the folder are also in their session's record."""
     subjects = {(grant.kind, grant.subject) for grant in lasting}
     here = [_Answer(grant, is_lasting=False) for grant in own if (grant.kind, grant.subject) not in subjects]
     return [*here, *(_Answer(grant, is_lasting=True) for grant in lasting)]
 
 
 def _chosen(answers: Sequence[_Answer], named: Sequence[str]) -> Sequence[_Answer]:
-    """Return the answers with these numbers, or none if one of them is wrong."""
+    """Return the answers with the given numbers, or nothing if any number is invalid."""
     if named == ["all"]:
         return answers
     numbers = [int(each) for each in named if each.isdecimal() and 1 <= int(each) <= len(answers)]

@@ -1,4 +1,4 @@
-"""`/shell`: run a command that the user typed, like one of the model's commands."""
+"""`/shell`: run a command that the user typed, in the same way as the model's commands."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -20,7 +20,7 @@ RAN: Final = "[The user ran this command themselves: {command}\nIts outcome: {st
 
 
 async def act(services: CommandServices, turn: "Turn", words: str) -> "Ending":
-    """Run a command under policy, with a card, and add its output as a note for the model.
+    """Run a command under the policy, show it as a tool call, and add its output as a note for the model.
 
     Raises BadRequest or StorageError.
     """

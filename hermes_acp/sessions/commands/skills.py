@@ -1,4 +1,4 @@
-"""`/skills`: show the skills of a session's folder."""
+"""`/skills`: show the skills available in the session's folder."""
 
 from hermes_acp.core.record.session_record import Record
 from hermes_acp.sessions.builtin_commands import CommandServices, RecordCommand

@@ -1,4 +1,4 @@
-"""`/status`: show the model, the mode and what the session has used."""
+"""`/status`: show the model, the mode and the session's usage."""
 
 from hermes_acp.config.home_folders import DEFAULT_PROFILE
 from hermes_acp.core.record.session_record import Record
@@ -6,7 +6,7 @@ from hermes_acp.sessions.builtin_commands import CommandServices, RecordCommand
 
 
 async def answer(services: CommandServices, record: Record) -> str:
-    """Report from the record and from the models that can be chosen."""
+    """Report the model, the mode and the usage from the session's record."""
     from hermes_acp.sessions.command_answers import status_text
 
     await services.configuration.deps()

@@ -1,4 +1,4 @@
-"""`/trust`: show which of a folder's contents need trust; trust or distrust them."""
+"""`/trust`: show which contents of the folder need trust; trust or distrust them."""
 
 from typing import TYPE_CHECKING
 
@@ -25,5 +25,7 @@ async def run(services: CommandServices, turn: "Turn", words: str) -> str:
 
 
 COMMAND = PromptCommand(
-    "Show what this folder contains that needs your trust, and trust it or not", "no, to trust nothing", run
+    "Show what this folder contains that needs your trust, and trust it or not",
+    "no, to trust nothing",
+    run,
 )

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 async def run(services: CommandServices, turn: "Turn", words: str) -> str:
-    """Undo turns, and count that against the skills they used. Raises CheckpointError or StorageError."""
+    """Undo turns and record that against the skills they used. Raises CheckpointError or StorageError."""
     undoing = services.checkpoint_service.undoing(turn.record.session_id, turn.emit)
     answer = await undoing.undo(words)
     if not undoing.is_done or answer == NOTHING:

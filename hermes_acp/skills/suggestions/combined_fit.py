@@ -1,6 +1,6 @@
 """Decide which skills to suggest, given how well they fit by words and by meaning.
 
-`python -m bench.skill_search` measures the thresholds.
+`python -m bench.skill_search` measures the effect of the thresholds.
 """
 
 from collections.abc import Mapping
@@ -11,25 +11,24 @@ from msgspec import Struct
 from hermes_acp.skills.suggestions.skill_fit import Meaning
 
 MEANING_WEIGHT: Final = 0.4
-"""How much a standard deviation in meaning counts relative to the score by words, for whether a skill is suggested."""
+"""The weight of a standard deviation in meaning relative to the score by words, when deciding what to suggest."""
 MEANING_RANK_WEIGHT: Final = 2.0
-"""The same for the order of the skills: it counts more, because meaning distinguishes skills that share words."""
+"""The same weight for the order of the skills; it is higher because meaning distinguishes skills that share words."""
 MIN_SCORE: Final = 3.5
 LIKELY_SCORE: Final = 6.0
 MEANING_ALONE: Final = 3.0
-"""How many standard deviations suffice to suggest a skill regardless of the words, such as for a prompt in another
-language.
+"""The standard deviations that suffice to suggest a skill regardless of words, as in another language.
 """
 MAX_SUGGESTED: Final = 3
 NO_MEANING: Final = Meaning(0.0, 0.0)
 FURTHER_SHARE: Final = 0.6
-"""The share of the best skill's score that another one must reach."""
+"""The fraction of the best skill's score that another skill must reach."""
 
 
 class SkillFit(Struct, frozen=True):
-    """A skill, by its number, and how well it fits a prompt.
+    """A skill, by its number, with the degree to which it fits a prompt.
 
-    `score` decides whether it is suggested, `rank` in which order; `meaning` is in standard deviations.
+    `score` decides whether it is suggested, `rank` decides the order, and `meaning` is in standard deviations.
     """
 
     number: int

@@ -1,7 +1,7 @@
 """Everyday prompts to a coding agent that need no skill.
 
-A skill's distance to these prompts calibrates its distance to others for the current model: some models put all
-texts close together.
+A skill's distance to these prompts calibrates its distance to other prompts, because some models put all texts close
+together.
 """
 
 from typing import Final

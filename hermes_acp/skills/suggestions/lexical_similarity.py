@@ -5,7 +5,6 @@ TF-IDF over character n-grams (Manning, Raghavan, Schütze: Introduction to Info
 """
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
@@ -13,20 +12,21 @@ from typing import Final, Protocol
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
+from hermes_acp.lazy_pattern import LazyPattern
 from hermes_acp.skills.skill_collection import Skill
 
 SIMILARITY_THRESHOLD: Final = 0.55
 MAX_SIMILAR: Final = 3
 NGRAM_LENGTH: Final = 4
-WORD: Final = re.compile(r"[^\W_]+")
-STOP_WORDS: Final = re.compile(
+WORD: Final = LazyPattern(r"[^\W_]+")
+STOP_WORDS: Final = LazyPattern(
     r"(?:a|an|and|are|as|at|be|by|for|from|has|how|in|into|is|it|its|of|on|or|so|that|the|their|then|this|"
     r"to|use|used|using|user|users|want|wants|was|what|when|where|which|who|will|with|you|your|skill|skills)"
 )
 
 
 class SimilarSkills(Struct, frozen=True):
-    """The names of two similar skills, and a description of the measure that found them."""
+    """The names of two similar skills, and a phrase that describes the measure that found them."""
 
     one: str
     other: str
@@ -37,11 +37,11 @@ class SkillSimilarityMeasure(Protocol):
     """A measure of the similarity of skills."""
 
     async def pairs(self, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
-        """Return the similar pairs among some skills, most similar first."""
+        """Return the similar pairs among the skills, most similar first."""
         ...
 
     async def near(self, name: str, description: str, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
-        """Return the skills similar to one that is not written yet, most similar first."""
+        """Return the skills similar to one that has not been written yet, most similar first."""
         ...
 
 
@@ -68,7 +68,7 @@ def _share(degree: float) -> str:
 
 
 def lexical_similarities(text: str, others: Sequence[str]) -> Sequence[float]:
-    """Return the share of n-grams in common with each of the others. Rare n-grams count more."""
+    """Return the share of n-grams that a text has in common with each of the others. Rare n-grams count more."""
     first, *rest = _vectors([text, *others])
     return [sum(weight * vector.get(group, 0.0) for group, weight in first.items()) for vector in rest]
 
@@ -100,10 +100,10 @@ def _vectors(texts: Sequence[str]) -> list[dict[str, float]]:
 
 
 def _bag(text: str) -> Counter[str]:
-    """Count the words and the n-grams in them, so that word endings have little weight."""
+    """Count the words and their n-grams, so that word endings have little weight."""
     groups: Counter[str] = Counter()
-    for word in WORD.findall(text.casefold()):
-        if STOP_WORDS.fullmatch(word):
+    for word in WORD.compiled.findall(text.casefold()):
+        if STOP_WORDS.compiled.fullmatch(word):
             continue
         groups[word] += 1
         padded = f" {word} "

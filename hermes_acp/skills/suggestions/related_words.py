@@ -1,4 +1,4 @@
-"""Words about software work with similar meanings, and words that say nothing about a task."""
+"""Words with similar meanings in software work, and words that say nothing about a task."""
 
 from types import MappingProxyType
 from typing import Final
@@ -30,7 +30,7 @@ table task test text time timeout title toggle type types update user users vali
 warning window word words write
 """
 EVERYDAY_WORDS: Final = frozenset(_EVERYDAY.split())
-"""Words that occur in everyday prompts to a coding agent, and so say little about which skill is needed."""
+"""Words that occur in everyday prompts to a coding agent and therefore say little about which skill is needed."""
 
 _PHRASES: Final = """
 a11y=accessibility, action items=minutes, agpl=license, any missing=review, app crash=crash, app store=appstore, are
@@ -84,7 +84,7 @@ up=clean, took down=outage, track down=debug, turn down=rejected, turn off=disab
 down=rejected, up date=upgrade, was down=outage, went down=outage, went wrong=incident, wipe out=erase, write
 down=record, write up=report
 """
-"""Verbs of two words, which may have others between them."""
+"""Two-word verbs, which may have other words between their parts."""
 
 _GROUPS: Final = """
 duration slow performance speed, 5xx 500 502 503 504 incident error, abort cancel stop, abuse threat attacker,
@@ -228,4 +228,4 @@ RELATED_WORDS: Final = MappingProxyType(_by_word())
 PHRASES: Final = MappingProxyType(_phrases())
 """Phrases and the words they mean, by the phrase's first word."""
 PHRASAL_VERBS: Final = MappingProxyType(_phrasal_verbs())
-"""The second words of phrasal verbs and what the verb means, by its first word."""
+"""The second words and the meanings of phrasal verbs, by first word."""

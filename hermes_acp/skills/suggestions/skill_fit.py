@@ -1,14 +1,13 @@
 """Decide which skills semantically fit a prompt.
 
-A skill's similarity to the prompt is compared with its similarity to everyday prompts. It must exceed their mean by a
-number of standard deviations at which `bench/recall.py` finds hardly any false suggestions. So no threshold depends on
-a model's scale.
+A skill's similarity to the prompt is compared with its similarities to everyday prompts. It must exceed their mean by a
+number of standard deviations at which `bench/recall.py` finds hardly any false suggestions. This makes the threshold
+independent of the model's scale.
 """
 
 import math
 from array import array
 from collections.abc import Mapping, Sequence
-from statistics import fmean, pstdev, pvariance
 from typing import Final
 
 from msgspec import Struct
@@ -17,15 +16,15 @@ from hermes_acp.core.ports.embedding_ports import cosine_similarity
 
 FIT_THRESHOLD: Final = 1.7
 MIN_DEVIATION: Final = 0.01
-"""The smallest standard deviation used; a smaller one would make the measure noise."""
+"""The smallest standard deviation used; with a smaller one, the measure would be dominated by noise."""
 MIN_GENERIC_PROMPTS: Final = 8
 
 
 class Meaning(Struct, frozen=True):
-    """How near a skill is to a prompt, in standard deviations above what is usual for everyday prompts.
+    """The similarity of a skill to a prompt, in standard deviations above the mean for everyday prompts.
 
-    `deviations` are the skill's own and decide whether it fits. `closeness` uses those of all skills together and
-    decides the order: with its own, a skill whose similarities hardly vary would win over better ones.
+    `deviations` uses the skill's own standard deviation and decides whether it fits. `closeness` uses that of all
+    skills together and decides the order; otherwise a skill whose similarities hardly vary would win over better ones.
     """
 
     deviations: float
@@ -35,9 +34,15 @@ class Meaning(Struct, frozen=True):
 def standard_deviations_above(
     prompt: "array[float]", skill: "array[float]", generic_prompts: "Sequence[array[float]]"
 ) -> float:
-    """Return how many standard deviations nearer a skill is to a prompt than to everyday prompts."""
-    usual = _similarities(skill, generic_prompts)
-    return (cosine_similarity(skill, prompt) - fmean(usual)) / max(pstdev(usual), MIN_DEVIATION)
+    """Return by how many standard deviations a skill is more similar to a prompt than to everyday prompts."""
+    mean, deviation = mean_and_deviation(_similarities(skill, generic_prompts))
+    return (cosine_similarity(skill, prompt) - mean) / deviation
+
+
+def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
+    """Return the mean of values and their standard deviation, which is at least MIN_DEVIATION."""
+    mean = _mean(values)
+    return mean, max(math.sqrt(_variance(values, mean)), MIN_DEVIATION)
 
 
 def compare_meanings(
@@ -45,7 +50,7 @@ def compare_meanings(
     skills: "Mapping[int, Sequence[array[float]]]",
     generic_prompts: "Sequence[array[float]]",
 ) -> dict[int, Meaning]:
-    """Return how near skills are to a prompt, by number; the last vector of each is that of its whole text."""
+    """Return the similarities of skills to a prompt, by number; each skill's last vector is that of its whole text."""
     if not skills:
         return {}
     usual = {
@@ -56,9 +61,9 @@ def compare_meanings(
     found: dict[int, Meaning] = {}
     for number, vectors in skills.items():
         own = [cosine_similarity(vector, prompt) for vector in vectors]
-        whole = usual[number][-1]
-        deviations = (own[-1] - fmean(whole)) / max(pstdev(whole), MIN_DEVIATION)
-        closeness = fmean((near - mean) / scale for near, (mean, scale) in zip(own, scales, strict=False))
+        mean, deviation = mean_and_deviation(usual[number][-1])
+        deviations = (own[-1] - mean) / deviation
+        closeness = _mean([(near - mean) / scale for near, (mean, scale) in zip(own, scales, strict=False)])
         found[number] = Meaning(deviations, closeness)
     return found
 
@@ -69,5 +74,15 @@ def _similarities(skill: "array[float]", generic_prompts: "Sequence[array[float]
 
 def _scale(rows: Sequence[Sequence[float]]) -> tuple[float, float]:
     """Return the mean of skills' similarities to everyday prompts, and their deviation around each skill's mean."""
-    deviation = math.sqrt(fmean(pvariance(row) for row in rows))
-    return fmean(map(fmean, rows)), max(deviation, MIN_DEVIATION)
+    means = [_mean(row) for row in rows]
+    deviation = math.sqrt(_mean([_variance(row, mean) for row, mean in zip(rows, means, strict=True)]))
+    return _mean(means), max(deviation, MIN_DEVIATION)
+
+
+# `statistics` calculates with fractions, which is many times slower, and importing it takes milliseconds.
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _variance(values: Sequence[float], mean: float) -> float:
+    return math.fsum((value - mean) ** 2 for value in values) / len(values)

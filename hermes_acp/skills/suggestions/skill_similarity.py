@@ -1,13 +1,12 @@
-"""Find skills with similar meanings, however they are worded, and skills about some words.
+"""Find skills with similar meanings, regardless of wording, and skills related to some words.
 
-Similarity is measured as in `skill_fit`, against everyday prompts, in both directions: `python -m bench.twins` shows
-what the threshold finds with the local model. On failure, only the semantic comparison is lost.
+Similarity is measured as in `skill_fit`, relative to everyday prompts and in both directions. `python -m bench.twins`
+shows what the threshold finds with the local model. If the model fails, only the semantic comparison is lost.
 """
 
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
-from statistics import fmean, pstdev
 from typing import Final
 
 import anyio
@@ -17,7 +16,7 @@ from hermes_acp.core.errors import HermesError
 from hermes_acp.core.ports.embedding_ports import cosine_similarity
 from hermes_acp.skills.skill_collection import Skill
 from hermes_acp.skills.suggestions.lexical_similarity import MAX_SIMILAR, LexicalSimilarity, SimilarSkills
-from hermes_acp.skills.suggestions.skill_fit import FIT_THRESHOLD, MIN_DEVIATION, MIN_GENERIC_PROMPTS
+from hermes_acp.skills.suggestions.skill_fit import FIT_THRESHOLD, MIN_GENERIC_PROMPTS, mean_and_deviation
 from hermes_acp.skills.suggestions.skill_vectors import (
     DESCRIPTION,
     GENERIC_PROMPT_SOURCE,
@@ -32,7 +31,7 @@ IN_MEANING: Final = "in meaning"
 
 
 class SimilarityMeasure:
-    """How similar texts are, relative to everyday prompts."""
+    """Measures the similarity of texts relative to everyday prompts."""
 
     def __init__(
         self, vectors: "Mapping[str, array[float]]", generic_prompts: "Sequence[array[float]]"
@@ -41,17 +40,15 @@ class SimilarityMeasure:
         self._usual: dict[str, tuple[float, float]] = {}
         for key, vector in vectors.items():
             usual = [cosine_similarity(vector, anchor) for anchor in generic_prompts]
-            self._usual[key] = fmean(usual), max(pstdev(usual), MIN_DEVIATION)
+            self._usual[key] = mean_and_deviation(usual)
 
     def similarity(self, one: str, other: str) -> float:
-        """Return how many standard deviations nearer than usual two skills are, in the direction with the lower
-        value.
-        """
+        """Return the similarity of two skills in standard deviations, in the direction with the lower value."""
         shared = cosine_similarity(self._vectors[one], self._vectors[other])
         return min((shared - mean) / deviation for mean, deviation in (self._usual[one], self._usual[other]))
 
     def surprise(self, vector: "array[float]", key: str) -> float:
-        """Return how many standard deviations nearer a skill is to some text than to everyday prompts."""
+        """Return by how many standard deviations a skill is more similar to a text than to everyday prompts."""
         mean, deviation = self._usual[key]
         return (cosine_similarity(vector, self._vectors[key]) - mean) / deviation
 
@@ -85,7 +82,7 @@ class SkillSimilarity:
         return _merge_pairs(by_letters, found)
 
     async def near(self, name: str, description: str, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
-        """Compare a skill that is not written yet with all others."""
+        """Compare a skill that has not been written yet with all others."""
         by_letters = await self._letters.near(name, description, skills)
         measure = await self._measure(skills, {"": description_text(name, description)})
         if measure is None:
@@ -115,7 +112,7 @@ class SkillSimilarity:
     async def _measure(
         self, skills: Sequence[Skill], more: Mapping[str, str] | None = None
     ) -> SimilarityMeasure | None:
-        """Build the measure for some skills and `more` texts, or return None if no model answers in time."""
+        """Create the measure for the skills and `more` texts, or return None if no model answers in time."""
         meaning = self._meaning()
         if meaning is None or not skills:
             return None

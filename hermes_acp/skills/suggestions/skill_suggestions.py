@@ -1,7 +1,7 @@
 """Suggest skills that fit the user's prompt, found in the background and shown once per session.
 
-Words are compared first, which takes about a millisecond. With an embedding model, meanings are compared too and the
-two scores are added (`python -m bench.skill_search`). If meanings take too long or fail, the words decide.
+Words are compared first, which takes about a millisecond. With an embedding model, meanings are compared too, and the
+two scores are added (`python -m bench.skill_search`). If that fails or takes too long, the words alone decide.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -96,7 +96,7 @@ class SkillSuggester:
             look.is_done.set()
 
     def _compare_words(self, workspace: Workspace, prompt: str) -> tuple[Sequence[Skill], dict[int, float]]:
-        """Return the skills of a workspace, and how well the prompt's words fit them. Blocks."""
+        """Return the skills of a workspace and their scores for the prompt's words. Blocks."""
         skills = self._skills(workspace)
         if self._ranking is None or self._ranking[0] is not skills:
             self._ranking = skills, WordRanking([ranked_texts(skill) for skill in skills])
@@ -106,7 +106,7 @@ class SkillSuggester:
 async def _compare_meanings(
     meaning: SemanticIndex, skills: Sequence[Skill], prompt: str
 ) -> dict[int, Meaning]:
-    """Return how near each skill is to a prompt, by number."""
+    """Return the similarity of each skill to a prompt, by number."""
     await index_skills(meaning.indexer, skills)
     (wanted,) = await meaning.embedder.embed([prompt], "query")
     vectors = await meaning.vectors.vectors("skill", [skill.folder for skill in skills])
@@ -122,7 +122,7 @@ async def _compare_meanings(
 
 
 def ranked_texts(skill: Skill) -> tuple[str, str, str]:
-    """Return the texts by which a skill is found."""
+    """Return the texts by which a skill can be found."""
     return skill.name, skill.document.description, skill.document.body
 
 

@@ -1,4 +1,4 @@
-"""Index skill descriptions, and the everyday prompts they are compared with, as vectors."""
+"""Index skill descriptions as vectors, together with the everyday prompts they are compared with."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -9,9 +9,9 @@ from hermes_acp.storage.search.vector_indexing import MAX_CHARS, VectorIndexer, 
 
 GENERIC_PROMPT_SOURCE: Final = "anchors"
 DESCRIPTION: Final = 0
-"""The position of a skill's description among its vectors: descriptions of similar skills are compared."""
+"""The position of a skill's description among its vectors, for comparison with other skills."""
 WHOLE: Final = 1
-"""The position of its description and text, which a prompt is compared with."""
+"""The position of a skill's description and text, for comparison with prompts."""
 
 
 async def index_skills(indexer: VectorIndexer, skills: Sequence[Skill]) -> None:

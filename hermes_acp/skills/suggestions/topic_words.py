@@ -1,4 +1,4 @@
-"""Topics of software work, and words that people use when they write about them."""
+"""Topics in software work, and the words that people use to write about them."""
 
 from types import MappingProxyType
 from typing import Final
@@ -105,7 +105,7 @@ kernel linux package service systemd
 firewall network port proxy vpn
 editor extension plugin vim vscode
 """
-"""A topic a line; an indented line continues the one above it."""
+"""One topic per line; an indented line continues the previous one."""
 
 
 def _by_word() -> dict[str, tuple[str, ...]]:

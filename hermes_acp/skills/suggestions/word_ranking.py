@@ -1,8 +1,8 @@
-"""Rank skills by the words of a prompt: by word stems, related words, and phrases that mean one word.
+"""Rank skills by the words of a prompt, using word stems, related words, and phrases with the meaning of a word.
 
-A word counts more the fewer skills and everyday prompts contain it. A form that only resembles a word of the prompt
-counts less. Source: Robertson, Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond (2009), section 3.6
-(fields).
+The fewer skills and everyday prompts contain a word, the more it counts. A form that only resembles a word of the
+prompt counts less. Source: Robertson, Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond (2009), section
+3.6 (fields).
 """
 
 import math
@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
+from hermes_acp.lazy_pattern import LazyPattern
 from hermes_acp.skills.suggestions.generic_prompts import GENERIC_PROMPTS
 from hermes_acp.skills.suggestions.related_words import (
     EVERYDAY_WORDS,
@@ -33,28 +34,28 @@ RELATED_WEIGHT: Final = 0.7
 TOPIC_WEIGHT: Final = 0.4
 PREFIX_WEIGHT: Final = 0.6
 CORRECTED_WEIGHT: Final = 0.8
-"""How much a word counts that is one typing error away from a known one."""
+"""The weight of a word that is one typing error away from a known one."""
 FILE_NAME_WEIGHT: Final = 0.5
-"""How much a word in a file's name counts: `billing.py` says little about billing."""
+"""The weight of a word in a file name, because `billing.py` says little about billing."""
 FURTHER_FORMS_WEIGHT: Final = 0.3
 POSITION_DECAY: Final = 0.03
-"""The request usually comes first, so each later word counts a little less."""
+"""The decay of weights along the prompt, because the request usually comes first."""
 MIN_PREFIX: Final = 5
 MIN_STEM: Final = 3
 MIN_CORRECTED: Final = 5
 MAX_STEMS: Final = 20_000
-"""The number of stems that are kept."""
+"""The maximum number of cached stems."""
 LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 MAX_BETWEEN: Final = 4
-"""How many words may be between the two words of a phrasal verb."""
+"""The maximum number of words between the two words of a phrasal verb."""
 MAX_TEXT_CHARACTERS: Final = 2_000
 MAX_PROMPT_WORDS: Final = 60
-_WORD: Final = re.compile(r"[^\W_]+")
-_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_DURATION: Final = re.compile(
+_WORD: Final = LazyPattern(r"[^\W_]+")
+_CAMEL: Final = LazyPattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_DURATION: Final = LazyPattern(
     r"\b\d+ ?(?:ms|s|secs?|seconds?|mins?|minutes?|hours?|h|days?)\b", re.IGNORECASE
 )
-_FILE_NAME: Final = re.compile(r"\b[\w-]+(?=\.[a-z][a-z0-9]{0,4}\b)", re.IGNORECASE)
+_FILE_NAME: Final = LazyPattern(r"\b[\w-]+(?=\.[a-z][a-z0-9]{0,4}\b)", re.IGNORECASE)
 _ENDINGS: Final = (
     *("ization", "isation", "izing", "ising", "ized", "ised", "ize", "ise"),
     *("ations", "ation", "ating", "ated", "ates", "ate", "ments", "ment", "ities", "ity"),
@@ -64,7 +65,7 @@ _INFLECTIONS: Final = ("s", "es", "ed", "ing", "d", "ly")
 
 
 class WordRanking:
-    """An index of some skills' names, descriptions and texts. Building it takes about 0.3 ms a skill."""
+    """An index of skills' names, descriptions and texts. Building it takes about 0.3 ms per skill."""
 
     def __init__(self, documents: Sequence[tuple[str, str, str]]) -> None:
         self._weights: dict[str, dict[int, float]] = {}
@@ -83,9 +84,9 @@ class WordRanking:
         self._vocabulary = sorted(self._weights)
 
     def scores(self, prompt: str) -> dict[int, float]:
-        """Return how well the skills fit a prompt, by number. Skills without any of its words are left out."""
+        """Return the skills' scores for a prompt, by number. Skills without any of its words are left out."""
         found: dict[int, float] = {}
-        in_file_names = set(words_of(" ".join(_FILE_NAME.findall(prompt))))
+        in_file_names = set(words_of(" ".join(_FILE_NAME.compiled.findall(prompt))))
         for position, word in enumerate(dict.fromkeys(words_of(prompt)[:MAX_PROMPT_WORDS])):
             weight = FILE_NAME_WEIGHT if word in in_file_names else 1.0
             known = self._corrected(word)
@@ -95,7 +96,7 @@ class WordRanking:
         return found
 
     def _corrected(self, word: str) -> str:
-        """Return a word, or the only known word that is one typing error away from an unknown one."""
+        """Return a known word unchanged; correct an unknown one if only one known word is one typing error away."""
         if len(word) < MIN_CORRECTED or self._is_known(word):
             return word
         found = {stem(each): each for each in _one_error_away(word) if self._is_known(each)}
@@ -108,9 +109,7 @@ class WordRanking:
         return bool(_near(word, RELATED_WORDS) or _near(word, TOPIC_WORDS))
 
     def _scores_of(self, word: str) -> dict[int, float]:
-        """Return what one word of a prompt adds to the skills' scores: mostly its best form, and a little for other
-        forms.
-        """
+        """Return the scores that one word of a prompt adds to skills, mostly for its best form."""
         found: dict[int, float] = {}
         rarity = self._rarity(stem(word))
         for form, weight in self._forms(word):
@@ -147,7 +146,7 @@ class WordRanking:
 
 @lru_cache(maxsize=MAX_STEMS)
 def stem(word: str) -> str:
-    """Return the stem of an English word, so that most forms of a word become equal."""
+    """Return the stem of an English word, which is equal for most forms of a word."""
     if not word.endswith(("ss", "ay", "ey", "oy", "uy")):
         ending = next(
             (each for each in _ENDINGS if word.endswith(each) and len(word) - len(each) >= MIN_STEM), ""
@@ -159,8 +158,10 @@ def stem(word: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the meaningful words of a string, followed by the meanings of its phrases."""
-    words = _WORD.findall(fold(separate_words(_CAMEL.sub(" ", _DURATION.sub(" duration ", text)))))
+    """Return the meaningful words in a text, followed by the meanings of its phrases."""
+    words = _WORD.compiled.findall(
+        fold(separate_words(_CAMEL.compiled.sub(" ", _DURATION.compiled.sub(" duration ", text))))
+    )
     found = [word for word in words if len(word) > 1 and word not in STOP_WORDS and not word.isdigit()]
     for start, word in enumerate(words):
         for phrase, meaning in PHRASES.get(word, ()):
@@ -181,7 +182,7 @@ def _near(word: str, table: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _one_error_away(word: str) -> Iterator[str]:
-    """Yield what a word is with one letter left out, exchanged for the next, replaced or added."""
+    """Yield the variants of a word with one letter omitted, swapped with the next, replaced or added."""
     for at in range(len(word) + 1):
         before, behind = word[:at], word[at:]
         if behind:

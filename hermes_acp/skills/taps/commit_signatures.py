@@ -22,7 +22,7 @@ _KEY_TYPE: Final = re.compile(rb"[a-z0-9@.-]{1,60}")
 
 
 def signing_key(git: GitSource, commit: str) -> str:
-    """Return the public key that a commit's signature names, without checking the signature (`require_signature`).
+    """Return the public key that a commit's signature names, without checking it (see `require_signature`).
 
     Raises BadRequest if the commit has no SSH signature.
     """
@@ -31,7 +31,7 @@ def signing_key(git: GitSource, commit: str) -> str:
     if not found:
         raise BadRequest(
             f"The commit {commit[:12]} has no SSH signature.",
-            hint="A tap's publisher signs it with `hermes-acp skills publish`.",
+            hint="A tap's publisher signs commits with `hermes-acp skills publish`.",
         )
     try:
         return _public_key(base64.b64decode("".join(found[1].split()), validate=True))
@@ -40,7 +40,7 @@ def signing_key(git: GitSource, commit: str) -> str:
 
 
 def require_signature(git: GitSource, commit: str, key: str, folder: Path, search_path: str) -> None:
-    """Raise BadRequest unless a commit has a valid signature by a key; `folder` is for a temporary file."""
+    """Raise BadRequest unless the key validly signed the commit; `folder` is used for a temporary file."""
     program = shutil.which("ssh-keygen", path=search_path)
     if program is None:
         raise BadRequest("ssh-keygen, which checks signatures, is not installed.", hint="Install OpenSSH.")
@@ -71,7 +71,7 @@ def _public_key(signature: bytes) -> str:
 
 
 def _taken(data: bytes) -> tuple[bytes, bytes]:
-    """Split off a length-prefixed string, and return it with the rest. Raises ValueError."""
+    """Split off a length-prefixed string and return it with the remaining bytes. Raises ValueError."""
     length = int.from_bytes(data[:4], "big")
     if len(data) < 4 + length:
         raise ValueError("it is too short")

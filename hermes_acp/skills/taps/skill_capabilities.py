@@ -1,4 +1,4 @@
-"""Derive from a skill's files what it can do beyond giving advice: programs, tools, commands and addresses."""
+"""Derive a skill's capabilities beyond giving advice from its files: programs, tools, commands and addresses."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -17,7 +17,7 @@ MAX_SKILLS: Final = 5_000
 
 
 class PublishedSkill(Struct, frozen=True, forbid_unknown_fields=False):
-    """A skill of a tap: its version, which only increases, the digest of its files, and its capabilities."""
+    """A skill in a tap: its version, which only increases, the digest of its files, and its capabilities."""
 
     description: str
     version: int

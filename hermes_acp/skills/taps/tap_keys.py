@@ -1,7 +1,7 @@
-"""Changes of a tap's key: each is a statement that the old key signs, in `keys.json` in the root of the repository.
+"""Changes of a tap's key. Each is a statement signed by the old key, in `keys.json` in the root of the repository.
 
-A reader who pinned an old key follows the statements to the current one. A statement without a new key revokes the
-old one permanently. Blocks. Source: ssh-keygen(1) -Y, PROTOCOL.sshsig of OpenSSH.
+A user who pinned an old key follows the statements to the current one. A statement without a new key revokes the old
+one permanently. Blocks. Source: ssh-keygen(1) -Y, PROTOCOL.sshsig of OpenSSH.
 """
 
 import shutil
@@ -25,7 +25,7 @@ SIGNING_TIMEOUT_S: Final = 120
 
 
 class KeyChange(Struct, frozen=True):
-    """A statement by `old` that `new` signs the tap from now on or, if that is empty, that nobody may use `old`."""
+    """A statement by `old` that `new` signs the tap from now on or, if `new` is empty, that `old` is revoked."""
 
     old: str
     new: str
@@ -62,12 +62,12 @@ def read_changes(content: bytes) -> KeyChanges:
 
 
 def changes_bytes(changes: KeyChanges) -> bytes:
-    """Return changes as they are stored."""
+    """Serialise changes for storage."""
     return msgspec.json.format(msgspec.json.encode(changes, order="sorted"), indent=2) + b"\n"
 
 
 class KeySigner:
-    """Signs statements about keys and checks them; `place` is for temporary files."""
+    """Signs and verifies statements about keys; `place` is used for temporary files."""
 
     def __init__(self, place: Path, search_path: str) -> None:
         program = shutil.which("ssh-keygen", path=search_path)
@@ -102,12 +102,12 @@ class KeySigner:
         return self._run("verify", *words, stated=_statement(change.old, change.new)).returncode == 0
 
     def successors(self, key: str, changes: Sequence[KeyChange]) -> frozenset[str]:
-        """Return the keys that a key named as its successor, validly signed; an empty one means that it is revoked."""
+        """Return the validly signed successors that a key named; an empty one means that the key is revoked."""
         named = (change for change in changes if change.old == key)
         return frozenset(change.new for change in named if self.is_signed(change))
 
     def follow(self, key: str, former: Collection[str], changes: Sequence[KeyChange]) -> tuple[str, ...]:
-        """Return a key and its successors, the current one last; none may be one of the `former` keys.
+        """Return a key and its successors, ending with the current one; none may be among the `former` keys.
 
         Raises BadRequest if a key names several successors or an earlier key, KeyRevoked if one is revoked.
         """
@@ -120,7 +120,7 @@ class KeySigner:
                 raise BadRequest(f"The key {shown} names several successors; it may have been stolen.")
             (successor,) = successors
             if successor in (*former, *followed):
-                raise BadRequest(f"The key {shown} names a key as its successor that was replaced before.")
+                raise BadRequest(f"The key {shown} names a successor that was already replaced.")
             followed.append(successor)
         return tuple(followed)
 

@@ -1,7 +1,7 @@
-"""Publish a skill to a tap, or change the tap's key: one signed commit with the changed files and the new index.
+"""Publish a skill to a tap or change the tap's key, in one signed commit with the changed files and the new index.
 
-Blocks. The commit is built from git objects in a temporary repository, so nothing is checked out and no hook runs. The
-tap must be signed by the same key already, or be empty. Source: git-commit-tree(1), git-update-index(1).
+Functions block. The commit is built from git objects in a temporary repository, so nothing is checked out and no hook
+runs. The tap must be empty or already signed with the same key. Source: git-commit-tree(1), git-update-index(1).
 """
 
 import shutil
@@ -41,7 +41,7 @@ class Publication(Struct, frozen=True):
 
 
 class Published(Struct, frozen=True):
-    """What was published: the skill's version, the index's serial, and the commit."""
+    """The result of publishing: the skill's version, the index's serial, and the commit."""
 
     version: int
     serial: int
@@ -49,7 +49,7 @@ class Published(Struct, frozen=True):
 
 
 def publication(folder: Path) -> Publication:
-    """Read and check a skill's folder. Raises BadRequest if it is not a skill."""
+    """Read and check a skill's folder for publication. Raises BadRequest if it is not a skill."""
     tree = read_tree(folder)
     files = {each.path: Blob((folder / each.path).read_bytes(), each.is_executable) for each in tree}
     if FILE not in files:
@@ -77,8 +77,9 @@ class TapPublisher:
         self._program = program
 
     def publish(self, url: str, skill: Publication) -> Published:
-        """Publish a skill. Raises BadRequest if it has faults, nothing changed, or the tap is signed with
-        another key.
+        """Publish a skill.
+
+        Raises BadRequest if it has faults, nothing changed, or the tap is signed with another key.
         """
         if skill.check.faults:
             raise BadRequest(f"{skill.name} is not published: {' '.join(skill.check.faults)}")
@@ -101,11 +102,14 @@ class TapPublisher:
         return Published(entry.version, index.serial, commit)
 
     def rotate(self, url: str, new_key_file: Path) -> Published:
-        """Hand a tap over to another key; the old key confirms it, and the new one signs. Raises BadRequest."""
+        """Hand a tap over to another key; the old key signs the change, and the new one the commit.
+
+        Raises BadRequest.
+        """
         return self._change_key(url, public_key(new_key_file), new_key_file)
 
     def revoke(self, url: str) -> Published:
-        """Declare that a tap's key must no longer be trusted; the tap ends with that. Raises BadRequest."""
+        """Revoke a tap's key, which makes the tap permanently unusable. Raises BadRequest."""
         return self._change_key(url, "", self._key_file)
 
     def _change_key(self, url: str, new: str, signing_file: Path) -> Published:
@@ -115,7 +119,9 @@ class TapPublisher:
         parent, index, known = self._newest(url, head)
         old = public_key(self._key_file)
         if new in (old, *(change.old for change in known.changes)):
-            raise BadRequest("The new key signed this tap before.", hint="Make a new one with ssh-keygen.")
+            raise BadRequest(
+                "The new key has signed this tap before.", hint="Create a new one with ssh-keygen."
+            )
         change = KeySigner(self._place, self._search_path).change(old, new, self._key_file)
         index = structs.replace(index, serial=index.serial + 1)
         files = {
@@ -129,7 +135,10 @@ class TapPublisher:
         return Published(0, index.serial, commit)
 
     def _newest(self, url: str, branch: str) -> tuple[str, TapIndex, KeyChanges]:
-        """Fetch a tap's newest commit, its index and the changes of its key. Raises BadRequest if it is not ours."""
+        """Fetch a tap's newest commit, its index and its key changes.
+
+        Raises BadRequest unless our key signs the tap.
+        """
         commit = self._git.fetch(url, branch)
         key = public_key(self._key_file)
         if (signed := signing_key(self._git, commit)) != key:
@@ -146,7 +155,7 @@ class TapPublisher:
         return commit, read_index(self._git.file(commit, INDEX_FILE, MAX_INDEX_BYTES)), known
 
     def _settings(self, key_file: Path) -> dict[str, str]:
-        """Return git's settings for a commit that a key signs."""
+        """Return the git settings for a commit signed with a key."""
         return {
             "gpg.format": "ssh",
             "gpg.ssh.program": self._program,

@@ -1,8 +1,8 @@
 """Add taps, fetch and verify their index, and find skills in it.
 
-Blocks. A tap's newest commit must be signed by the key that was pinned when the user added it, or by the one that this
-key has named as its successor. Its index must be newer than the newest one seen. An index lists the digest of each
-skill's files, so what is installed was signed.
+Functions block. A tap's newest commit must be signed by the key that was pinned when the user added it, or by a
+successor that this key has named. Its index must be newer than the newest one seen. An index lists the digest of each
+skill's files, so that only signed content is installed.
 """
 
 import os
@@ -43,7 +43,7 @@ ASK_PUBLISHER: Final = "Nothing was changed. Ask the publisher what happened bef
 
 
 class TapCandidate(Struct, frozen=True):
-    """A tap that was fetched and is valid, whose key the user has not trusted yet."""
+    """A fetched and valid tap whose key the user has not trusted yet."""
 
     name: str
     tap: Tap
@@ -58,7 +58,7 @@ class FoundSkill(Struct, frozen=True):
 
 
 class TapService:
-    """The taps of a home folder. `search_path` is where git and ssh-keygen are looked up."""
+    """The taps of a home folder. `search_path` is the PATH in which git and ssh-keygen are looked up."""
 
     def __init__(self, home: Path, now: Callable[[], float], search_path: str) -> None:
         self.store = TapStore(home)
@@ -67,7 +67,7 @@ class TapService:
         self._places = home / "quarantine"
 
     def candidate(self, url: str, name: str = "") -> TapCandidate:
-        """Fetch a new tap, and check it against the key that it names. Raises BadRequest."""
+        """Fetch a new tap and check it against the key that it names. Raises BadRequest."""
         if not is_address(url):
             raise BadRequest(
                 f"{url!r} is not the address of a repository.",
@@ -77,7 +77,7 @@ class TapService:
         if name in self.store.taps():
             raise BadRequest(
                 f"A tap {name} already exists: {self.store.find(name).url}.",
-                hint="Choose another with --name.",
+                hint="Choose another name with --name.",
             )
         with self.fetched(url) as (git, commit, place):
             key = signing_key(git, commit)
@@ -86,12 +86,12 @@ class TapService:
             if KeySigner(place, self.search_path).successors(key, changes):
                 raise BadRequest(
                     f"The tap is signed by the key {fingerprint(key)}, which its publisher replaced or revoked.",
-                    hint="Do not use it. Ask the publisher for a tap that the current key signs.",
+                    hint="Do not use it. Ask the publisher for a tap that is signed with the current key.",
                 )
         return TapCandidate(name, Tap(url, key, commit, index, self._now()))
 
     def address(self, tap: str, place: Path) -> str:
-        """Return the address of a tap, given its name, its address, or its folder from a place. Raises BadRequest."""
+        """Return the address of a tap, given its name, its address, or its folder. Raises BadRequest."""
         if known := self.store.taps().get(tap):
             return known.url
         if is_address(tap):
@@ -111,14 +111,15 @@ class TapService:
         self.store.put(name, None)
 
     def refresh(self, name: str) -> Tap:
-        """Fetch a tap's newest index. Raises BadRequest if it is not signed by the pinned key or is older than
-        before.
+        """Fetch a tap's newest index.
+
+        Raises BadRequest if it is not signed by the pinned key, or is older than the last one.
         """
         with self.fetched(self.store.find(name).url) as (git, commit, place):
             return self.verify(name, git, commit, place)
 
     def verify(self, name: str, git: GitSource, commit: str, place: Path) -> Tap:
-        """Verify a fetched commit of a tap, and store it as the newest, with the key that signs the tap now.
+        """Verify a fetched commit of a tap and store it as the newest, with the key that now signs the tap.
 
         Raises BadRequest or StorageError.
         """
@@ -134,7 +135,7 @@ class TapService:
         if index.serial < tap.index.serial or (index.serial == tap.index.serial and index != tap.index):
             raise BadRequest(
                 f"The tap {name} offers index {index.serial}, but index {tap.index.serial} was seen before.",
-                hint=f"Somebody may be replaying an old state. {ASK_PUBLISHER}",
+                hint=f"Someone may be replaying an old state. {ASK_PUBLISHER}",
             )
         for each, skill in index.skills.items():
             known = tap.index.skills.get(each)
@@ -192,7 +193,7 @@ class TapService:
             remove_folder(place)
 
     def _followed(self, name: str, tap: Tap, git: GitSource, commit: str, place: Path) -> tuple[str, ...]:
-        """Return a tap's pinned key and those that replaced it since, the current one last. Raises BadRequest."""
+        """Return a tap's pinned key and its successors since, ending with the current one. Raises BadRequest."""
         former = [each.key for each in tap.former_keys]
         try:
             if tap.is_revoked:
@@ -220,7 +221,7 @@ def is_address(text: str) -> bool:
 
 
 def key_changes(git: GitSource, commit: str) -> KeyChanges:
-    """Return the changes of its key that a commit of a tap lists; most have none. Raises BadRequest."""
+    """Return the key changes listed in a tap's commit, often none. Raises BadRequest."""
     if not git.has_file(commit, KEYS_FILE):
         return KeyChanges()
     return read_changes(git.file(commit, KEYS_FILE, MAX_KEYS_BYTES))

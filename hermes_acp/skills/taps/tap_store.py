@@ -1,4 +1,4 @@
-"""The taps that a user added: each with its address, its publisher's key, and the newest index seen."""
+"""The taps that a user added, each with its address, its publisher's key, and the newest index seen."""
 
 import re
 from collections.abc import Mapping
@@ -19,16 +19,18 @@ MAX_NAME_CHARACTERS: Final = 64
 
 
 class FormerKey(Struct, frozen=True):
-    """A key that its publisher replaced, and when that was seen, in seconds since the epoch."""
+    """A key that its publisher replaced, and when the change was seen, in seconds since the epoch."""
 
     key: str
     replaced_at: float
 
 
 class Tap(Struct, frozen=True):
-    """A tap. `key` is its publisher's public key: pinned when the user added it, or named by the one before it.
+    """A tap.
 
-    `commit` and `index` are the newest that were verified; `added_at` is in seconds since the epoch. Nothing signed by
+    `key` is its publisher's public key, which was pinned when the user added the tap or named by its predecessor.
+
+    `commit` and `index` are the newest verified ones; `added_at` is in seconds since the epoch. Nothing signed by
     one of the `former_keys` is accepted, and nothing at all if the key `is_revoked`.
     """
 
@@ -91,7 +93,7 @@ class TapStore:
                 raise storage_error("write", self._file, error) from error
 
     def locked(self) -> AbstractContextManager[None]:
-        """Lock out other processes while the taps change."""
+        """Lock the taps against changes by other processes."""
         return file_lock(self._home / "history" / "taps.lock")
 
 

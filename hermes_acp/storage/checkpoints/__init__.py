@@ -1,1 +1,1 @@
-"""The contents of workspaces before and after each turn, stored in the agent's own git repositories."""
+"""Checkpoints: the contents of workspaces before and after each turn, stored in the agent's own git repositories."""

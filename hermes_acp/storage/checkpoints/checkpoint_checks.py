@@ -30,14 +30,14 @@ def check_checkpoints(setup: StoreSetup) -> Iterator[CheckResult]:
         yield CheckResult("fine", f"{len(notes)} checkpoints can be undone.")
     if torn:
         yield CheckResult(
-            "note", f"{torn} checkpoints belong to turns that did not end.", "`/undo force` undoes them."
+            "note", f"{torn} checkpoints belong to unfinished turns.", "`/undo force` undoes them."
         )
     if taken_bytes := size_bytes(setup.shadows_folder, Event()):
         yield CheckResult("fine", f"Checkpoints take {taken_bytes / 1e6:,.1f} MB.")
 
 
 def _is_whole(setup: StoreSetup, note: CheckpointRecord) -> bool:
-    """Return whether the trees of a checkpoint are still referenced in existing shadows."""
+    """Return whether all trees of a checkpoint are still referenced in existing shadows."""
     for place in note.places:
         gc_refs = GcRefs(setup.shadows_folder / place.shadow)
         if not gc_refs.has_ref(note.id, "before") or (place.after and not gc_refs.has_ref(note.id, "after")):

@@ -1,4 +1,4 @@
-"""The list of checkpoints: a small file for each, in a folder per session.
+"""The list of checkpoints: a small file for each checkpoint, in one folder per session.
 
 A file is written after its trees are referenced and deleted before those references are, so a killed process
 leaves at most unused references.
@@ -26,9 +26,9 @@ SIMPLE_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 class FolderSnapshot(Struct):
     """A folder in a checkpoint: its trees in the shadow `shadow`; `after` is empty while the turn runs.
 
-    `modes_before` holds the unusual permission bits of the changed files; `folders_before` and `folders_after`, those
-    of folders. `files_before` is None if the whole folder was stored. If only some files were to change, it has their
-    states, `modes_before` has all their permission bits, and the other fields say nothing about other files.
+    `modes_before` holds the unusual permission bits of the changed files; `folders_before` and `folders_after` hold
+    those of folders. `files_before` is None if the whole folder was stored. Otherwise it holds the states of the files
+    that were to change, `modes_before` holds all their permission bits, and the other fields describe only these files.
     """
 
     root: str
@@ -55,7 +55,7 @@ class FolderSnapshot(Struct):
 
     @property
     def has_changed(self) -> bool:
-        """Whether anything differs between before and after."""
+        """Whether anything differs between the states before and after."""
         before = (self.before, self.empty_before, self.folders_before)
         return before != (self.after, self.empty_after, self.folders_after)
 
@@ -115,7 +115,7 @@ class CheckpointIndex:
         return list(_read(self._of(session_id)))
 
     def newest_session(self, folder: str) -> str:
-        """Return the last session recorded in a folder or a parent of it, or an empty string."""
+        """Return the session of the newest checkpoint in a folder or one of its parents, or an empty string."""
         for note in reversed(self.all()):
             if any(f"{folder}/".startswith(place.root.rstrip("/") + "/") for place in note.places):
                 return note.session_id

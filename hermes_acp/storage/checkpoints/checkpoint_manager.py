@@ -61,7 +61,10 @@ class CheckpointManager:
         clock: Clock,
         ids: Ids,
     ) -> None:
-        """Store nothing until first use. `setup` returns the location and the limits, `terms` the retention policy."""
+        """Initialise without storing anything.
+
+        `setup` returns the location and limits, `terms` the retention policy.
+        """
         self._setup = setup
         self._terms = terms
         self._clock = clock
@@ -168,7 +171,7 @@ class CheckpointManager:
         return await self._do(lambda store: store.listed(session_id))
 
     async def holding(self, session_id: str) -> list[CheckpointEntry]:
-        """Return the IDs of a session's checkpoints that were not undone, oldest first. Cheap."""
+        """Return the checkpoints of a session that were not undone, oldest first, without reading their changes."""
         return await self._do(
             lambda store: [
                 CheckpointEntry(
@@ -180,15 +183,18 @@ class CheckpointManager:
         )
 
     async def texts(self, session_id: str, checkpoint_id: str) -> list[FileTexts]:
-        """Return every file a checkpoint changed, before and after. Raises BadRequest for an unknown checkpoint."""
+        """Return the contents, before and after, of every file that a checkpoint changed.
+
+        Raises BadRequest if it is unknown.
+        """
         return await self._do(lambda store: store.texts(*store.find(session_id, checkpoint_id)))
 
     async def patches(self, session_id: str, checkpoint_id: str) -> list[tuple[str, bytes]]:
-        """Return each folder that a checkpoint changed, with a patch for it. Raises BadRequest for an unknown one."""
+        """Return a patch for each folder that a checkpoint changed. Raises BadRequest for an unknown checkpoint."""
         return await self._do(lambda store: store.patches(*store.find(session_id, checkpoint_id)))
 
     async def undo(self, session_id: str, count: int, *, force: bool) -> RestoreResult:
-        """Undo the last turns that are not undone yet."""
+        """Undo the last `count` turns that have not been undone yet."""
         return await self._restore(
             lambda store, request: _restoration(store).undo(session_id, count, request),
             session_id,
@@ -234,7 +240,7 @@ class CheckpointManager:
         return await self._do(run, to_the_end=True)
 
     async def collect_garbage(self) -> None:
-        """Delete old and excess checkpoints and compact the rest, unless that was done recently."""
+        """Delete old and excess checkpoints and compact the remaining ones, unless that was done recently."""
         now = self._clock.now()
 
         def work(store: "CheckpointStore") -> None:

@@ -44,7 +44,7 @@ EXAMINED_BYTES: Final = 8000
 
 
 class StoreSetup(Struct, frozen=True):
-    """The location of the checkpoints and the git to use: the process's variables, the home folder, the limits."""
+    """The setup of a store: the environment variables for git, the home folder, and the snapshot limits."""
 
     home: Path
     variables: Mapping[str, str]
@@ -59,7 +59,7 @@ class StoreSetup(Struct, frozen=True):
 
 
 class CheckpointStore:
-    """Stores checkpoints. Methods raise CheckpointError; setting `stop` aborts the running one."""
+    """Stores checkpoints. Methods raise CheckpointError; setting `stop` aborts the running method."""
 
     def __init__(self, setup: StoreSetup, stop: Event, memories: dict[str, ShadowCache]) -> None:
         self.setup = setup
@@ -68,7 +68,7 @@ class CheckpointStore:
         self._memories = memories
 
     def shadow(self, root: str, name: str = "") -> Shadow:
-        """Return a folder's shadow; `name` is the one it had when a checkpoint was taken."""
+        """Return a folder's shadow; `name` is the shadow's name when the checkpoint was taken."""
         program = find_git(self.setup.variables, (root,))
         home = str((self.setup.private or self.setup.home).resolve())
         self._check_place(root, home)
@@ -95,7 +95,7 @@ class CheckpointStore:
             self.shadow(root).take()
 
     def copy_borrowed(self, roots: Sequence[str]) -> None:
-        """Copy what the first snapshots of these folders took from their repositories."""
+        """Copy the objects that the first snapshots of these folders borrowed from their repositories."""
         for root in outermost_folders(roots):
             shadow = self.shadow(root)
             try:
@@ -114,7 +114,7 @@ class CheckpointStore:
         is_whole: bool = True,
         folders: Sequence[str] = (),
     ) -> CheckpointRecord:
-        """Record the states before a change: of whole folders, or only of the files in `touched`.
+        """Record the states before a change, either of whole folders or only of the files in `touched`.
 
         `folders` are those that are created, deleted or given other permission bits.
         """
@@ -160,7 +160,7 @@ class CheckpointStore:
         return place
 
     def amend(self, note: CheckpointRecord, touched: Sequence[str], *, is_whole: bool = False) -> None:
-        """Add files that are about to change to the states before; with `is_whole`, everything else too."""
+        """Add more files that are about to change to the states before; with `is_whole`, add everything else too."""
         is_whole = is_whole or not _are_files(touched)
         for number, place in enumerate(note.places):
             shadow, paths = self.shadow(place.root, place.shadow), paths_within(place.root, touched)
@@ -204,8 +204,8 @@ class CheckpointStore:
 
     def _whole_after(self, note_id: str, place: FolderSnapshot, touched: Sequence[bytes]) -> FolderSnapshot:
         shadow = self.shadow(place.root)
-        modes = shadow.modes()  # those of the state before; the next snapshot overwrites them
-        modes |= dict(place.modes_before)  # of files that were changed before the folder was stored whole
+        modes = shadow.modes()  # the modes in the state before; the next snapshot overwrites them
+        modes |= dict(place.modes_before)  # those of files changed before the whole folder was stored
         snapshot = shadow.take(touched)
         shadow.gc_refs.add_ref(note_id, "after", snapshot.tree)
         differing = (each.path for each in shadow.differences(place.before, snapshot.tree)) if modes else ()
@@ -225,7 +225,7 @@ class CheckpointStore:
             GcRefs(self.setup.shadows_folder / place.shadow).remove_refs(note.id)
 
     def find(self, session_id: str, checkpoint_id: str) -> tuple[CheckpointRecord, list[CheckpointRecord]]:
-        """Return a checkpoint's record, and all records of its session. Raises BadRequest for an unknown checkpoint."""
+        """Return a checkpoint's record and all records of its session. Raises BadRequest for an unknown checkpoint."""
         notes = self.checkpoint_index.of_session(session_id)
         for note in notes:
             if note.id == checkpoint_id:
@@ -241,7 +241,7 @@ class CheckpointStore:
         return [self.with_changes(note, notes) for note in notes if note.created_at < created_before]
 
     def with_changes(self, note: CheckpointRecord, notes: Sequence[CheckpointRecord]) -> Checkpoint:
-        """Return a checkpoint with its changes. Those of an unfinished one include everything up to the next."""
+        """Return a checkpoint with its changes. Those of an unfinished checkpoint extend up to the next one."""
         files: list[FileChange] = []
         left_out: list[str] = []
         for place in note.places:
@@ -275,7 +275,7 @@ class CheckpointStore:
     ) -> str:
         """Return the tree after an unfinished checkpoint, taken from the session's later ones, or an empty string.
 
-        With `or_now`, files that they do not cover are read from the disk.
+        With `or_now`, files that those checkpoints do not cover are read from the disk.
         """
         later = notes[[each.id for each in notes].index(note.id) + 1 :]
         is_same = (place.root, place.shadow)
@@ -283,7 +283,7 @@ class CheckpointStore:
         return tree_after(self.shadow(*is_same), place, follows, or_now=or_now)
 
     def texts(self, note: CheckpointRecord, notes: Sequence[CheckpointRecord]) -> list[FileTexts]:
-        """Return every changed file before and after."""
+        """Return the contents of every changed file before and after."""
         found: list[FileTexts] = []
         for place in note.places:
             shadow = self.shadow(place.root, place.shadow)
@@ -299,7 +299,7 @@ class CheckpointStore:
     def patches(self, note: CheckpointRecord, notes: Sequence[CheckpointRecord]) -> list[tuple[str, bytes]]:
         """Return a patch for each folder of a checkpoint; its paths start at the top of the work tree, if there is one.
 
-        Each comes with the folder in which `git apply` takes it.
+        Each patch comes with the folder in which to run `git apply`.
         """
         found: list[tuple[str, bytes]] = []
         for place in note.places:
@@ -321,7 +321,7 @@ class CheckpointStore:
         return found
 
     def _binary_paths(self, shadow: Shadow, differences: Sequence[TreeDifference]) -> set[bytes]:
-        """Return the paths whose content is not text by git's rule: it has a NUL byte near its start."""
+        """Return the paths whose content git considers binary, because it has a NUL byte near its start."""
         states = [state for each in differences for state in (each.before, each.after)]
         contents = self._contents(shadow, states)
         binary: set[bytes] = set()
@@ -333,7 +333,7 @@ class CheckpointStore:
         return binary
 
     def _contents(self, shadow: Shadow, states: Sequence[FileState | None]) -> Iterator[bytes | None]:
-        """Yield contents one by one; None for a missing or lost file."""
+        """Yield the contents one by one, or None for a missing or lost file."""
         oids = [state.oid for state in states if state]
         with closing(shadow.git.blobs(oids, self.setup.bounds.largest_file_bytes)) as blobs:
             for state in states:
@@ -355,7 +355,7 @@ def _as_texts(path: str, each: TreeDifference, old: bytes | None, new: bytes | N
 
 
 def outermost_folders(roots: Sequence[str]) -> list[str]:
-    """Return the distinct folders that are not inside another of them."""
+    """Return the distinct folders that are not inside another one of them."""
     real = list(dict.fromkeys(os.path.realpath(root) for root in roots))
     return [
         root
@@ -370,7 +370,7 @@ def _are_files(paths: Sequence[str]) -> bool:
 
 
 def paths_within(root: str, paths: Sequence[str]) -> list[bytes]:
-    """Return the absolute paths that are in a folder, relative to it."""
+    """Return those of the absolute paths that are in a folder, made relative to it."""
     prefix = root.rstrip("/") + "/"
     return [os.fsencode(path[len(prefix) :]) for path in paths if path.startswith(prefix)]
 

@@ -1,4 +1,4 @@
-"""Delete checkpoints beyond the limits on turns, days and bytes, then the objects only they used.
+"""Delete checkpoints beyond the limits on turns, days and bytes, then the objects that only they used.
 
 This blocks while git packs. Nothing waits for it, since a snapshot needs only the lock on its index, which is
 never held here. Objects written or used within the last hours stay, referenced or not: another process may be
@@ -28,7 +28,7 @@ from hermes_acp.storage.checkpoints.shadow_git import BORROWED, ShadowGit, find_
 DAY_S: Final = 86_400.0
 UNREACHABLE_EXPIRY: Final = "3.hours.ago"
 MAX_LOOSE_OBJECTS: Final = 24
-"""Pack when one of the 256 object folders has this many loose objects."""
+"""Pack once a sampled one of the 256 object folders has this many loose objects."""
 MAX_ROUNDS: Final = 4
 STAMP: Final = "swept"
 SWEEP_INTERVAL_S: Final = 3_600.0
@@ -50,7 +50,7 @@ def is_due(store: CheckpointStore, now: float) -> bool:
 
 
 def collect_garbage(store: CheckpointStore, terms: RetentionPolicy, now: float) -> None:
-    """Delete old checkpoints and the objects only they used; if the size is still exceeded, also the older half."""
+    """Delete old checkpoints and their objects, and the older half of the rest if the limit is still exceeded."""
     notes = {note.id: note for note in store.checkpoint_index.all()}
     for note in _expired(store, list(notes.values()), terms, now):
         store.forget(notes.pop(note.id))
@@ -66,7 +66,7 @@ def collect_garbage(store: CheckpointStore, terms: RetentionPolicy, now: float) 
 def _expired(
     store: CheckpointStore, notes: list[CheckpointRecord], terms: RetentionPolicy, now: float
 ) -> list[CheckpointRecord]:
-    """Return the records that exceed their folder's limit, are too old, or whose session is deleted."""
+    """Return the records that exceed their folder's limit, are too old, or belong to a deleted session."""
     sessions = store.setup.home / "sessions"
     lost = {each for each in {note.session_id for note in notes} if not (sessions / f"{each}.jsonl").exists()}
     of_root: dict[str, list[str]] = {}
@@ -132,7 +132,7 @@ def _copy_borrowed(store: CheckpointStore, place: Path, held: list[CheckpointRec
 
 
 def _remove_unused(place: Path, now: float) -> None:
-    """Empty a shadow that stores nothing and was not used for a day. Its next use fills it again."""
+    """Empty a shadow that stores no checkpoints and has not been used for a day. Its next use fills it again."""
     with suppress(OSError), open(place / "lock", "ab") as lock, exclude_object_writers(place):
         fcntl.flock(lock.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         used = [path.stat().st_mtime for name in ("index", USED) if (path := place / name).is_file()]
@@ -155,7 +155,7 @@ def _needs_packing(place: Path) -> bool:
 def _pack(store: CheckpointStore, place: Path, expire: str) -> None:
     git = ShadowGit(find_git(store.setup.variables, ()), place, str(place), str(place))
     git.stop = store.stop
-    if BorrowedObjects(git).exist:  # they are copied first
+    if BorrowedObjects(git).exist:  # borrowed objects are copied first
         return
     with suppress(CheckpointError, OSError), packing(place) as lock:  # what cannot be packed stays loose
         git.lock = (lock,)

@@ -14,7 +14,7 @@ from hermes_acp.storage.private_files import private_folder
 Side = Literal["before", "after"]
 RefName = Side | Literal["before-of-record", "after-of-record"]
 USED: Final = "used"
-"""Locked while unreferenced objects are written. Its modification time is the time of the last use."""
+"""The file that is locked while unreferenced objects are written. Its modification time is the last use."""
 
 
 class GcRefs:
@@ -33,9 +33,7 @@ class GcRefs:
             raise checkpoint_io_error(path, error) from error
 
     def protect_also(self, checkpoint_id: str, side: Side, tree: str) -> None:
-        """Protect the tree of a record whose reference names another tree, because a process was killed between the two
-        writes.
-        """
+        """Protect a record's tree if its reference names another one, because a process was killed in between."""
         try:
             named = (
                 (self._folder / checkpoint_id / side).read_text(encoding="ascii", errors="replace").strip()
@@ -82,8 +80,9 @@ def protect_new_objects(place: Path) -> Generator[None]:
 
 @contextmanager
 def exclude_object_writers(place: Path) -> Generator[None]:
-    """Wait until no process has unreferenced new objects, and let none write any until the block ends. Raises
-    OSError.
+    """Wait until no process has unreferenced new objects, and block further ones until the `with` block ends.
+
+    Raises OSError.
     """
     descriptor = os.open(place / USED, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

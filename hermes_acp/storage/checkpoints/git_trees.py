@@ -1,4 +1,4 @@
-"""The state of a file, and how git stores such states: `ls-tree`, `diff-tree` and `ls-files` lines.
+"""The state of a file, and the parsing of such states from `ls-tree`, `diff-tree` and `ls-files` output.
 
 Paths are bytes, relative to the workspace, since names on disk may not be text. Source: git-diff-tree(1),
 git-ls-files(1); an object's name is the SHA-1 hash of its header and content.
@@ -19,7 +19,7 @@ NOTHING: Final = "000000"
 PIPE: Final = "010000"
 """Mode of pipes and sockets, which have no content and which git does not track."""
 USUAL_FOLDER: Final = 0o755
-"""A folder's permission bits that are not recorded."""
+"""A folder's usual permission bits, which are not recorded."""
 READ_BYTES: Final = 1 << 20
 
 
@@ -111,9 +111,9 @@ def blob_name(content: bytes) -> str:
 
 
 def state_of(name: bytes, folder: int | None = None) -> FileState | UnknownState | None:
-    """Return the state of a path on disk without following links; a bare name is relative to the descriptor `folder`.
+    """Return the state of a path on disk without following links; it is relative to the descriptor `folder`, if given.
 
-    An empty folder counts as nothing, as git does not track it.
+    An empty folder counts as missing, because git does not track it.
     """
     try:
         about = os.lstat(name, dir_fd=folder)

@@ -13,7 +13,7 @@ from hermes_acp.storage.checkpoints.shadow_git import ShadowGit
 
 MAX_FILES: Final = 2_000
 MAX_BYTES: Final = 64 << 20
-"""Maximum bytes stored of an ignored folder that is about to change as a whole; larger folders are left out."""
+"""The maximum size in bytes of an ignored folder that is about to change as a whole; larger ones are left out."""
 
 
 def ignored(git: ShadowGit, path: bytes) -> list[bytes]:
@@ -23,7 +23,7 @@ def ignored(git: ShadowGit, path: bytes) -> list[bytes]:
 
 
 def ignored_within(git: ShadowGit, root: str, paths: Iterable[bytes]) -> tuple[list[bytes], list[bytes]]:
-    """Return the ignored files in those paths that are folders, and the folders that are too large."""
+    """Return the ignored files in those of the paths that are folders, and the folders that are too large."""
     files: list[bytes] = []
     left: list[bytes] = []
     for folder in paths:

@@ -1,4 +1,4 @@
-"""Store the states of single files of a workspace, no matter how many others there are.
+"""Store the states of individual files of a workspace, at a cost independent of the number of other files.
 
 This uses neither git nor a shadow's index, so it never waits for a snapshot's lock. It leaves out the same files as a
 snapshot. All functions block and raise CheckpointError.
@@ -27,7 +27,7 @@ MAX_ATTEMPTS: Final = 3
 
 
 class NamedStates(Struct):
-    """The states of some files, and of folders: unusual permission bits, and which are empty."""
+    """The states of some files and folders: for folders, unusual permission bits, and which of them are empty."""
 
     files: dict[bytes, FileState | None] = field(default_factory=dict[bytes, FileState | None])
     left_out: set[bytes] = field(default_factory=set[bytes])
@@ -37,7 +37,7 @@ class NamedStates(Struct):
 
 
 def store_states(shadow: Shadow, paths: Iterable[bytes], folders: Iterable[bytes] = ()) -> NamedStates:
-    """Store the current contents of some files, and return their states and those of these folders."""
+    """Store the current contents of the files and return the states of the files and folders."""
     walk = WorkspaceWalk(shadow.git, shadow.root, shadow.own_home, shadow.bounds.max_files)
     found = NamedStates(dict.fromkeys(path for path in paths if walk.may_contain(path)))
     reached = [path for path in found.files if walk.takes(path)]  # paths through a link do not exist
@@ -93,7 +93,7 @@ def _store_opened(descriptor: int, objects: LooseObjects, path: bytes, found: Na
 
 
 def no_named_states(shadow: Shadow) -> FolderSnapshot:
-    """Return a state before a change that covers no files yet."""
+    """Return an initial state before a change, which covers no files yet."""
     tree = _store_tree(shadow, {})
     return FolderSnapshot(shadow.root, shadow.name, tree, files_before=())
 
@@ -103,7 +103,7 @@ def with_files_before(
 ) -> FolderSnapshot:
     """Add more files, which are about to change, to the state before a change.
 
-    `folders` are about to change themselves.
+    `folders` are the folders that are about to change themselves.
     """
     known = dict(place.files_before or ())
     fresh = [path for path in paths if path not in known]
@@ -122,9 +122,7 @@ def with_files_before(
 
 
 def _leave_out_clashing(found: NamedStates, known: Mapping[bytes, FileState | None]) -> None:
-    """Leave out files that cannot be in one tree with those stored earlier, because a file and a folder share a
-    path.
-    """
+    """Leave out files that clash with those stored earlier, because a file and a folder share a path."""
     stored = {path for path, state in known.items() if state}
     above = {folder for path in stored for folder in parents_of(path)}
     for path, state in found.files.items():
@@ -136,7 +134,7 @@ def _leave_out_clashing(found: NamedStates, known: Mapping[bytes, FileState | No
 def with_files_after(
     shadow: Shadow, place: FolderSnapshot, folders: Collection[bytes] = ()
 ) -> FolderSnapshot:
-    """Return the same with the current states of those files, after the change."""
+    """Return the snapshot with the current states of its files as those after the change."""
     paths = [path for path, _ in place.files_before or ()]
     found = store_states(shadow, paths, _folders(paths, folders))
     return structs.replace(
@@ -174,7 +172,7 @@ def tree_after(
 ) -> str:
     """Return the tree after an unfinished change, taken from the states before later checkpoints of the folder.
 
-    Files that none of them covers are read from the disk with `or_now`, and otherwise count as unchanged. Without a
+    Files that none of these covers are read from the disk with `or_now`, and otherwise count as unchanged. Without a
     later checkpoint, return an empty string.
     """
     edits, whole = dict[bytes, FileState | None](), ""
@@ -227,7 +225,7 @@ def _store_tree(shadow: Shadow, files: Mapping[bytes, FileState | None]) -> str:
 
 
 def _folders(paths: Iterable[bytes], folders: Collection[bytes]) -> frozenset[bytes]:
-    """Return these folders, their parents, and the parents of the paths."""
+    """Return the given folders, their parents, and the parents of the paths."""
     above = (folder for path in (*paths, *folders) for folder in parents_of(path))
     return frozenset(above).union(folders)
 

@@ -1,4 +1,4 @@
-"""Patches with paths from the top of a work tree, for a folder inside it: `git apply` reads paths from there.
+"""Create patches for a folder inside a work tree, with paths relative to its top, as `git apply` expects.
 
 Source: git-diff(1), "Generating patch text with -p".
 """
@@ -18,7 +18,7 @@ MOVED: Final = re.compile(rb'((?:rename|copy) (?:from|to) )("?)(.*)', re.DOTALL)
 def make_patch(
     git: ShadowGit, trees: tuple[str, str], paths: Collection[bytes], below: str, *, are_text: bool
 ) -> bytes:
-    """Return a patch that turns some paths of one tree into those of another.
+    """Return a patch that turns the given paths of one tree into those of another.
 
     `below` is the folder's path relative to the top of the user's work tree.
     """
@@ -40,7 +40,7 @@ def _prefix_flags(below: str) -> tuple[str, ...]:
 
 
 def _with_moves_below(patch: bytes, below: str) -> bytes:
-    """Add the folder to a patch's rename lines, where git leaves it out."""
+    """Add the folder to a patch's rename lines, because git leaves it out there."""
     if not below:
         return patch
     lines, is_head = list[bytes](), False

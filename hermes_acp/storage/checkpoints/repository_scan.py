@@ -1,4 +1,4 @@
-"""Find the files of a workspace that a snapshot contains, with git's own walk and git's own exclusions.
+"""Find the files of a workspace that belong in a snapshot, using git's own directory walk and exclusions.
 
 A repository inside the workspace is treated like any folder except for its `.git`: git itself would only record
 its commit. Source: git-ls-files(1), gitignore(5).
@@ -40,7 +40,7 @@ LIST_UNTRACKED_FILES: Final = ("ls-files", "-z", "-o", "--exclude-standard")
 
 
 class ScanResult(Struct):
-    """The paths that a snapshot must check: tracked files that changed, untracked files, folders without tracked files.
+    """The paths that a snapshot must check: changed tracked files, untracked files, and folders without tracked files.
 
     If `was_expanded`, such folders contain files, so empty folders must be determined again.
     """
@@ -72,10 +72,10 @@ class WorkspaceWalk:
 
     def compare(self) -> GitListing:
         """Return git's comparison of the folder with the index."""
-        # One looks at every file, the other at every folder, each for about half as long as `git status`.
+        # One command visits every file, the other every folder; each takes about half as long as `git status`.
         known, others = self._git.run_together(LIST_CHANGED, LIST_UNTRACKED)
         listed = read_listing(known + others)
-        if b"." in listed.folders:  # git knows nothing yet in a folder inside a nested repository
+        if b"." in listed.folders:  # git does not track anything yet in a folder inside a nested repository
             with os.scandir(self._root) as entries:
                 folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
             fresh = [
@@ -89,7 +89,7 @@ class WorkspaceWalk:
         )
 
     def look(self, also: Iterable[bytes]) -> ScanResult:
-        """Find everything that a snapshot must check. Files in `also` are included even if ignored."""
+        """Find everything that a snapshot must check. Files in `also` are included even if they are ignored."""
         listed = self.compare()
         fresh = dict.fromkeys(path for path in listed.fresh if self.may_contain(path))
         expanded = list(self._expand(listed.folders))
@@ -108,7 +108,7 @@ class WorkspaceWalk:
         return whole != self._home and not whole.startswith(self._home + b"/")
 
     def takes(self, path: bytes) -> bool:
-        """Return whether a file's path can be in a snapshot and is reachable without following a link."""
+        """Return whether a file can be in a snapshot and is reachable without following a link."""
         folder = os.path.dirname(self._root + b"/" + path)
         return self.may_contain(path) and os.path.realpath(folder) == folder
 

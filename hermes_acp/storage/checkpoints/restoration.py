@@ -1,4 +1,4 @@
-"""Undo and redo checkpoints: everything requested or, if there is a conflict, nothing.
+"""Undo and redo checkpoints, either entirely or, if there is a conflict, not at all.
 
 The state before an undo is stored first. All methods block.
 """
@@ -35,9 +35,7 @@ from hermes_acp.storage.checkpoints.workspace_filesystem import WorkspaceFilesys
 
 
 class RestoreRequest(Struct, frozen=True):
-    """A request to restore: the ID and context of the new checkpoint, which files, and whether others' changes may be
-    lost.
-    """
+    """A request to restore: the new checkpoint's ID and context, the files, and whether others' changes may be lost."""
 
     id: str
     created_at: float
@@ -53,7 +51,7 @@ class _FolderPlan(Struct):
     shadow: Shadow
     planned: UndoPlan
     keeps: frozenset[bytes]
-    """The folders that stay even if they are empty for now."""
+    """The folders to keep even if they are temporarily empty."""
     makes: tuple[bytes, ...]
     drops: tuple[bytes, ...]
     reads: dict[bytes, Shadow]
@@ -89,7 +87,7 @@ class CheckpointRestorer:
         return self._take_back(chosen, notes, request, "redo")
 
     def restore(self, session_id: str, checkpoint_id: str, request: RestoreRequest) -> RestoreResult:
-        """Undo one checkpoint, of a turn or of an undo. Raises BadRequest for an unknown one."""
+        """Undo one checkpoint, which belongs to a turn or an undo. Raises BadRequest for an unknown one."""
         note, notes = self._store.find(session_id, checkpoint_id)
         kind = "undo" if note.kind == "turn" else "redo"
         return self._take_back([note], notes, request, kind)
@@ -145,7 +143,7 @@ class CheckpointRestorer:
         )
 
     def _mark(self, chosen: Sequence[CheckpointRecord], notes: Sequence[CheckpointRecord], by: str) -> None:
-        """Record the result: undone checkpoints no longer apply, and those that they had undone apply again."""
+        """Record the result: mark undone checkpoints as undone, and those that they had undone as in effect again."""
         known = {note.id: note for note in notes}
         marks: dict[str, str] = {}
 
@@ -250,7 +248,9 @@ class CheckpointRestorer:
         now = workspace_filesystem.state(path)
         if not _is_as_planned(now, field.planned.present[path]):
             return CHANGED_SINCE
-        if isinstance(now, FileState):  # otherwise a folder of the turn, removed once it is empty
+        if isinstance(
+            now, FileState
+        ):  # otherwise it is a folder that the turn created, and is removed once empty
             workspace_filesystem.remove(path)
         workspace_filesystem.clear(path, field.keeps)
         return ""
@@ -292,6 +292,6 @@ def _try(failed: dict[bytes, str], path: bytes, act: Callable[[], str]) -> None:
     try:
         why = act()
     except OSError as error:
-        why = error.strerror or "the system refused it"
+        why = error.strerror or "the system denied access"
     if why:
         failed[path] = why

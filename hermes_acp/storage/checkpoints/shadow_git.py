@@ -56,9 +56,9 @@ VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 BORROWED: Final = "borrowed"
-"""The folder for objects of the user's repository that are not copied yet; see `borrowed_objects`."""
+"""The folder for objects of the user's repository that have not been copied yet; see `borrowed_objects`."""
 WRITING: Final = frozenset({"mktree", "read-tree", "update-index", "write-tree"})
-"""Commands that must not see borrowed objects, so that they store everything they write."""
+"""Commands that must not see borrowed objects, because they have to store everything they write."""
 TIMEOUT_S: Final = 300.0
 POLL_INTERVAL_S: Final = 0.1
 MAX_STDERR_CHARACTERS: Final = 300
@@ -82,12 +82,12 @@ def find_git(variables: Mapping[str, str], roots: Sequence[str]) -> GitProgram:
             raise CheckpointError(
                 f"The first git on PATH is {program!r}, which is in the workspace or in the folder "
                 "where the server was started.",
-                hint="Checkpoints are off; remove that folder from PATH.",
+                hint="Checkpoints are disabled; remove that folder from PATH to enable them.",
             )
         return GitProgram(program, variables)
     raise CheckpointError(
-        "git is not installed, so what a turn changes cannot be undone.",
-        hint="Install git to have checkpoints.",
+        "git is not installed, so the changes of a turn cannot be undone.",
+        hint="Install git to enable checkpoints.",
     )
 
 
@@ -104,8 +104,9 @@ class ShadowGit:
         self._work_tree = work_tree
         self.stop = Event()
         self.lock: tuple[int, ...] = ()
-        """The descriptor of the shadow's lock. A git process that outlives a killed agent holds the lock until
-        it ends.
+        """The descriptor of the shadow's lock.
+
+        A git process that outlives a killed agent holds the lock until it ends.
         """
 
     def run(
@@ -117,10 +118,10 @@ class ShadowGit:
         fine: Sequence[int] = (0,),
         borrows: bool = True,
     ) -> bytes:
-        """Run a command to the end and return its output. Raises GitCommandError.
+        """Run a command until it ends and return its output. Raises GitCommandError.
 
-        `index` replaces the shadow's index file, and `work_tree` the workspace folder. Unless it `borrows`, a command
-        sees no borrowed objects.
+        `index` replaces the shadow's index file, and `work_tree` the workspace folder. Unless `borrows` is set, the
+        command does not see borrowed objects.
         """
         if arguments[0] == "write-tree" and self._borrowed:
             arguments = ("write-tree", "--missing-ok", *arguments[1:])
@@ -216,7 +217,7 @@ class ShadowGit:
             "config": CONFIG,
             "info/attributes": ATTRIBUTES,
             "info/exclude": "".join(f"{line}\n" for line in excludes),
-            # Written last, because this file makes git recognise a repository here.
+            # Written last, because git recognises the repository by this file.
             "HEAD": "ref: refs/heads/none\n",
         }
         for name, content in files.items():

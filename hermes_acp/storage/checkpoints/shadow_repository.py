@@ -46,7 +46,7 @@ LOCK_S: Final = 120.0
 POLL_INTERVAL_S: Final = 0.02
 RENAMES: Final = "-l400"
 MISSING_INDEX: Final = "index.none"
-"""The name of an index that does not exist."""
+"""The digest that stands for a missing index."""
 KEYS_REMOVED_MARK: Final = "without-keys-1"
 RAW: Final = (
     "-r",
@@ -87,8 +87,10 @@ def base_of(root: str) -> str:
 
 
 class ShadowCache:
-    """Cached answers from git: the tracked files that are ignored (for the user's index identified by `mark`) and the
-    folders of trees, which never change.
+    """Cached answers from git.
+
+    They are the ignored but tracked files, for the user's index identified by `mark`, and the folders of trees, which
+    never change.
     """
 
     def __init__(self) -> None:
@@ -103,7 +105,7 @@ class Shadow:
     def __init__(
         self, shadows_folder: Path, root: str, program: GitProgram, bounds: SnapshotLimits, own_home: str
     ) -> None:
-        """Prepare, reading the disk only to resolve names; `own_home` is never part of a snapshot."""
+        """Initialise, reading the disk only to resolve paths. `own_home` is never part of a snapshot."""
         base = base_of(root)
         self.root = root
         self.name = shadow_name(root, base)
@@ -116,11 +118,11 @@ class Shadow:
 
     @property
     def gc_refs(self) -> GcRefs:
-        """The references that protect its trees."""
+        """The references that protect the shadow's trees."""
         return GcRefs(self.place)
 
     def use_name(self, name: str) -> None:
-        """Use an earlier name of this folder's shadow, to read what was stored under that name."""
+        """Switch to an earlier name of this folder's shadow, to read what was stored under that name."""
         self.name = name
         self.place = self.place.parent / name
         self.git.place = self.place
@@ -145,7 +147,7 @@ class Shadow:
             self._wait_for(descriptor)
             self.git.lock = (descriptor,)
             self.make()
-            try:  # its creator is dead: we hold the lock
+            try:  # the process that created it is dead, because this one holds the lock
                 (self.place / "index.lock").unlink(missing_ok=True)
                 remove_unfinished_packs(self.place)
             except OSError as error:
@@ -164,7 +166,7 @@ class Shadow:
             except BlockingIOError:
                 if self.git.stop.wait(POLL_INTERVAL_S) or (waited_s := waited_s + POLL_INTERVAL_S) > LOCK_S:
                     raise CheckpointError(
-                        f"Another process has been taking a checkpoint of {self.root} for too long."
+                        f"Timed out waiting for another process that is taking a checkpoint of {self.root}."
                     ) from None
 
     def _excludes(self) -> Iterator[str]:
@@ -210,7 +212,7 @@ class Shadow:
         filtered = filter_paths(self.root, found.changed, found.fresh, self.bounds)
         if filtered.forget:
             self._update(filtered.forget, "--force-remove")
-        if filtered.became_folders:  # git reports nothing about a folder that it knows as a file
+        if filtered.became_folders:  # git does not report the contents of a folder that it tracks as a file
             found = walk.look((*touched, *self._tracked_though_ignored()))
             filtered = filter_paths(self.root, found.changed, found.fresh, self.bounds)
         if filtered.update:
@@ -237,8 +239,8 @@ class Shadow:
             raise checkpoint_io_error(self.place, error) from error
 
     def _update(self, paths: Sequence[bytes], *manner: str) -> None:
-        # Many files go into one pack, because an object file for each would cost ten times as much. For each file, git
-        # searches the whole pack that it is writing, so the number of files per pack is limited.
+        # Many files go into one pack, because a separate object file for each would cost ten times as much. For each
+        # file, git searches the whole pack that it is writing, so the number of files per pack is limited.
         bulk = ("-c", "core.bigFileThreshold=1") if len(paths) > PACK_THRESHOLD else ()
         for first in range(0, len(paths), MAX_FILES_PER_PACK):
             given = b"".join(path + b"\0" for path in paths[first : first + MAX_FILES_PER_PACK])
@@ -270,12 +272,12 @@ class Shadow:
         except GitCommandError as error:
             if prefix and error.message.rstrip(".").endswith(
                 "not found"
-            ):  # nothing of the folder is in the tree
+            ):  # the tree contains nothing from the folder
                 return self.git.run("mktree", given=b"").decode("ascii").strip()
             raise
 
     def amend(self, tree: str, touched: Iterable[bytes]) -> str:
-        """Return the tree plus those of the missing files that were left out only because they are ignored."""
+        """Return the tree with those of the missing files added that were left out only because they are ignored."""
         with self.held():
             paths = tuple(touched)
             inside, _ = ignored_within(self.git, self.root, paths)
@@ -347,7 +349,7 @@ class Shadow:
 
 
 def _compared(git: ShadowGit, *arguments: str) -> bytes:
-    # Without the index, which git would read needlessly.
+    # Use no index, because git would read it needlessly.
     return git.run("diff-tree", *RAW, *arguments, index=str(git.place / MISSING_INDEX))
 
 

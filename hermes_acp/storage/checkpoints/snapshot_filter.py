@@ -11,7 +11,7 @@ from hermes_acp.telemetry.secret_files import MAX_BYTES, secret_in
 
 
 class SnapshotLimits(Struct, frozen=True):
-    """The limits of a snapshot, and which files (relative, or absolute) hold keys according to their names."""
+    """The limits of a snapshot, and the predicates that recognise key files by relative or absolute path."""
 
     largest_file_bytes: int
     max_files: int = 300_000
@@ -19,7 +19,7 @@ class SnapshotLimits(Struct, frozen=True):
 
 
 class FilteredPaths(Struct):
-    """Paths to store, with the permission bits of files, and paths that git must forget, some of which are left out.
+    """The paths to store, with files' permission bits, and the paths to remove from the index, some of them left out.
 
     If `became_folders`, a tracked file is now a folder.
     """
@@ -34,7 +34,7 @@ class FilteredPaths(Struct):
 def filter_paths(
     root: str, changed: Iterable[bytes], fresh: Sequence[bytes], bounds: SnapshotLimits
 ) -> FilteredPaths:
-    """Separate the paths to store from those that hold keys, are too large, cannot be read, or are no longer files.
+    """Separate the paths to store from those that hold keys, are too large, are unreadable, or are no longer files.
 
     `changed` lists tracked paths, `fresh` untracked ones, all relative to `root`.
     """
@@ -79,6 +79,6 @@ def _holds_keys(path: bytes, whole: bytes, about: os.stat_result, bounds: Snapsh
     try:
         descriptor = os.open(whole, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
-        return True  # it existed a moment ago
+        return True  # it disappeared a moment ago
     with open(descriptor, "rb") as file:
         return bool(secret_in(file.read(MAX_BYTES + 1)))

@@ -1,4 +1,4 @@
-"""Read and replace single files in a tree that a shadow stores. Source: git-ls-tree(1), git-update-index(1)."""
+"""Read and replace individual files in a tree that a shadow stores. Source: git-ls-tree(1), git-update-index(1)."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from hermes_acp.storage.checkpoints.git_trees import FileState, read_entries
 from hermes_acp.storage.checkpoints.shadow_git import ShadowGit
 
 MAX_NAMED: Final = 200
-"""Maximum paths in the arguments of one command."""
+"""The maximum number of paths in the arguments of one command."""
 FOLDER: Final = "040000"
 NO_OBJECT: Final = b"0" * 40
 
@@ -25,7 +25,7 @@ def states_in(git: ShadowGit, tree: str, paths: Sequence[bytes]) -> dict[bytes, 
 def tree_with_states(git: ShadowGit, tree: str, states: Mapping[bytes, FileState | None]) -> str:
     """Return a tree with the states of some files replaced.
 
-    None removes a file. The caller holds the shadow's lock.
+    The state None removes a file. The caller holds the shadow's lock.
     """
     if not states:
         return tree

@@ -22,9 +22,9 @@ LOST: Final = "its earlier content is lost"
 
 
 class FolderChange(Struct, frozen=True):
-    """A checkpoint's changes in one folder; `not_kept_before` and `not_kept_after` are files it left out.
+    """A checkpoint's changes in one folder; `not_kept_before` and `not_kept_after` are the files it left out.
 
-    `new_folders` are empty after it and did not exist before it.
+    `new_folders` are folders that did not exist before it and are empty after it.
     """
 
     differences: tuple[TreeDifference, ...]
@@ -103,7 +103,7 @@ def plan_empty_folders(
 ) -> tuple[frozenset[bytes], frozenset[bytes]]:
     """Return the empty folders to keep or make, and those to delete, from the states of one folder, newest first.
 
-    A state of only some files says nothing about folders elsewhere.
+    A state that covers only some files says nothing about folders elsewhere.
     """
     keeps, drops = frozenset[bytes](), frozenset[bytes]()
     for place in places:
@@ -118,7 +118,7 @@ def plan_folder_modes(
 ) -> dict[bytes, int]:
     """Return the permission bits to restore on folders that are missing or are as the newest turn left them.
 
-    `places` are the states of one folder, newest first; `now` reads the disk.
+    `places` lists the states of one folder, newest first; `now` reads the disk.
     """
     wanted: dict[bytes, int] = {}
     present: dict[bytes, int | None] = {}

@@ -1,4 +1,4 @@
-"""Access a workspace on disk only through descriptors, so that no link leads out of it.
+"""Access a workspace on disk only through descriptors, so that links cannot lead out of it.
 
 Every component of a path is opened without following links: a path through a link does not exist. Paths are
 bytes, relative to the workspace. Source: openat(2), O_NOFOLLOW.
@@ -29,7 +29,7 @@ NOT_REACHABLE: Final = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
 class WorkspaceFilesystem:
-    """A workspace folder, open only within the block that opened it."""
+    """A workspace folder that is open within a `with` block."""
 
     def __init__(self, root: str) -> None:
         self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -127,7 +127,7 @@ class WorkspaceFilesystem:
                 raise
 
     def clear(self, path: bytes, spared: frozenset[bytes]) -> None:
-        """Remove the empty folders above a path, up to the first that is not empty or is in `spared`."""
+        """Remove the empty folders above a path, up to the first one that is not empty or is in `spared`."""
         for folder in parents_of(path):
             if folder in spared or not self.drop_folder(folder):
                 return
@@ -155,7 +155,7 @@ class WorkspaceFilesystem:
             return None
 
     def set_folder_mode(self, path: bytes, mode: int) -> None:
-        """Set a folder's permission bits if its owner may. A missing folder is skipped."""
+        """Set a folder's permission bits if permitted. A missing folder is skipped."""
         with suppress(OSError), self._parent(path) as (folder, name):
             inner = os.open(name, os.O_RDONLY | FOLDER, dir_fd=folder)
             try:
@@ -180,7 +180,7 @@ def _is_folder(name: bytes, folder: int) -> bool:
 
 
 def _is_abandoned(name: bytes, folder: int) -> bool:
-    """Return whether a temporary file no longer has a writer. A live writer holds its lock."""
+    """Return whether the writer of a temporary file is gone. A live writer holds the file's lock."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     except OSError as error:

@@ -1,7 +1,7 @@
 """The gateway's database in a home folder: its tables, its key for hashing ids, and transactions.
 
-Functions block and may be called from any thread; they raise StorageError. Other processes of the home may use the
-same file at the same time.
+Functions block and may be called from any thread; they raise StorageError. Other processes that use the home folder may
+use the file at the same time.
 """
 
 import hmac
@@ -72,11 +72,11 @@ class GatewayDatabase:
 
     @property
     def exists(self) -> bool:
-        """Whether the gateway of this home was ever used."""
+        """Whether the gateway of this home folder has ever been used."""
         return self.path.is_file()
 
     def transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Do something in a separate transaction."""
+        """Run a function in a transaction of its own."""
         with self._lock:
             try:
                 connection = self._open()
@@ -101,7 +101,7 @@ class GatewayDatabase:
                 raise self._error(error) from error
 
     def hash(self, *parts: str) -> str:
-        """Return a keyed hash of an id, so that the file does not reveal whom it is about."""
+        """Return a keyed hash of an ID, so that the file does not reveal whose ID it is."""
         if not self._key:
             self._key = bytes.fromhex(self.transact(_key))
         return hmac.digest(self._key, "\0".join(parts).encode(), sha256).hex()
@@ -122,7 +122,7 @@ class GatewayDatabase:
         )
 
     def empty_log(self) -> None:
-        """Move all changes to the file itself, so that the write-ahead log keeps no deleted texts."""
+        """Checkpoint the write-ahead log into the main file, so that it keeps no deleted texts."""
         with self._lock:
             try:
                 self._open().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -159,7 +159,7 @@ class GatewayDatabase:
 
     def _error(self, error: sqlite3.Error) -> StorageError:
         return StorageError(
-            f"The gateway's messages in {self.path} cannot be used: {error}.",
+            f"The gateway's database {self.path} cannot be used: {error}.",
             hint="Check that its folder is writable and the disk is not full.",
         )
 

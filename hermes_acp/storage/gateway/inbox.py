@@ -1,7 +1,7 @@
-"""Messages that people sent: each is stored once, before it is processed, and kept until it is answered.
+"""Incoming messages: each is stored once, before it is processed, and kept until it is answered.
 
-A message is `received`, then `prompted` (stored before the agent gets it), then `done`. Functions block and raise
-StorageError.
+A message is first `received`, then `prompted` (recorded before it is sent to the agent), then `done`. Functions block
+and raise StorageError.
 """
 
 import json
@@ -36,7 +36,7 @@ class InboxEntry(Struct, frozen=True):
 
 
 class StoredConversation(Struct, frozen=True):
-    """The session of a conversation, and where it works."""
+    """The session of a conversation, with its profile and folder."""
 
     session_id: str
     profile: str
@@ -70,14 +70,14 @@ class Inbox:
         return self._database.transact(insert)
 
     def is_new(self, platform: str, message_id: str, now: float) -> bool:
-        """Record a message that the agent need not answer, and return whether it is new."""
+        """Record a message that does not need an answer from the agent; return whether it is new."""
         entry = self.add(platform, message_id, "", "", now)
         if entry is not None:
             self.finish(entry.number, ())
         return entry is not None
 
     def waiting(self) -> list[InboxEntry]:
-        """Return the messages that are not answered yet, oldest first."""
+        """Return the unanswered messages, oldest first."""
         return self._database.transact(
             lambda connection: [
                 _entry(row)
@@ -105,7 +105,7 @@ class Inbox:
         )
 
     def finish(self, number: int, parts: Sequence[OutgoingPart], now: float = 0.0) -> None:
-        """Record that a message is answered, store the whole answer for sending, and delete the message's content."""
+        """Record that a message was answered, queue the whole answer for sending, and delete the message's content."""
 
         def store(connection: sqlite3.Connection) -> None:
             put_parts(connection, parts, now)

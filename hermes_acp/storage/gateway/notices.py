@@ -22,7 +22,7 @@ EXPIRED: Final = "It is too old to be sent: the gateway was not running."
 
 
 class Notice(Struct, frozen=True):
-    """Text for a room (`PLATFORM:ID`) or a person (`NAME`). If `asks`, a question waits in the session."""
+    """A text for a room (`PLATFORM:ID`) or a person (`NAME`). With `asks`, a question is waiting in the session."""
 
     id: str
     to: str
@@ -32,7 +32,7 @@ class Notice(Struct, frozen=True):
 
     @property
     def prefix(self) -> str:
-        """The prefix of the IDs of its messages."""
+        """The prefix of the IDs of the notice's messages."""
         return f"notice:{self.id}:{self.to}:"
 
 
@@ -59,11 +59,14 @@ class Notices:
         self._database.transact(insert)
 
     def outcome(self, notice: Notice) -> tuple[NoticeOutcome, str]:
-        """Return a notice's outcome, and why it failed."""
+        """Return a notice's outcome and, if it failed, the reason."""
         return self._database.transact(lambda connection: _outcome(connection, notice))
 
     def new(self, now: float) -> list[Notice]:
-        """Return the notices that nobody has taken, oldest first. Those that are too old fail."""
+        """Return the notices that have not been taken yet, oldest first.
+
+        Those that are too old are marked as failed.
+        """
 
         def take(connection: sqlite3.Connection) -> list[Notice]:
             connection.execute(
@@ -89,7 +92,7 @@ class Notices:
         self._database.transact(store)
 
     def refuse(self, notice: Notice, error: str) -> None:
-        """Store why a notice cannot be sent."""
+        """Record the reason why a notice cannot be sent."""
         self._database.transact(lambda connection: _set_state(connection, notice, "refused", error))
 
     def end(self, notice: Notice) -> None:

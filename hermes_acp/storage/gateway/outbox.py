@@ -1,7 +1,7 @@
 """Messages to send, their destinations and their delivery states.
 
-A message is `pending`, then `attempting` (stored before the attempt), then `delivered`, `failed`, or `pending` again.
-An attempt that was interrupted may have succeeded. Its retry is marked as such, unless the platform deduplicates
+A message is first `pending`, then `attempting` (recorded before the attempt), then `delivered`, `failed`, or `pending`
+again. An attempt that was interrupted may have succeeded. Its retry is marked as such, unless the platform deduplicates
 messages or the attempt edited an existing message. Functions block and raise StorageError.
 """
 
@@ -22,7 +22,7 @@ COLUMNS: Final = (
 
 
 class OutgoingPart(Struct, frozen=True):
-    """A message to send, with an ID of ours. A later part with the same ID replaces its text."""
+    """A message to send, with the gateway's own ID for it. A later part with the same ID replaces its text."""
 
     id: str
     platform: str
@@ -55,15 +55,15 @@ class Outbox:
         self._database = database
 
     def put(self, part: OutgoingPart, now: float) -> None:
-        """Store a message to send, or a new text for one."""
+        """Store a message to send, or a new text for a stored one."""
         self._database.transact(lambda connection: put_parts(connection, (part,), now))
 
     def key_of(self, part_id: str) -> str:
-        """Return a key by which a platform deduplicates a message. No other home uses the same key."""
+        """Return a key by which a platform deduplicates a message; it is unique to this home folder."""
         return self._database.hash("outbox", part_id)
 
     def find(self, part_id: str) -> OutboxEntry | None:
-        """Return a message by our ID, or None."""
+        """Return a message by the gateway's ID for it, or None."""
 
         def select(connection: sqlite3.Connection) -> OutboxEntry | None:
             row = connection.execute(f"SELECT {COLUMNS} FROM outbox WHERE id = ?", (part_id,)).fetchone()
@@ -94,7 +94,7 @@ class Outbox:
         )
 
     def delivered(self, number: int, message_id: str, text: str, now: float) -> None:
-        """Record that text was delivered. Newer text that was stored in the meantime is still to be sent."""
+        """Record that a text was delivered. A newer text that was stored in the meantime remains to be sent."""
         self._database.transact(
             lambda connection: connection.execute(
                 """UPDATE outbox SET state = CASE WHEN text = ? THEN 'delivered' ELSE 'pending' END,
@@ -123,7 +123,7 @@ class Outbox:
         )
 
     def recover(self, platform: str, safe_since: float) -> None:
-        """Make attempts of a process that has ended due again, and mark those that may have been delivered.
+        """Make unfinished attempts of an ended process due again, and mark those that may have been delivered.
 
         The platform deduplicates messages sent after `safe_since`.
         """
@@ -139,7 +139,7 @@ class Outbox:
         self._database.transact(renew)
 
     def withdraw(self, prefix: str, now: float) -> None:
-        """Cancel unsent messages whose IDs start with a prefix, because they are out of date."""
+        """Cancel unsent messages whose IDs start with the prefix, because they are out of date."""
         self._database.transact(
             lambda connection: connection.execute(
                 """UPDATE outbox SET state = 'failed', error = 'withdrawn', updated_at = ?
@@ -149,9 +149,9 @@ class Outbox:
         )
 
     def erase(self, now: float) -> None:
-        """Delete the texts and destinations of messages that no longer have to be sent, and old messages altogether.
+        """Delete the texts and destinations of messages that need no further sending, and old messages entirely.
 
-        Afterwards, the database's files do not contain them either, nor texts deleted elsewhere.
+        Afterwards, the database files contain neither these texts nor texts deleted elsewhere.
         """
 
         def delete(connection: sqlite3.Connection) -> None:

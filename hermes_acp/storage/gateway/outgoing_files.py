@@ -12,7 +12,7 @@ from hermes_acp.storage.private_files import private_folder, storage_error, writ
 
 FOLDER: Final = "gateway-files"
 PREFIX: Final = "file:"
-"""The prefix of the IDs of outgoing messages that are files. Their texts describe them."""
+"""The prefix of the IDs of outgoing messages that are files. Their texts describe the files."""
 
 
 class StoredFile(Struct, frozen=True):
@@ -22,12 +22,12 @@ class StoredFile(Struct, frozen=True):
     mime_type: str
 
     def text(self) -> str:
-        """Return the text of the outgoing message for it."""
+        """Return the text of the outgoing message for the file."""
         return msgspec.json.encode(self).decode()
 
 
 class OutgoingFiles:
-    """The files of one gateway, by the ids of the messages that send them."""
+    """The files of one gateway, by the IDs of the messages that send them."""
 
     def __init__(self, home: Path, database: GatewayDatabase) -> None:
         self._folder = home / FOLDER
@@ -53,7 +53,7 @@ class OutgoingFiles:
             raise storage_error("read", path, error) from error
 
     def forget(self, part_id: str) -> None:
-        """Remove the content of a file that has been sent, or never will be."""
+        """Remove the content of a file that has been sent or will never be sent."""
         with suppress(OSError):
             self._path(part_id).unlink(missing_ok=True)
 

@@ -1,6 +1,6 @@
 """People whom the gateway admits, and the pairing codes that admit strangers.
 
-Only stable IDs count, and only their hashes are stored. Functions block and raise StorageError.
+People are identified by stable IDs, of which only hashes are stored. Functions block and raise StorageError.
 """
 
 import hmac
@@ -36,7 +36,7 @@ class Person(Struct, frozen=True):
 
 
 class Pairing(Struct, frozen=True):
-    """The result of entering a code: the person who was admitted, or why nobody was."""
+    """The result of entering a code: the admitted person, or the reason why nobody was admitted."""
 
     outcome: Literal["admitted", "wrong", "locked", "name_taken", "profile_taken"]
     person: Person | None = None
@@ -50,7 +50,7 @@ class People:
         self._database = database
 
     def find(self, platform: str, sender_id: str) -> Person | None:
-        """Return the person behind a sender, or None for a stranger."""
+        """Return the person that a sender belongs to, or None for a stranger."""
         id_hash = self._database.hash(platform, sender_id)
 
         def select(connection: sqlite3.Connection) -> Person | None:
@@ -64,7 +64,7 @@ class People:
         return self._database.transact(select)
 
     def all(self) -> list[tuple[Person, tuple[str, ...]]]:
-        """Return everyone, with the platforms they use."""
+        """Return all people with the platforms they use."""
 
         def select(connection: sqlite3.Connection) -> list[tuple[Person, tuple[str, ...]]]:
             found: list[tuple[Person, tuple[str, ...]]] = []
@@ -95,7 +95,7 @@ class People:
         )
 
     def remove(self, name: str) -> bool:
-        """Forget a person and all their identities; return whether there was one."""
+        """Delete a person with all their identities; return whether the person existed."""
 
         def delete(connection: sqlite3.Connection) -> bool:
             connection.execute("DELETE FROM identities WHERE person = ?", (name,))
@@ -104,7 +104,7 @@ class People:
         return self._database.transact(delete)
 
     def new_code(self, platform: str, sender_id: str, now: float) -> str:
-        """Return a code for a stranger, or an empty string if too many are pending or the stranger already has one."""
+        """Return a new code for a stranger, or an empty string if too many are pending or the stranger has one."""
         id_hash = self._database.hash(platform, sender_id)
         code = "".join(secrets.choice(ALPHABET) for _ in range(CODE_CHARACTERS))
         code_hash = self._database.hash("code", code)
@@ -123,7 +123,7 @@ class People:
         return self._database.transact(insert)
 
     def pending(self, now: float) -> int:
-        """Return the number of codes that were not entered yet."""
+        """Return the number of valid codes that have not been entered yet."""
         return self._database.transact(
             lambda connection: connection.execute(
                 "SELECT count(*) FROM pairings WHERE expires_at > ?", (now,)
@@ -131,9 +131,9 @@ class People:
         )
 
     def pair(self, code: str, person: Person, now: float, *, shares: bool = False) -> Pairing:
-        """Admit the stranger with a code as a person. A known name gets one more identity.
+        """Admit the stranger who has the code, under a person's name. A known person gains another identity.
 
-        A second person in a profile can see the first one's sessions, so that needs `shares`.
+        A second person in a profile can see the first one's sessions, so adding one requires `shares`.
         """
         code_hash = self._database.hash("code", code.strip().upper())
 
@@ -177,7 +177,7 @@ def _locked_until(connection: sqlite3.Connection) -> float:
 
 
 def _failed(connection: sqlite3.Connection, now: float) -> Pairing:
-    """Count a wrong code. Too many invalidate all codes and lock pairing for the lifetime of a code."""
+    """Count a wrong code. Too many wrong codes invalidate all codes and lock pairing for the lifetime of a code."""
     row = connection.execute("SELECT value FROM facts WHERE name = ?", (FAILURES,)).fetchone()
     failures = int(row[0] if row else 0) + 1
     if failures < MAX_FAILURES:

@@ -1,1 +1,1 @@
-"""Index sessions for search: full text and vectors."""
+"""The search indexes of sessions: full text and vectors."""

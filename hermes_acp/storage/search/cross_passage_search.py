@@ -1,6 +1,6 @@
 """Find sessions that contain every word of a query although no single passage does.
 
-To limit reading, only the sessions with the rarest word are searched for the other words.
+To limit reading, only the sessions that contain the rarest word are searched for the other words.
 """
 
 from collections.abc import Sequence
@@ -20,9 +20,7 @@ WINDOW_CONDITION: Final = f""" AND EXISTS (SELECT 1 FROM passages JOIN records O
 
 
 class SearchSpan:
-    """The passages to search: those of one place or all, without one excluded session, at any time or within a
-    window.
-    """
+    """The passages to search: those of one or all folders, except one session's, optionally within a window."""
 
     def __init__(
         self, place: str, left_out: int, position_bits: int, window: SearchWindow | None = None
@@ -76,9 +74,9 @@ def find_across_passages(
     known: Sequence[int],
     most: int,
 ) -> list[int]:
-    """Return the keys of up to `most` passages, newest session first, one for each word.
+    """Return the keys of up to `most` passages, one for each word, newest session first.
 
-    Sessions of the `known` keys are already found.
+    Skips the sessions of the `known` keys, which have already been found.
     """
     if len(query.groups) < 2 or most <= 0:
         return []

@@ -34,7 +34,7 @@ class Database:
     """A SQLite file, used by one worker thread at a time."""
 
     def __init__(self, path: Path, migrations: Sequence[str], *, cache_kib: int = 2048) -> None:
-        """Open nothing until first use. A migration is one or more statements, each with `;` at the end of its line."""
+        """Initialise without opening the file. A migration is one or more statements, each ending its line with `;`."""
         self.path = path
         self.set_aside: Path | None = None
         self.is_saved = True
@@ -250,7 +250,7 @@ class Database:
         await to_thread.run_sync(self.close, limiter=self._limiter)
 
     def close(self) -> None:
-        """Close the file; later work opens it for its own time only."""
+        """Close the file; any later work opens it only for its own duration."""
         self._is_closed = True
         self._disconnect()
 
@@ -285,13 +285,13 @@ def _tells_unwritable(error: "sqlite3.Error") -> bool:
         sqlite3.SQLITE_READONLY,
         sqlite3.SQLITE_CANTOPEN,
         sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_IOERR,  # reported if there is no space for the log
+        sqlite3.SQLITE_IOERR,  # SQLite reports this if there is no space for the log
     )
 
 
 @contextmanager
 def _one_at_a_time(lock: Path) -> Generator[None]:
-    """Keep other processes from opening it for now: SQLite does not wait its turn to start a write-ahead log."""
+    """Keep other processes from opening the file meanwhile, because SQLite does not wait to start a write-ahead log."""
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -1,7 +1,7 @@
-"""Rank a few short documents by their words.
+"""Rank a small set of short documents by the words they contain.
 
-There are at most some thousand documents, so the index is built in memory for each search. Words are stemmed, and a
-word counts more the fewer documents contain it. Source: the FTS5 documentation, "The bm25() function".
+There are at most a few thousand documents, so the index is built in memory for each search. Words are stemmed, and rare
+words count more. Source: the FTS5 documentation, "The bm25() function".
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def rank_documents(
 ) -> list[int]:
     """Return the numbers of the documents that match any query, best first.
 
-    Each document is the texts of its fields. Blocks.
+    Each document is given as the texts of its fields. Blocks.
     """
     import sqlite3
 

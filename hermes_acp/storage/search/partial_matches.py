@@ -1,6 +1,6 @@
 """Find sessions that contain some of the words of a query, for questions that no session repeats word by word.
 
-Words count by how rare they are, whatever their ending; function words do not count. Only the newest occurrences of
+Words are weighted by rarity, whatever their ending; function words do not count. Only the newest occurrences of
 each word are read, so a very common word costs no more than a rare one.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 OCCURRENCES: Final = 200
 MAX_SESSIONS_COMPARED: Final = 12
 MIN_SHARE: Final = 0.5
-"""The share of the best session's weight that another session must reach."""
+"""The fraction of the best session's weight that other sessions must reach."""
 MIN_STEM: Final = 4
 ENDINGS: Final = ("ing", "ies", "ed", "es", "s", "e", "y")
 _FUNCTION_WORDS: Final = """
@@ -46,7 +46,7 @@ def find_partial_matches(
     known: Sequence[int],
     most: int,
 ) -> PartialMatches:
-    """Find up to `most` passages, one for each session; sessions of the `known` keys are already found."""
+    """Find up to `most` passages, one for each session, except in the sessions of the `known` keys."""
     as_asked, query = query, relaxed(query)
     groups = query.group_expressions() if most > 0 else ()
     exact = {SearchExpression((_relaxed_group(each),)).expression(): each for each in as_asked.groups}
@@ -65,7 +65,7 @@ def find_partial_matches(
     for number in compared:
         for group, keys in newest.items():
             if group not in found[number] and len(keys) == OCCURRENCES:
-                # The word as it was asked for: looking for all of its forms in one session would take too long.
+                # Use the word as it was typed, because searching one session for all of its forms would take too long.
                 key = span.first_in(connection, SearchExpression((exact[group],)).expression(), number)
                 if key >= 0:
                     found[number][group] = key
@@ -74,13 +74,13 @@ def find_partial_matches(
 
 
 def relaxed(query: SearchExpression) -> SearchExpression:
-    """Return a query without function words, in which the ending of a word does not matter."""
+    """Return the query without function words, in a form where word endings do not matter."""
     kept = (group for group in query.groups if not all(_is_function_word(term) for term in group))
     return SearchExpression(tuple(dict.fromkeys(_relaxed_group(group) for group in kept)))
 
 
 def _relaxed_group(group: tuple[Term, ...]) -> tuple[Term, ...]:
-    """Return a group in which the endings of words do not matter."""
+    """Return the group in a form where word endings do not matter."""
     return tuple(_relaxed_term(term) for term in group)
 
 

@@ -50,7 +50,7 @@ class PassageIndex:
         return await self._index.database.read(select)
 
     async def passages(self, session_id: str, most: int) -> list[Passage]:
-        """Return the latest passages by the user and the agent of a session. Raises StorageError."""
+        """Return the latest passages by the user and the agent in a session. Raises StorageError."""
 
         def select(connection: "sqlite3.Connection") -> list[Passage]:
             rows = connection.execute(
@@ -66,7 +66,10 @@ class PassageIndex:
     async def finds(
         self, places: Iterable[tuple[str, int]], window: SearchWindow | None = None
     ) -> dict[tuple[str, int], SearchHit]:
-        """Return hits for the passages at these places (session, position) within the window. Raises StorageError."""
+        """Return hits for the passages at the given places (session, position) within the window.
+
+        Raises StorageError.
+        """
         wanted = tuple(places)
         within = window or ANY_TIME
 

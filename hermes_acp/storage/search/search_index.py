@@ -1,8 +1,8 @@
 """Full-text search over all sessions of a home folder.
 
 The index is a separate file, so that filling it never delays the session list; what other processes wrote is
-indexed at the next search. Its keys yield the newest matches first; the best of the newest `CANDIDATES` are
-chosen by rank (`search_ranking`), so a very common word costs no more than a rare one.
+indexed at the next search. Its keys yield the newest matches first. Only the newest `CANDIDATES` matches are ranked
+(`search_ranking`), so a very common word costs no more than a rare one.
 """
 
 import os
@@ -78,7 +78,7 @@ class SearchIndex:
         return await self.database.read(lambda connection: _select(connection, asked, query, now, unread))
 
     async def catch_up(self, max_wait_s: float | None = None) -> int:
-        """Index new content, newest records first; return how many records are left for next time."""
+        """Index new content, newest records first; return how many records are left for the next time."""
         from anyio import to_thread
 
         give_up_at = time.monotonic() + (float("inf") if max_wait_s is None else max_wait_s)
@@ -97,7 +97,7 @@ class SearchIndex:
         return len(self._waiting)
 
     def _scan(self, seen: Mapping[str, int]) -> None:
-        """Find the records whose size changed since they were read, and the deleted ones."""
+        """Find the records whose size has changed since they were read, and the deleted ones."""
         begun = time.monotonic()
         changed: list[tuple[float, str, int]] = []
         found: set[str] = set()
@@ -134,11 +134,11 @@ class SearchIndex:
         return batch
 
     async def follow(self, session_ids: Iterable[str]) -> None:
-        """Index the new content of some records. Raises StorageError."""
+        """Index the new content of the given records. Raises StorageError."""
         await self._read([self._folder / f"{session_id}.jsonl" for session_id in session_ids])
 
     async def _read(self, paths: list[Path]) -> None:
-        """Update the index for some records and store how far each was read. Deleted records are dropped."""
+        """Update the index for the given records, drop deleted ones, and store how far each was read."""
         seen = await self.database.run(lambda connection: read_records(connection, paths))
         if self._seen is not None:
             for path in paths:
@@ -153,7 +153,7 @@ class SearchIndex:
 
     async def rebuild(self) -> None:
         """Drop everything and index all records again. Raises StorageError."""
-        with suppress(DatabaseDamaged):  # a fresh file is empty as well
+        with suppress(DatabaseDamaged):  # a fresh file is empty as well, as intended
             await self.database.run(empty)
         self.forget()
         await self.catch_up()
@@ -217,7 +217,7 @@ def _sessions_of(connection: "sqlite3.Connection", numbers: set[int]) -> dict[in
 
 
 def _best(ranked: list[tuple[float, int]]) -> list[int]:
-    """Return the keys, best first, limited per session. A title counts only if nothing else in its session matches."""
+    """Return the best keys first, limited per session. A title counts only if nothing else in its session matches."""
     counts: dict[int, int] = {}
     for _, key in ranked:
         counts[-key >> POSITION_BITS] = counts.get(-key >> POSITION_BITS, 0) + 1

@@ -1,8 +1,8 @@
 """Parse search queries: words, "phrases", prefix*, OR; also for scripts without spaces.
 
-User input is always quoted, so no query is a syntax error. Every word must match, with or without AND between
-them, in one passage or at least in one session; OR between two words accepts either. Source: the FTS5
-documentation, "Full-text Query Syntax" and the unicode61 tokenizer.
+User input is always quoted, so no query can be a syntax error. All words must match, with or without AND between them,
+in one passage or at least in one session; OR between two words accepts either. Source: the FTS5 documentation,
+"Full-text Query Syntax" and the unicode61 tokenizer.
 """
 
 import re
@@ -12,16 +12,17 @@ from typing import Final
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
+from hermes_acp.lazy_pattern import LazyPattern
 
 MAX_TERMS: Final = 32
 SNIPPET_CHARACTERS: Final = 240
 WORD_SEPARATOR: Final = "\u200b"
 OPEN, CLOSE = "\x02", "\x03"
-_TERMS = re.compile(r'"([^"]*)(?:"(\*?)|$)|([^\s"]+)')
+_TERMS = LazyPattern(r'"([^"]*)(?:"(\*?)|$)|([^\s"]+)')
 _SCRIPTS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_UNSPACED = re.compile(f"(?<=[{_SCRIPTS}])(?=[^\\W_])|(?<=[^\\W_])(?=[{_SCRIPTS}])")
-_CONTROLS = re.compile(r"[\x00-\x1f]")
-_WORD = re.compile(r"[^\W_]+")
+_UNSPACED = LazyPattern(f"(?<=[{_SCRIPTS}])(?=[^\\W_])|(?<=[^\\W_])(?=[{_SCRIPTS}])")
+_CONTROLS = LazyPattern(r"[\x00-\x1f]")
+_WORD = LazyPattern(r"[^\W_]+")
 
 
 class Term(Struct, frozen=True):
@@ -49,7 +50,7 @@ class Term(Struct, frozen=True):
         return "".join(pieces)
 
     def compiled(self) -> re.Pattern[str]:
-        """Return the pattern compiled."""
+        """Return the compiled pattern."""
         return re.compile(self.pattern())
 
 
@@ -59,7 +60,7 @@ class SearchExpression(Struct, frozen=True):
     groups: tuple[tuple[Term, ...], ...]
 
     def expression(self) -> str:
-        """Return the query as an FTS5 expression."""
+        """Return the whole query as an FTS5 expression."""
         return " AND ".join(self.group_expressions())
 
     def group_expressions(self) -> tuple[str, ...]:
@@ -75,7 +76,7 @@ def parse(text: str) -> SearchExpression:
     """Parse what a person typed. Raises BadRequest if it contains no word."""
     groups: list[tuple[Term, ...]] = []
     joins = False
-    for count, found in enumerate(_TERMS.finditer(text.encode("utf-8", "replace").decode())):
+    for count, found in enumerate(_TERMS.compiled.finditer(text.encode("utf-8", "replace").decode())):
         if count >= MAX_TERMS:
             break
         if found[3] in ("OR", "AND"):
@@ -83,8 +84,8 @@ def parse(text: str) -> SearchExpression:
             continue
         plain = found[3] if found[3] is not None else found[1]
         is_prefix = found[2] == "*" if found[3] is None else plain.endswith("*")
-        plain = separate_words(_CONTROLS.sub(" ", plain))
-        words = tuple(fold(word) for word in _WORD.findall(plain))
+        plain = separate_words(_CONTROLS.compiled.sub(" ", plain))
+        words = tuple(fold(word) for word in _WORD.compiled.findall(plain))
         if not words:
             continue
         term = Term(plain.removesuffix("*"), words, is_prefix and len(words[-1]) > 1)
@@ -104,7 +105,7 @@ def separate_words(text: str) -> str:
     """Separate the characters of scripts written without spaces by an invisible character, so that each can be
     found.
     """
-    return text if text.isascii() else _UNSPACED.sub(WORD_SEPARATOR, text)
+    return text if text.isascii() else _UNSPACED.compiled.sub(WORD_SEPARATOR, text)
 
 
 def _is_unspaced(word: str) -> bool:
@@ -149,7 +150,7 @@ def excerpt(text: str) -> str:
 
 
 def _window(text: str, finds: list[tuple[int, int]]) -> tuple[int, int]:
-    """Return the span with the most matches, starting at a word boundary slightly before the first one."""
+    """Return the span with the most matches, which starts at a word boundary slightly before the first match."""
     best, most = 0, 0
     right = 0
     for left, (first, _) in enumerate(finds):

@@ -1,9 +1,8 @@
 """Rank the passages that match a query with BM25 over a few hundred candidates.
 
-FTS5 can rank results itself, but first counts how often each word occurs in the whole index: for a very common
-word, that alone exceeds the time allowed for a search. Here, a word's rarity is estimated from how far back its
-newest occurrences reach. Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond"
-(2009).
+FTS5 can rank results itself, but it first counts the occurrences of each word in the whole index. For a very common
+word, that alone exceeds the time limit of a search. Instead, a word's rarity is estimated from how far back its newest
+occurrences reach. Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009).
 """
 
 import math
@@ -54,7 +53,7 @@ def _relevance(text: str, relative_length: float, weights: "list[tuple[re.Patter
 def _weights(
     connection: "sqlite3.Connection", query: SearchExpression, position_bits: int
 ) -> "list[tuple[re.Pattern[str], float]]":
-    """Return every term's pattern and rarity. Prefixes count as common, since they match many words."""
+    """Return the pattern and the rarity of every term. Prefixes count as common, because they match many words."""
     terms = [term for group in query.groups for term in group]
     if len(terms) == 1:
         return [(terms[0].compiled(), 1.0)]
@@ -63,7 +62,7 @@ def _weights(
 
 
 def _rarity(connection: "sqlite3.Connection", term: Term, position_bits: int) -> float:
-    """Estimate the logarithm of the inverse frequency of passages with the term."""
+    """Estimate the logarithm of the inverse passage frequency of the term."""
     keys = connection.execute(
         "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?",
         (term.expression(), OCCURRENCES),

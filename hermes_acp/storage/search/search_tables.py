@@ -34,7 +34,7 @@ MIGRATIONS = (
         text, place, content = 'passages', content_rowid = 'key', prefix = '2 3 4',
         tokenize = 'unicode61 remove_diacritics 2'
     )""",
-    # The time of each passage. Everything is dropped, so that the records are read again.
+    # Add the time of each passage. All content is dropped, so that the records are read again.
     """ALTER TABLE passages ADD COLUMN at REAL;
     CREATE INDEX passages_at ON passages (at);
     INSERT INTO words (words) VALUES ('delete-all');
@@ -67,19 +67,19 @@ class _Standing(Struct, frozen=True):
 def place_of(cwd: str) -> str:
     """Return the word that marks the passages of a working directory.
 
-    Collisions are rare. It is searched like any other word, because restricting the search to a column would cost more
-    than the search.
+    Collisions are rare. The word is searched like any other, because restricting it to its column would cost more than
+    the search itself.
     """
     return f"qz{crc32(cwd.encode('utf-8', 'surrogatepass')):08x}"
 
 
 def indexed_lengths(connection: "sqlite3.Connection") -> dict[str, int]:
-    """Return how many bytes of each record were read."""
+    """Return how many bytes of each record have been read."""
     return dict(connection.execute("SELECT id, seen_bytes FROM records"))
 
 
 def read_records(connection: "sqlite3.Connection", paths: list[Path]) -> dict[str, int]:
-    """Index new content of some records, and return the size of each when it was read."""
+    """Index the new content of the given records, and return the size that each had when it was read."""
     seen: dict[str, int] = {}
     numbers = _UnusedNumbers(connection)
     for path in reversed(paths):
@@ -123,7 +123,7 @@ def _read_record(
 
 
 class _UnusedNumbers:
-    """The numbers that new records get in one transaction, by start time.
+    """Allocates the numbers of new records within one transaction, by start time.
 
     Records of the same second get consecutive numbers.
     """
@@ -143,7 +143,7 @@ class _UnusedNumbers:
 
 
 def _beginning(session_id: str, opened: SessionOpened, numbers: _UnusedNumbers) -> _Standing:
-    """Return the read position of an unread record."""
+    """Return the initial index row of an unread record."""
     number = numbers.take(opened.created_at)
     return _Standing(number, session_id, opened.cwd, "", False, opened.created_at, 0.0, 0, 0, 0)
 
@@ -205,7 +205,7 @@ def _remove(connection: "sqlite3.Connection", number: int, first: int, last: int
 
 
 def drop_record(connection: "sqlite3.Connection", session_id: str) -> None:
-    """Drop a record, if it is indexed."""
+    """Drop a record if it is indexed."""
     if row := connection.execute("SELECT number FROM records WHERE id = ?", (session_id,)).fetchone():
         _remove(connection, row[0], 0)
         connection.execute("DELETE FROM records WHERE number = ?", row)

@@ -1,7 +1,7 @@
 """The time span that a search is limited to, and the user's prompts within it.
 
-A passage without a time, from a version that recorded none, counts as said at any time between its session's start and
-last change.
+A passage without a time, from a version that recorded none, matches any time between its session's start and last
+change.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -20,7 +20,7 @@ IS_WITHIN: Final = """CASE WHEN at IS NULL THEN created_at < :until AND updated_
 
 
 class SearchWindow(Struct, frozen=True):
-    """From `since` and before `until`, in seconds since the epoch."""
+    """The times from `since` until before `until`, in seconds since the epoch."""
 
     since: float
     until: float
@@ -44,9 +44,9 @@ def window_of(asked: RecallQuery) -> SearchWindow | None:
 def requests_within(
     connection: "sqlite3.Connection", window: SearchWindow, asked: RecallQuery, position_bits: int
 ) -> tuple[list[int], bool]:
-    """Return the keys of the user's prompts in a window, newest first, and whether these are all.
+    """Return the keys of the user's prompts in a window, newest first, and whether the list is complete.
 
-    For a session that only the agent continued in the window, return the agent's last passage.
+    For a session in which only the agent wrote within the window, return the agent's last passage.
     """
     rows = connection.execute(
         f"""SELECT key, speaker, number FROM passages JOIN records ON number = key >> :bits

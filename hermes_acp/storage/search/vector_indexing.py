@@ -21,7 +21,7 @@ TEXTS_AT_ONCE: Final = 4
 
 
 class VectorIndexer:
-    """Updates the vectors of a home folder; `left` is how many session texts may still be embedded."""
+    """Updates the vectors of a home folder; `left` is the number of session texts that may still be embedded."""
 
     def __init__(self, vectors: VectorStore, embedder: Embedder, words: PassageIndex, left: int) -> None:
         self._vectors = vectors

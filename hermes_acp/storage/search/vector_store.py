@@ -62,7 +62,7 @@ class SimilarText(Struct, frozen=True):
 
 
 class SourceState(Struct, frozen=True):
-    """How far a source is indexed: its mark, empty while it is incomplete, and the digests of its texts."""
+    """The indexing progress of a source: its mark, empty until it is complete, and the digests of its texts."""
 
     mark: str
     digests: Mapping[int, str]
@@ -82,7 +82,7 @@ class VectorStore:
     """The vectors of a home folder, used by one worker thread at a time."""
 
     def __init__(self, path: Path, model: str | None) -> None:
-        """Open nothing until first use; opening the file drops vectors of other models, unless `model` is None."""
+        """Initialise without opening the file. Opening it drops vectors of other models, unless `model` is None."""
         self.path = path
         self._model = model
         self._connection: Tables | None = None
@@ -103,7 +103,7 @@ class VectorStore:
         await self._run(lambda db: _put(db, kind, source, place, texts))
 
     async def settle(self, source: str, mark: str, positions: Iterable[int]) -> None:
-        """Delete all but these positions of a source, and mark it complete. Raises StorageError."""
+        """Delete all positions of a source except the given ones, and mark it complete. Raises StorageError."""
         kept = frozenset(positions)
         await self._run(lambda db: _settle(db, source, mark, kept))
 
@@ -119,7 +119,7 @@ class VectorStore:
         return await self._run(lambda db: _nearest(db, kind, vector, most, place))
 
     async def vectors(self, kind: Kind, sources: Iterable[str] = ()) -> "dict[str, list[array[float]]]":
-        """Return the vectors of a kind by source, limited to the named sources if any. Raises StorageError."""
+        """Return the vectors of a kind by source, limited to the named sources if given. Raises StorageError."""
         named = frozenset(sources)
         found = await self._run(lambda db: _vectors(db, kind))
         return {source: each for source, each in found.items() if not named or source in named}

@@ -1,1 +1,1 @@
-"""Model and tool usage of sessions, and an index of it."""
+"""The model and tool usage of sessions, and an index of it."""

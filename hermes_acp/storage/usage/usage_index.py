@@ -1,7 +1,7 @@
 """An index of the usage of all sessions, so that totals do not require reading every record.
 
-It is updated before each read: changed records are reread, deleted ones are dropped. Deleting a session deletes its
-usage. Everything can be rebuilt from the records.
+It is updated before each read: changed records are reread, and deleted ones are dropped, so deleting a session deletes
+its usage. Everything can be rebuilt from the records.
 """
 
 import os
@@ -52,9 +52,9 @@ MAX_CLOCK_DIFFERENCE_S: Final = 86_400
 
 
 class UsageTotal(Struct, frozen=True):
-    """The total usage under a name. For models, `requests` and tokens are theirs.
+    """The total usage of one group. For models, `requests` and tokens are those of the model requests.
 
-    For a tool, they are its calls and the estimated tokens of its results. `took_s` is the time of its calls.
+    For a tool, they are its calls and the estimated tokens of its results, and `took_s` is the duration of its calls.
     """
 
     name: str
@@ -77,7 +77,7 @@ class UsageIndex:
         self._refreshing = anyio.Lock()
 
     async def refresh(self, first_day: str = "", note: Callable[[int, int], None] | None = None) -> None:
-        """Read the records that changed. `note` is called with the number read and the total.
+        """Reread changed records. `note` is called with the number of records read so far and the total.
 
         Raises StorageError. Records last written before `first_day` are left for later, because they cannot contain
         anything since then.
@@ -112,8 +112,9 @@ class UsageIndex:
         return [(name, changed_ns, _facts_of(self._folder / name)) for name, changed_ns in batch.items()]
 
     async def sums(self, key: UsageKey, first_day: str = "", last_day: str = "9999") -> list[UsageTotal]:
-        """Return the totals by a key from the first to the last day, inclusive, sorted by the key. Raises
-        StorageError.
+        """Return the totals by the key from the first to the last day, inclusive, sorted by key.
+
+        Raises StorageError.
         """
         if key == "tool":
             statement = """SELECT tool, sum(calls), sum(failed), 0, 0, sum(tokens), 0.0, sum(took) FROM tools
@@ -128,8 +129,9 @@ class UsageIndex:
         return [UsageTotal(*row) for row in rows]
 
     async def session_sums(self, first_day: str = "", last_day: str = "9999") -> dict[str, UsageTotal]:
-        """Return the totals of sessions by ID, each including its child agents, within some days. Raises
-        StorageError.
+        """Return the totals of sessions by ID, each including its child agents, in a range of days.
+
+        Raises StorageError.
         """
         statement = f"""SELECT {SESSION}, sum(requests), sum(failed), sum(input), sum(cached), sum(output),
             sum(usd), 0.0 FROM models WHERE day BETWEEN ? AND ? GROUP BY 1"""
@@ -148,7 +150,7 @@ class UsageIndex:
 
 
 def total_of(name: str, sums: list[UsageTotal]) -> UsageTotal:
-    """Return the total of several totals, under a name."""
+    """Return the sum of several totals under a new name."""
     fields = [each for each in UsageTotal.__struct_fields__ if each != "name"]
     return UsageTotal(name, **{each: sum(getattr(one, each) for one in sums) for each in fields})
 
@@ -168,14 +170,14 @@ def _records(folder: Path) -> Iterator[tuple[str, int]]:
 
 
 def _start_ns(day: str) -> int:
-    """Return when a day (`YYYY-MM-DD`) starts here, minus the tolerance for clock differences, or 0 without a day."""
+    """Return the local start of a day (`YYYY-MM-DD`) in ns, minus a clock tolerance, or 0 without a day."""
     if not day:
         return 0
     return int((datetime.fromisoformat(day).timestamp() - MAX_CLOCK_DIFFERENCE_S) * 1e9)
 
 
 def _facts_of(path: Path) -> UsageFacts:
-    """Return a record's usage up to its first damaged line, or none if it cannot be read."""
+    """Return a record's usage up to its first damaged line; the usage is empty if it cannot be read."""
     try:
         return usage_facts(decode_timed(path.read_bytes()))
     except OSError:

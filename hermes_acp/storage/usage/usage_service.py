@@ -1,4 +1,4 @@
-"""Usage totals of sessions by any group, for the current profile or all profiles."""
+"""Report the usage of sessions by any group, for the current profile or for all profiles."""
 
 import os
 from collections.abc import Callable
@@ -17,7 +17,7 @@ Note = Callable[[int, int], None]
 
 
 class UsageReport(Struct, frozen=True):
-    """Totals by a group, notices for the user, and the profiles of other operating system users, which are left out."""
+    """The totals by group, notices for the user, and the profiles left out because other OS users own them."""
 
     sums: list[UsageTotal]
     news: list[str]
@@ -71,7 +71,7 @@ class UsageService:
         return found
 
     def _homes(self) -> list[tuple[str, Path]]:
-        """Return the homes of the profiles to show, by name."""
+        """Return the home folders of the profiles to show, by name."""
         if not self._shows_all:
             return [(self._environment.profile, self._environment.home)]
         base = self._environment.base_path or self._environment.home_path
@@ -80,7 +80,7 @@ class UsageService:
 
 
 def _is_ours(home: Path) -> bool:
-    """Return whether a folder belongs to the user of this process or does not exist yet.
+    """Return whether the folder belongs to the user of this process or does not exist yet.
 
     An index written to another user's folder would not belong to that user, and links there could lead anywhere.
     """

@@ -1,4 +1,4 @@
-"""Report which paths changed, for any number of folders through one descriptor."""
+"""Report which paths have changed in any number of folders, through one descriptor."""
 
 import os
 

@@ -1,7 +1,7 @@
 """The single watcher for all folders that a process follows.
 
-When idle, it costs one descriptor and no thread: inotify wakes the event loop. Folders that the system cannot
-watch, or too many of them, are polled instead.
+When idle, it costs one descriptor and no thread, because inotify wakes the event loop. Folders that the system cannot
+watch, or that exceed its limits, are polled instead.
 """
 
 import errno
@@ -24,7 +24,7 @@ DEBOUNCE_S: Final = 0.1
 POLL_INTERVAL_S: Final = 2.0
 POLL_INTERVAL_PER_PLACE_S: Final = 0.1
 MAX_FOLDERS: Final = 4096
-"""The limit for one place: a skills folder that links to a whole disk is polled instead."""
+"""The maximum number of folders below one root. A skills folder that links to a whole disk is polled instead."""
 SKIPPED: Final = frozenset(
     {
         *("__pycache__", ".git", ".hg", ".svn", ".tox", ".venv", ".idea", "node_modules"),
@@ -53,7 +53,7 @@ class _Interest:
         self.is_relevant = is_relevant
 
     def take(self, path: str, *, is_relevant: bool) -> None:
-        """Wake the waiting task if it waits for a change of `path`."""
+        """Wake the waiting task if it is waiting for a change of `path`."""
         folder, name = os.path.split(path)
         if folder in self.deep or path in self.deep:
             is_wanted = name not in SKIPPED and not DRAFTS.search(name)
@@ -72,7 +72,7 @@ class FolderWatcher:
         open_events: Callable[[], FolderEvents] = FolderEvents,
         poll_interval_s: float = POLL_INTERVAL_S,
     ) -> None:
-        """Watch nothing yet; `poll_interval_s` is the time between polls of folders that cannot be watched."""
+        """Initialise without watching anything. `poll_interval_s` is the polling interval for unwatchable folders."""
         self._open_events = open_events
         self._poll_interval_s = poll_interval_s
         self._limit = ""
@@ -93,7 +93,7 @@ class FolderWatcher:
     ) -> None:
         """Return once anything changes below the `deep` folders, or any relevant path directly in the `shallow` ones.
 
-        `begun` is called once watching has started. The caller must find earlier changes itself.
+        `begun` is called once watching has started. The caller must detect earlier changes itself.
         """
         if not self._is_started:
             self._is_started = True
@@ -114,7 +114,7 @@ class FolderWatcher:
 
     def news(self) -> str:
         """Return text for the user about the system limit that prevents watching folders, or an empty string."""
-        told = "Changed skills are noticed a few seconds late: watching their folders would take {limit}."
+        told = "Changes to skills are noticed a few seconds late, because watching their folders would take {limit}."
         return told.format(limit=self._limit) if self._limit else ""
 
     async def run(self) -> None:

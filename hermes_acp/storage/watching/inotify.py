@@ -17,7 +17,7 @@ CREATE, DELETE, DELETE_SELF, MOVE_SELF = 0x100, 0x200, 0x400, 0x800
 OVERFLOW, IGNORED, IS_FOLDER = 0x4000, 0x8000, 0x4000_0000
 ONLY_FOLDERS, DO_NOT_FOLLOW = 0x0100_0000, 0x0200_0000
 NAMES: Final = CREATE | DELETE | MOVED_FROM | MOVED_TO | DELETE_SELF | MOVE_SELF | ONLY_FOLDERS
-"""Names that appear in and disappear from a folder, and changes of the folder itself."""
+"""The event mask for names that appear in or disappear from a folder, and for changes of the folder itself."""
 READ_BYTES: Final = 1 << 16
 _HEAD: Final = struct.Struct("iIII")
 
@@ -36,7 +36,7 @@ class Inotify:
     def __init__(self) -> None:
         """Open the instance. Raises OSError if none is available, or the system has no inotify."""
         if sys.platform != "linux":
-            raise OSError("this system has no inotify")
+            raise OSError("this system does not have inotify")
         self._library = ctypes.CDLL(None, use_errno=True)
         self.descriptor: int = self._library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self.descriptor < 0:

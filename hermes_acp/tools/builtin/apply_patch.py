@@ -1,6 +1,6 @@
 """The `apply_patch` tool: change several files with one patch.
 
-The whole patch is worked out before the user is asked: if any part does not fit, nothing changes.
+The whole patch is applied in memory before the user is asked; if any part does not fit, nothing changes.
 """
 
 from collections.abc import Sequence
@@ -61,7 +61,7 @@ class ApplyPatch:
             except HermesError as error:
                 if len(files) == 1:
                     raise
-                told = f"{file.path[:200]}: {error.message} Nothing of the patch was applied."
+                told = f"{file.path[:200]}: {error.message} No part of the patch was applied."
                 raise WorkspaceError(told, hint=error.hint) from error
         paths = [change.diff.path for change in changes]
         if twice := next((path for path in paths if paths.count(path) > 1), None):

@@ -1,4 +1,4 @@
-"""The `ask_user` tool: ask the user what only they can answer."""
+"""The `ask_user` tool: ask the user a question that only they can answer."""
 
 from typing import Annotated, Final
 
@@ -33,7 +33,7 @@ DISMISSED: Final = Result(
 
 
 class Arguments(BaseModel):
-    """A question, the possible answers, and the page it is about."""
+    """A question, the possible answers, and a page to open."""
 
     model_config = ConfigDict(extra="forbid")
 

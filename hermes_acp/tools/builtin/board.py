@@ -1,4 +1,4 @@
-"""The `board` tool: show the cards that people and agents work on. It is offered in home folders with a board."""
+"""The `board` tool: show the cards that people and agents work on. It is only offered in home folders with a board."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final
@@ -62,9 +62,9 @@ class Board:
         )
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose to show the board, or one card."""
+        """Propose to show the board or one card."""
         boards = self._boards
-        assert boards, "a tool without boards is in no toolbox"
+        assert boards, "an unbound tool is never in a toolbox"
         if not arguments.card:
             return Proposal("List the board", self.kind, lambda progress: _list(boards, arguments, progress))
         title = f"Show card {arguments.card}"

@@ -42,7 +42,7 @@ NEEDED: Final = MappingProxyType(
         "download": ("ref", "path"),
     }
 )
-"""The arguments that an action cannot do without."""
+"""The arguments that each action requires."""
 
 
 class Arguments(BaseModel):
@@ -64,8 +64,10 @@ class Arguments(BaseModel):
     text: Annotated[
         str | None, Field(description="Typed, selected, waited for; to scroll: up, down, top, bottom")
     ] = None
-    """The text to type, the option to select, or the text to wait for. For `scroll`, the direction in which the page or
-    the element with `ref` is scrolled; without it, that element is scrolled into view.
+    """The text to type, the option to select, or the text to wait for.
+
+    For `scroll`, the direction in which the page or the element with `ref` is scrolled; without it, that element is
+    scrolled into view.
     """
     key: Annotated[
         str | None,
@@ -94,10 +96,10 @@ class _NoBrowser:
     """A placeholder until the tool is bound."""
 
     async def act(self, session_id: str, act: BrowserAction, may_redirect: object) -> BrowserSnapshot:
-        raise InternalError("browser was offered without one.")
+        raise InternalError("The browser tool was offered without a browser.")
 
     def clean(self, text: str) -> str:
-        raise InternalError("browser was offered without a scanner.")
+        raise InternalError("The browser tool was offered without a scanner.")
 
 
 class BrowserTool:
@@ -122,8 +124,9 @@ class BrowserTool:
         return schema_of(self.name, about, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call. A navigation and an upload name a host; others that a page leads to are checked when they
-        are reached.
+        """Propose a call.
+
+        Navigations and uploads name a host; other hosts that a page leads to are checked when reached.
         """
         match arguments.action:
             case "upload":
@@ -204,7 +207,7 @@ class BrowserTool:
         return await self._browsers.act(progress.session_id, act, may_redirect)
 
     async def _told(self, act: BrowserAction, view: BrowserSnapshot) -> Result:
-        """Return the view, fenced: the page, its title and its messages are untrusted text."""
+        """Return the view as fenced text, because the page, its title and its messages are untrusted."""
         notes = [f"[{plain(note, NOTE_CHARACTERS)}]" for note in view.notes]
         if act.kind == "close":
             return Result("\n".join(notes))
@@ -225,7 +228,7 @@ class BrowserTool:
 
 
 def _sends_text(arguments: Arguments) -> bool:
-    """Return whether an action gives the page text of the model: typing does, and so does a key for a character."""
+    """Return whether an action sends text from the model to the page, by typing or by pressing a character key."""
     is_character = len((arguments.key or "").rpartition("+")[2]) == 1
     return arguments.action == "type" or (arguments.action == "press" and is_character)
 

@@ -1,5 +1,6 @@
-"""The `card` tool: report on the agent's own card, comment on others, and add new ones. It is offered in home
-folders with a board. A card that starts work needs the user's approval in every mode.
+"""The `card` tool: report on the agent's own card, comment on others, and add new ones.
+
+It is only offered in home folders with a board. A card that starts work needs the user's approval in every mode.
 """
 
 from typing import Annotated, Literal
@@ -70,7 +71,7 @@ class CardTool:
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Propose a change. Raises BadRequest."""
         boards = self._boards
-        assert boards, "a tool without boards is in no toolbox"
+        assert boards, "an unbound tool is never in a toolbox"
         action = _action_of(arguments, workspace.cwd)
 
         async def act(progress: Progress) -> Result:
@@ -118,7 +119,7 @@ def _title(arguments: Arguments) -> str:
 
 
 def _shown(arguments: Arguments, cwd: str) -> str:
-    """Return the full text that a change adds."""
+    """Return the full text that the change adds."""
     lines = [arguments.title, f"In {cwd}" if arguments.action == "add" else "", arguments.text]
     if arguments.link:
         lines.append(f"{arguments.link} {arguments.other}")

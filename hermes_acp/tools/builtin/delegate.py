@@ -52,7 +52,7 @@ class _NoDelegates:
     async def run_tasks(
         self, delegated_tasks: Sequence[DelegatedTask], tools: Sequence[str] | None, progress: Progress
     ) -> Sequence[Result]:
-        raise InternalError("delegate was offered without anybody to delegate to.")
+        raise InternalError("delegate was offered without a way to run child agents.")
 
 
 class Delegate:
@@ -76,9 +76,9 @@ class Delegate:
         return schema_of(self.name, " ".join(filter(None, (about, self._delegates.about))), Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call. The call itself changes nothing: each call made by a child is checked separately.
+        """Propose a call, which itself changes nothing: each call made by a child is checked separately.
 
-        The call has no timeout; the children have theirs.
+        The call has no timeout of its own, because the children have theirs.
         """
         del workspace
         delegated_tasks = [

@@ -1,4 +1,4 @@
-"""The `diagnostics` tool: list the problems an editor reports."""
+"""The `diagnostics` tool: list the problems that the editor reports."""
 
 import os
 from collections.abc import Sequence

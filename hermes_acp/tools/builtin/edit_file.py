@@ -20,7 +20,7 @@ from hermes_acp.tools.text_files import decode, read_content
 from hermes_acp.tools.tool_schemas import schema_of
 
 AT_ONCE_BYTES = 64 * 1024
-"""Below this size, searching takes less time than waking a thread."""
+"""Below this size, searching takes less time than waking up a thread."""
 
 
 class EditArguments(BaseModel):
@@ -99,7 +99,7 @@ class EditFile:
 def _replace_all(
     path: str, shown: str, before: bytes, replacements: Sequence[Replacement]
 ) -> tuple[FileChange, str]:
-    """Replace the passages in order, all or none, and note those not found verbatim."""
+    """Replace the passages in order, all or none, and note those that were not found verbatim."""
     file = decode(before, shown)
     text, notes = file.text, list[str]()
     for number, each in enumerate(replacements, 1):

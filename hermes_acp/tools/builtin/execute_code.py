@@ -1,6 +1,6 @@
 """The `execute_code` tool: run a Python script that calls tools.
 
-A dozen calls made by a script cost the model one step, and only what the script prints enters the conversation.
+A script that makes a dozen calls costs the model one step, and only what it prints enters the conversation.
 """
 
 from importlib.resources import files
@@ -94,7 +94,7 @@ class ExecuteCode:
         return Proposal(title, self.kind, run, (effect,), deadline_s=arguments.timeout_s)
 
     async def _run(self, command: Command, code: str, workspace: Workspace, progress: Progress) -> Result:
-        """Run a script to its end; whatever happens, no process is left behind."""
+        """Run a script until it ends; whatever happens, no process is left behind."""
 
         async def call(name: str, given: str) -> Result:
             return await self._tools.call(name, given, progress)
@@ -112,7 +112,7 @@ class ExecuteCode:
 
 
 def _told(answering: ScriptCallServer, end: CommandResult) -> Result:
-    """Return what the script printed and how it ended, or the error if it never ran."""
+    """Return the script's output and how it ended, or the error if it never ran."""
     printed = answering.noise if answering.printed is None else answering.printed
     result = describe_end(msgspec.structs.replace(end, output=printed), 0)
     calls = f"[{answering.calls} tool call{'' if answering.calls == 1 else 's'}]"

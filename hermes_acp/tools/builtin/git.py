@@ -90,7 +90,7 @@ class Git:
 
 
 async def _folder_of(path: str, workspace: Workspace) -> str:
-    """Return the folder in which to look for a repository: for a missing path, its nearest existing ancestor."""
+    """Return the folder in which to look for a repository; for a missing path, its nearest existing ancestor."""
     for folder in (path, os.path.dirname(path)):
         try:
             await workspace.entries(folder)
@@ -110,7 +110,7 @@ def _named_in(ref: str, repository: Repository, workspace: Workspace) -> Sequenc
 async def _shut_in(
     asked: Sequence[str], workspace: Workspace, repository: Repository, path: str, progress: Progress
 ) -> Sequence[str]:
-    """Return the files, by their names in the repository, whose changes must not be shown.
+    """Return the files whose changes must not be shown, by their names in the repository.
 
     Raises WorkspaceError if there are too many.
     """
@@ -136,7 +136,7 @@ async def _shut_in(
 
 
 def _commits(ref: str) -> str:
-    """Return a revision or range in a form that can only mean commits; to git, a file name may be one too."""
+    """Return a revision or range in a form that git can only interpret as commits, not as a file name."""
     dots = "..." if "..." in ref else ".."
     return dots.join(side and f"{side}^{{commit}}" for side in ref.split(dots))
 

@@ -42,7 +42,10 @@ class Glob:
         return schema_of(self.name, "Find files by name, newest first.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call; the search starts only when it is performed. Raises WorkspaceError for a missing folder."""
+        """Propose a call; the search starts only when the call is performed.
+
+        Raises WorkspaceError for a missing folder.
+        """
         path = workspace.locate(arguments.path or ".")
         if path != workspace.cwd:
             await workspace.entries(path)

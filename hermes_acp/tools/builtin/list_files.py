@@ -39,7 +39,7 @@ class ListFiles:
         return schema_of(self.name, "List a folder; folder names end in /.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call; the folder is listed only when it is performed."""
+        """Propose a call; the folder is listed only when the call is performed."""
         path = workspace.locate(arguments.path or ".")
 
         async def list_folder(progress: Progress) -> Result:
@@ -51,7 +51,7 @@ class ListFiles:
 
 
 def show_entries(entries: Sequence[DirectoryEntry]) -> str:
-    """Return one line per entry, at most MAX_ENTRIES, and the number left out. `.git` is never shown."""
+    """Return one line per entry, at most MAX_ENTRIES, and a note on how many were left out. `.git` is never shown."""
     kept = [entry for entry in entries if entry.name.rstrip("/") != ".git"]
     if not kept:
         return "(empty)"

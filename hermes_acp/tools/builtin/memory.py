@@ -62,7 +62,7 @@ class Memory:
         self._asks_to_remember = asks_to_remember
 
     def bind(self, memories: MemoryNotes, asks_to_remember: Callable[[], bool]) -> "Memory":
-        """Return the tool bound to the notes; `asks_to_remember` returns whether a workspace requires asking too."""
+        """Return the tool bound to the notes; `asks_to_remember` returns whether a workspace requires approval."""
         return Memory(memories, asks_to_remember)
 
     def schema(self) -> ToolSchema:
@@ -76,7 +76,7 @@ class Memory:
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Propose a change and show its effect on the notes. Raises BadRequest for an invalid change."""
         memories = self._memories
-        assert memories, "a tool without notes is in no toolbox"
+        assert memories, "an unbound tool is never in a toolbox"
         change = MemoryChange(arguments.store, arguments.action, arguments.text, arguments.old_text)
         with store_errors_as_refusals():
             preview = await memories.preview(workspace.cwd, change)
@@ -114,7 +114,7 @@ class Memory:
 
 
 def _with_source(change: MemoryChange, progress: Progress, *, is_approved: bool = False) -> MemoryChange:
-    """Return a change with the source of its text; `is_approved`: the user was asked about it."""
+    """Return a change with the source of its text. `is_approved` says that the user was asked about it."""
     if not change.text:
         return change
     source = source_of(change.text, progress.prompts, change.meant)
@@ -128,7 +128,7 @@ def _title(change: MemoryChange) -> str:
 
 
 def _doubt(related: Sequence[str]) -> str:
-    """Return what to do if the new note contradicts others; empty if there are none about its subject."""
+    """Return advice for the case that the new note contradicts others; empty if no other note has the same subject."""
     if not related:
         return ""
     return CONTRADICTION.format(notes=" ".join(f"“{note}”" for note in related))

@@ -57,7 +57,9 @@ class NotebookEdit:
             raise WorkspaceError(f"{shown} is not a notebook ({ENDING}).", hint="Use edit_file.")
         cell = arguments.cell
         if arguments.action != "insert" and not cell:
-            raise WorkspaceError("cell is missing.", hint="Read the notebook: its cells come with numbers.")
+            raise WorkspaceError(
+                "cell is missing.", hint="Read the notebook, which shows the cells with their numbers."
+            )
         before = await read_content(workspace, path, to_change=True)
         file = decode(before, shown)
         edit = CellEdit(arguments.action, cell, arguments.source, arguments.type)

@@ -100,7 +100,7 @@ class Process:
 def _find(workspace: Workspace, name: str) -> LiveProcess:
     live = workspace.live
     if name not in live:
-        there_are = f"There are: {', '.join(live)}." if live else "None was started."
+        there_are = f"Known processes: {', '.join(live)}." if live else "None was started."
         raise BadRequest(f"There is no process {name[:40]!r}.", hint=there_are)
     return live[name]
 

@@ -54,7 +54,7 @@ class ReadFile:
         return schema_of(self.name, "Read a text file (lines come numbered), notebook or picture.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call; until it is performed, the file is only checked for secrets."""
+        """Propose a call; before the call is performed, the file is only checked for secrets."""
         path = workspace.locate(arguments.path)
         first = arguments.offset or 1
         limit = arguments.limit or DEFAULT_LINES
@@ -91,7 +91,7 @@ class ReadFile:
 
 
 async def _read_large(workspace: Workspace, path: str, shown: str, first: int, limit: int) -> Result | None:
-    """Read lines of a large file in pieces, or return None if it must be read whole: a picture, or unsaved changes."""
+    """Read lines of a large file in pieces; return None if an image or unsaved changes require all of it."""
     head = await workspace.read_range(path, 0, HEAD_BYTES)
     if head is not None and image_type(head.content):
         refuse_large_image(head.size_bytes, shown)

@@ -1,5 +1,6 @@
-"""The `schedule` tool: schedule work that runs without the user. It is offered only by processes that drive runs,
-and every change of a schedule needs the user's approval in every mode.
+"""The `schedule` tool: schedule work that runs without the user.
+
+It is offered only by processes that drive runs, and every change to a schedule needs the user's approval in every mode.
 """
 
 from typing import Annotated, Literal
@@ -58,9 +59,9 @@ class Schedule:
         return schema_of(self.name, text, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call; a change needs approval in every mode. Raises BadRequest."""
+        """Propose a call; changes need approval in every mode. Raises BadRequest."""
         schedules = self._schedules
-        assert schedules, "a tool without schedules is in no toolbox"
+        assert schedules, "an unbound tool is never in a toolbox"
         match arguments.action:
             case "list":
                 return Proposal("List schedules", self.kind, lambda _: _list(schedules))
@@ -104,7 +105,7 @@ class Schedule:
         before: str | None,
         after: str,
     ) -> Proposal:
-        """Return the proposal of a change, with its full text."""
+        """Return the proposal for a change, with its full text."""
         diff = Diff(f"{schedules.place}/{name}", before, after, is_deleted=not after)
         effects = (Remembers(schedules.place, is_asked=True, is_user_wide=True),)
         return Proposal(escape_invisible(title), self.kind, perform, effects, diffs=(diff,))

@@ -50,7 +50,7 @@ class Arguments(BaseModel):
     """Show matching lines, files, or counts per file."""
 
     def query(self, path: str) -> SearchQuery:
-        """Return the query, with a limit of one match more than is shown."""
+        """Return the query, with a limit of one more match than is shown."""
         most = MAX_MATCHES if self.show == "lines" else MAX_FILES
         return SearchQuery(
             self.pattern,
@@ -87,7 +87,7 @@ class Search:
         )
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call; the search starts only when it is performed."""
+        """Propose a call; the search starts only when the call is performed."""
         path = workspace.locate(arguments.path or ".")
         query = arguments.query(path)
         secret = await secret_in_file(workspace, path, arguments.path or "")

@@ -37,8 +37,10 @@ class Arguments(BaseModel):
             description='Words that all occur; "phrase", begin*, a OR b; empty with since or until: what was asked then'
         ),
     ] = ""
-    """Words that must all occur; also `\"a phrase\"`, `begin*`, `a OR b`. Empty with `since` or `until`: what the user
-    asked for then, newest first."""
+    """Words that must all occur; also `\"a phrase\"`, `begin*`, `a OR b`.
+
+    Empty with `since` or `until`: what the user asked for then, newest first.
+    """
     since: Annotated[
         str, Field(description="From when: 2026-03-04, 3 weeks ago, yesterday, last Tuesday, last month")
     ] = ""
@@ -109,7 +111,7 @@ class SessionSearch:
             except (
                 BadRequest,
                 StorageError,
-            ) as error:  # only the index failed, not the session's own record
+            ) as error:  # only the index is affected, not the session's own record
                 return Result(error.sentence(), is_error=True)
             return Result(_told(finds, arguments, asked))
 
@@ -143,7 +145,7 @@ def _told(finds: SearchResults, arguments: Arguments, asked: RecallQuery) -> str
 
 
 def _range(asked: RecallQuery) -> str:
-    """Return the dates that were searched and today's, so that the model can see how they were read."""
+    """Return the searched dates and today's, so that the model can see how its dates were interpreted."""
     first = "the beginning" if asked.since is None else _local(asked.since)
     last = "now" if asked.until is None else _local(asked.until)
     return f"[from {first} until {last}, local time; today is {datetime.now().strftime('%A, %Y-%m-%d')}]"

@@ -1,4 +1,4 @@
-"""The `skill` tool: load a skill's text, or one of its other files."""
+"""The `skill` tool: load a skill's text or one of its other files."""
 
 from typing import Annotated
 
@@ -52,7 +52,7 @@ class Skill:
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Propose a call. Raises BadRequest for an unknown skill or file."""
         skills, uses = self._skills, self._uses
-        assert skills, "a tool without skills is in no toolbox"
+        assert skills, "an unbound tool is never in a toolbox"
         if not arguments.name:
             return _listing(skills, skills.place(workspace), arguments.query)
         page = await skills.open(skills.place(workspace), arguments.name, arguments.file)

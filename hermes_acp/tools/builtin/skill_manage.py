@@ -88,7 +88,7 @@ class SkillManage:
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Propose a change and show its effect on the skill. Raises BadRequest for an invalid change."""
         workshop = self._workshop
-        assert workshop, "a tool without a workshop is in no toolbox"
+        assert workshop, "an unbound tool is never in a toolbox"
         if arguments.action == "report_failure":
             return _report(workshop, arguments, workspace.cwd)
         change = SkillChange(

@@ -60,7 +60,7 @@ class Terminal:
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Propose a call; its title shows the whole command, and the folder if that is not the working directory.
 
-        Raises WorkspaceError for a missing folder, so that nobody is asked about a command that cannot run.
+        Raises WorkspaceError for a missing folder, so that the user is not asked about a command that cannot run.
         """
         cwd = workspace.locate(arguments.cwd or ".")
         if "\0" in arguments.command or not arguments.command.strip():

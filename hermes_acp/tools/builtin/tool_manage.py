@@ -1,6 +1,6 @@
 """The `tool_manage` tool: let the agent create and change custom tools.
 
-A tool is code that later turns run, so the user is asked about every change and shown its whole diff.
+A tool is code that later turns will run, so the user is asked about every change and shown its whole diff.
 """
 
 from types import MappingProxyType
@@ -17,9 +17,7 @@ from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.tools.store_failures import store_errors_as_refusals
 from hermes_acp.tools.tool_schemas import schema_of
 
-DOING = MappingProxyType(
-    {"create": "Write", "patch": "Change", "rollback": "Roll back", "delete": "Put away"}
-)
+DOING = MappingProxyType({"create": "Write", "patch": "Change", "rollback": "Roll back", "delete": "Archive"})
 ABOUT = (
     "Write a tool of your own for work that keeps coming back: one Python file, callable from the next turn on. It has "
     'TOOL = {"name": …, "description": …} and def run(typed, arguments), which returns text or JSON; standard library '
@@ -71,7 +69,7 @@ class ToolManage:
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Propose a change and show its effect on the file. Raises BadRequest for an invalid tool."""
         workshop = self._workshop
-        assert workshop, "a tool without a workshop is in no toolbox"
+        assert workshop, "an unbound tool is never in a toolbox"
         change = ToolChange(
             arguments.action,
             arguments.name,

@@ -68,7 +68,7 @@ class WebFetch:
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Propose a call that contacts the URL's host, and other hosts only if they are already allowed.
 
-        Nobody is asked about a request that would be refused anyway. Raises BadRequest or WorkspaceError.
+        The user is not asked about a request that would be refused anyway. Raises BadRequest or WorkspaceError.
         """
         del workspace
         address = read_address(arguments.url)

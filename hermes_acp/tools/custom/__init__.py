@@ -1,1 +1,1 @@
-"""Custom tools of a user, their agent or a workspace: one Python file each, checked before it runs in a sandbox."""
+"""Custom tools of a user, their agent or a workspace: one Python file each, which is checked and runs in a sandbox."""

@@ -1,4 +1,4 @@
-"""Validate the arguments of a custom tool call against the JSON Schema of the tool's signature."""
+"""Validate the arguments of a custom tool call against the tool's JSON Schema."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -9,7 +9,7 @@ LEFT_TO_THE_TOOL: Final = (
     *("$ref", "$dynamicRef", "unevaluatedItems", "unevaluatedProperties"),
     *("pattern", "patternProperties"),
 )
-"""Keywords that are not checked: references, which the library would fetch, and patterns, which can take forever."""
+"""Keywords that are not checked: references, which the library would fetch, and patterns, which may never finish."""
 
 
 def validation_errors(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
@@ -19,7 +19,7 @@ def validation_errors(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -
 
 
 def schema_error(schema: Mapping[str, Any]) -> str:
-    """Return why a schema is not valid, or an empty string. Blocks; the first call loads jsonschema."""
+    """Return why a schema is invalid, or an empty string. Blocks; the first call loads jsonschema."""
     from jsonschema import Draft202012Validator
 
     validator: Any = Draft202012Validator(
@@ -52,5 +52,5 @@ def _describe(error: Any) -> str:
 
 
 def _shortened(message: str) -> str:
-    """Shorten a message to its end: the value comes first and what was expected comes last."""
+    """Shorten a message to its end, which says what was expected, while the value comes first."""
     return message if len(message) <= MAX_ERROR_CHARS else f"…{message[-MAX_ERROR_CHARS:]}"

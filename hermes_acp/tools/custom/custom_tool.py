@@ -79,7 +79,7 @@ class CustomTool:
         )
 
     def _effects(self) -> tuple[Effect, ...]:
-        """Return the most a call can do: its sandbox permits nothing beyond."""
+        """Return the maximal effects of a call, which its sandbox enforces."""
         declared, session_folders = self._declared, self._ground
         effects: list[Effect] = []
         if declared.files == "read":

@@ -34,13 +34,13 @@ TOOL_DISABLED = (
     "`hermes-acp tools allow {name}` enables it again."
 )
 NOT_A_TOOL = (
-    "{path} is not used: it is not a valid tool: {fault} (`hermes-acp tools check {path}` shows all.)"
+    "{path} is not used, because it is not a valid tool: {fault} (`hermes-acp tools check {path}` shows all.)"
 )
-ELSEWHERE = "The tool {name} is not used here: it works on files, and this session's are elsewhere."
+ELSEWHERE = "The tool {name} is not used here, because this session's files are on another machine."
 
 
 class CustomToolManager:
-    """Provide sessions with the custom tools they may use."""
+    """Provides sessions with the custom tools that they may use."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class CustomToolManager:
         )
 
     def trust_items(self, place: str) -> tuple[TrustItem, ...]:
-        """Return the tools a workspace contains, for the user to trust. Blocks."""
+        """Return the tools that a workspace contains, as items for the user to trust. Blocks."""
         if not os.path.isdir(os.path.join(place, ".hermes", "tools")):
             return ()
         return tuple(
@@ -128,9 +128,9 @@ class CustomToolManager:
     async def welcome(
         self, session: "EquippedSession", gate: Gate, files: "Sequence[ToolFile]", elsewhere: str
     ) -> None:
-        """Before a turn, make the trusted tools available to a session and ask once about each other tool.
+        """Make the trusted tools available to a session before a turn, and ask once about each of the others.
 
-        `files` are all existing tool files. `elsewhere` names the backend that has the session's files, if that is not
+        `files` are all existing tool files. `elsewhere` is the backend that has the session's files if they are not on
         this machine.
         """
         cwd = session.record.cwd
@@ -153,7 +153,7 @@ class CustomToolManager:
         return (*self.tool_folders.files("user", cwd), *self.tool_folders.files("workspace", cwd))
 
     async def _introduce(self, session: "EquippedSession", gate: Gate, files: "Sequence[ToolFile]") -> None:
-        """Ask about the tools not trusted yet, and store those the user then trusts as versions."""
+        """Ask about the tools that are not trusted yet, and store those that the user trusts as versions."""
         cwd = session.record.cwd
         scopes: tuple[ToolScope, ...] = ("user", "workspace")
         for scope in scopes:
@@ -177,7 +177,7 @@ class CustomToolManager:
     def _usable(
         self, files: "Sequence[ToolFile]", cwd: str, roots: tuple[str, ...], elsewhere: str
     ) -> tuple[Mapping[str, Tool], Sequence[str]]:
-        """Return the usable tools, and notices for the user about the others. Blocks."""
+        """Return the usable tools and notices for the user about the others. Blocks."""
         from hermes_acp.tools.custom.custom_tool import CustomTool
         from hermes_acp.tools.custom.tool_sandbox import SessionFolders
         from injection_scanner.foreign_text import InjectionScanner

@@ -1,4 +1,4 @@
-"""The custom tools one session can use, updated before every turn."""
+"""The custom tools that one session can use, updated before every turn."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ class CustomToolSource:
         self._told: set[str] = set()
 
     def renew(self, tools: Mapping[str, Tool], news: Sequence[str]) -> None:
-        """Offer these tools from the next turn on, and queue the notices not reported yet."""
+        """Offer the given tools from the next turn on, and queue the notices that have not been reported yet."""
         self._tools = tools
         self._untold += (sentence for sentence in news if sentence not in self._told)
         self._told.update(news)
@@ -27,20 +27,20 @@ class CustomToolSource:
         return self._tools
 
     def templates(self) -> Mapping[str, PromptTemplate]:
-        """Return none."""
+        """Return nothing, because custom tools offer none."""
         return {}
 
     def libraries(self) -> Mapping[str, ResourceLibrary]:
-        """Return none."""
+        """Return nothing, because custom tools offer none."""
         return {}
 
     def news(self) -> Sequence[str]:
-        """Return the notices not reported to the user yet."""
+        """Return the notices that have not been reported to the user yet."""
         untold, self._untold = self._untold, []
         return untold
 
     async def settled(self) -> None:
-        """Wait for nothing."""
+        """Return at once, because there is nothing to wait for."""
 
     async def close(self) -> None:
         """Do nothing: there is nothing to release."""

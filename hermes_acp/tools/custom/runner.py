@@ -1,7 +1,7 @@
-"""Run one call of a tool file, in the child process started for it.
+"""Run one call of a tool file in the child process started for it.
 
 The runner sends `ready`, receives its task, and finally sends one `outcome`: a `text`, the tool's own message if it
-`failed`, or the traceback of its `crash`; and what was `printed` while it ran.
+`failed`, or the traceback of its `crash`, as well as everything that was `printed` while it ran.
 """
 
 import __future__
@@ -52,14 +52,14 @@ def _carried_out(task: dict[str, Any]) -> dict[str, str]:
     module.__file__ = file
     sys.modules[name] = module
     try:
-        # Annotations are only for readers of the file: none is evaluated, so none has to be imported.
+        # Annotations are not evaluated, so their names do not have to be imported.
         exec(compile(source, file, "exec", __future__.annotations.compiler_flag), vars(module))
         return {"text": _as_text(vars(module)["run"](**task["arguments"]))}
     except SystemExit as end:
         if end.code is None or end.code == 0:
             return {"text": ""}
         return {"failed": str(end.code)[:KEPT_CHARACTERS]}
-    except BaseException as fault:  # anything untrusted code raises is an outcome
+    except BaseException as fault:  # any exception raised by untrusted code is an outcome
         return {"crash": _trace_of(fault, file)}
 
 
@@ -88,7 +88,7 @@ def _trace_of(fault: BaseException, file: str) -> str:
 
 
 def _load_filter(words: bytes) -> None:
-    """Give up system calls permanently (seccomp(2)), which a process that cannot gain privileges may do."""
+    """Permanently block system calls with seccomp(2), which a process that cannot gain privileges may do."""
     libc = ctypes.CDLL(None, use_errno=True)
     program = ctypes.create_string_buffer(words, len(words))
     header = struct.pack("HxxxxxxP", len(words) // 8, ctypes.addressof(program))

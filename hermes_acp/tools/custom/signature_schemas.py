@@ -1,4 +1,4 @@
-"""Derive the JSON Schema of a call from a function's parameters."""
+"""Derive the JSON Schema of a tool's arguments from the parameters of its function."""
 
 import ast
 import json
@@ -60,10 +60,11 @@ def schema_from(function: ast.FunctionDef) -> tuple[dict[str, object], tuple[Too
 def faults_in_shape(function: ast.FunctionDef) -> Iterator[ToolFileError]:
     """Yield an error for everything that prevents calling a function with keyword arguments only."""
     if function.args.posonlyargs:
-        yield ToolFileError(function.lineno, "run is called by the names of its arguments: take the `/` out.")
+        yield ToolFileError(function.lineno, "run is called with keyword arguments: remove the `/`.")
     if function.args.vararg:
         yield ToolFileError(
-            function.lineno, f"run is called by names: *{function.args.vararg.arg} never receives anything."
+            function.lineno,
+            f"run is called with keyword arguments: *{function.args.vararg.arg} never receives anything.",
         )
 
 
@@ -140,7 +141,7 @@ def _alternatives(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def _either(parts: list[ast.expr]) -> dict[str, object]:
-    """Return a schema that matches any of these types; None is left out, as in the builtin tools."""
+    """Return a schema that matches any of the given types; None is left out, as in the builtin tools."""
     schemas = [schema for part in parts if (schema := _schema(part)) != {"type": "null"}]
     if len(schemas) == 1:
         return schemas[0]
@@ -162,5 +163,5 @@ def _shown(node: ast.expr) -> str:
     try:
         text = ast.unparse(node)
     except (ValueError, RecursionError, MemoryError):
-        return "what stands here"
+        return "of this annotation"
     return f"`{text[:80]}`"

@@ -41,7 +41,7 @@ SHAPE: Final = 'TOOL = {"name": "…", "description": "…"}'
 
 
 def check_tool_source(source: str, stem: str, taken: Collection[str] = ()) -> CheckedToolFile:
-    """Check the source of `stem`.py; the names in `taken` belong to other tools. Never raises, for any text."""
+    """Check the source of `stem`.py; the names in `taken` belong to other tools. Never raises, whatever the text."""
     if len(source) > MAX_BYTES or len(source.encode("utf-8", "replace")) > MAX_BYTES:
         return _unreadable(0, f"a tool may have at most {MAX_BYTES:,} bytes.")
     try:
@@ -50,7 +50,7 @@ def check_tool_source(source: str, stem: str, taken: Collection[str] = ()) -> Ch
     except SyntaxError as error:
         return _unreadable(error.lineno or 0, f"not valid Python: {error.msg}.")
     except (RecursionError, MemoryError):
-        return _unreadable(0, "it is nested too deeply to be read.")
+        return _unreadable(0, "it is nested too deeply.")
     except ValueError as error:
         return _unreadable(0, f"not valid Python: {error}.")
 
@@ -82,7 +82,7 @@ def _unreadable(line: int, words: str) -> CheckedToolFile:
 
 
 class _ToolFileReader:
-    """Read one file and find every fault, not just the first."""
+    """Parses one file and collects every fault, not just the first."""
 
     def __init__(self, tree: ast.Module, stem: str, taken: Collection[str]) -> None:
         self._tree = tree
@@ -117,7 +117,7 @@ class _ToolFileReader:
         if len(named) != 1:
             self._fault(
                 named[1].lineno if named else 0,
-                f"there must be exactly one function `run` at the top; there {_are(len(named))}.",
+                f"there must be exactly one function `run` at the top level; there {_are(len(named))}.",
             )
             return None
         (function,) = named
@@ -130,7 +130,7 @@ class _ToolFileReader:
         """Return the entries of TOOL, each with its line, or None if there is no readable TOOL."""
         lines = bindings(self._tree, "TOOL")
         if len(lines) != 1:
-            words = f"there must be exactly one {SHAPE} at the top; there {_are(len(lines))}."
+            words = f"there must be exactly one {SHAPE} at the top level; there {_are(len(lines))}."
             self._fault(lines[1] if lines else 0, words)
             return None
         self._line = lines[0]
@@ -142,14 +142,14 @@ class _ToolFileReader:
                     return self._entries(value)
                 case _:
                     pass
-        self._fault(self._line, f"TOOL must be a plain dict at the top of the file: {SHAPE}.")
+        self._fault(self._line, f"TOOL must be a plain dict at the top level of the file: {SHAPE}.")
         return None
 
     def _entries(self, node: ast.Dict) -> dict[str, tuple[int, Any]]:
         entries: dict[str, tuple[int, Any]] = {}
         for key, value in zip(node.keys, node.values, strict=True):
             if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
-                self._fault(value.lineno, "the keys of TOOL must be plain texts.")
+                self._fault(value.lineno, "the keys of TOOL must be string literals.")
             elif key.value not in KEYS:
                 self._fault(key.lineno, f"TOOL has no {key.value[:40]!r}; it has {', '.join(KEYS)}.")
             elif key.value in entries:
@@ -206,7 +206,7 @@ class _ToolFileReader:
             self._faults += faults
             if function.args.kwarg:
                 words = (
-                    f'**{function.args.kwarg.arg} says nothing about its arguments: put "parameters" in TOOL.'
+                    f'**{function.args.kwarg.arg} does not describe its arguments: add "parameters" to TOOL.'
                 )
                 self._fault(function.lineno, words)
             return schema
@@ -221,10 +221,13 @@ class _ToolFileReader:
         given = cast("list[str]", schema.get("required", []))
         needed = [name for name, default in taken.items() if default is None and name not in given]
         if unmet:
-            self._fault(function.lineno, f"run takes no {', '.join(unmet)}, which the parameters name.")
+            self._fault(
+                function.lineno, f"run takes no {', '.join(unmet)}, which the declared parameters include."
+            )
         if needed:
             self._fault(
-                function.lineno, f"run needs {', '.join(needed)}, which the parameters do not require."
+                function.lineno,
+                f"run needs {', '.join(needed)}, which the declared parameters do not require.",
             )
         return schema
 
@@ -258,13 +261,13 @@ def _schema_error(value: Any) -> str:
 def _of_name(value: Any) -> str:
     if isinstance(value, str) and NAME.fullmatch(value):
         return ""
-    return "must be a lower-case name of letters, digits and underscores, 2 to 48 of them."
+    return "must consist of 2 to 48 lower-case letters, digits and underscores."
 
 
 def _of_description(value: Any) -> str:
     if isinstance(value, str) and value.strip() and len(value) <= MAX_DESCRIPTION_CHARS:
         return ""
-    return f"must be text of at most {MAX_DESCRIPTION_CHARS:,} characters that tells a model what the tool is for."
+    return f"must be text of at most {MAX_DESCRIPTION_CHARS:,} characters that tell a model what the tool is for."
 
 
 def _of_files(value: Any) -> str:
@@ -298,7 +301,7 @@ def _of_needs(value: Any) -> str:
 
 def _of_timeout(value: Any) -> str:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return "" if is_number and 0 < value <= MAX_TIMEOUT_S else f"must be seconds, at most {MAX_TIMEOUT_S:g}."
+    return "" if is_number and 0 < value <= MAX_TIMEOUT_S else f"must be at most {MAX_TIMEOUT_S:g} seconds."
 
 
 KEYS: Final = MappingProxyType[str, Callable[[Any], str]](

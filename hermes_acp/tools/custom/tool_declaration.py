@@ -1,4 +1,4 @@
-"""What a tool file declares about itself."""
+"""The declaration of a tool in its file."""
 
 from typing import Final, Literal
 
@@ -12,11 +12,11 @@ FileAccess = Literal["none", "read", "write"]
 
 
 class ToolDeclaration(Struct, frozen=True):
-    """A tool as declared by its file. `parameters` is a JSON Schema of an object.
+    """A tool as declared in its file. `parameters` is a JSON Schema of an object.
 
-    `files` is the access it needs to the session's folders, `network` the hosts it contacts, `modules` what it imports
-    in addition to the standard library. `needs` are the tools without which it is not offered, because it is used with
-    or after them.
+    `files` is the access it needs to the session's folders, `network` the hosts it contacts, and `modules` the modules
+    it imports besides the standard library. Without the tools in `needs`, it is not offered, because it is used with or
+    after them.
     """
 
     name: str
@@ -31,7 +31,7 @@ class ToolDeclaration(Struct, frozen=True):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """The capabilities its calls may need."""
+        """The capabilities that its calls may need."""
         found: set[Capability] = set()
         if self.files != "none":
             found.add("files")

@@ -25,7 +25,7 @@ from hermes_acp.tools.custom.tool_folders import ToolFile, ToolFolders, builtin_
 from hermes_acp.tools.custom.tool_versions import ToolVersion, version_to_return_to, versions_of
 
 Approved = Callable[[ToolFile, str], None]
-"""Called with a file whose exact content was just approved, and the working directory of its session."""
+"""A function that is called with a file whose exact content was just approved, and its session's working directory."""
 
 
 class _Plan(Struct, frozen=True):
@@ -40,7 +40,7 @@ class _Plan(Struct, frozen=True):
 
 
 class ToolEditor:
-    """Change the tools of one user and of the folders they work in."""
+    """Changes the tools of one user and of the folders they work in."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class ToolEditor:
         return ToolPreview(plan.scope, plan.state, diff, plan.declared.abilities() if plan.declared else "")
 
     async def change(self, cwd: str, change: ToolChange, preview: ToolPreview, session_id: str) -> str:
-        """Apply exactly the change that was shown, and report the result. Raises BadRequest or StorageError."""
+        """Apply exactly the change that was shown and report the result. Raises BadRequest or StorageError."""
         return await run_sync(self.change_now, cwd, change, preview, "agent", session_id)
 
     def change_now(
@@ -98,7 +98,7 @@ class ToolEditor:
         if not NAME.fullmatch(change.name):
             raise BadRequest(
                 f"{change.name[:60]!r} is not a valid tool name.",
-                hint="Lower-case letters, digits and underscores, 2 to 48 of them.",
+                hint="Use 2 to 48 lower-case letters, digits and underscores.",
             )
         if not change.reason.strip():
             raise BadRequest("A change needs a reason.", hint="Say in one sentence why.")
@@ -132,7 +132,7 @@ class ToolEditor:
                 history = self.history(folder)
                 versions = versions_of(history, change.name, self._now())
                 wanted = version_to_return_to(versions, change.name, change.version)
-                assert wanted.file, "a version to go back to has a file"
+                assert wanted.file, "a version to restore has a file"
                 return history.content(wanted.file).decode("utf-8")
 
     def _home_of(self, cwd: str, name: str) -> tuple[Path, ToolScope]:
@@ -160,7 +160,7 @@ class ToolEditor:
 
 def _require(before: str | None, name: str) -> str:
     if before is None:
-        raise BadRequest(f"There is no custom tool {name}.", hint="Use `create` to make one.")
+        raise BadRequest(f"There is no custom tool {name}.", hint="Use `create` to create it.")
     return before
 
 
@@ -169,7 +169,7 @@ def _patched(change: ToolChange, before: str) -> str:
     if count != 1:
         raise BadRequest(
             f"old_text occurs {count} times in {change.name}.py.",
-            hint="Give text that occurs in it exactly once.",
+            hint="Pass text that occurs in it exactly once.",
         )
     return before.replace(change.old_text, change.text)
 

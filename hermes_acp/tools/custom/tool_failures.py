@@ -1,4 +1,4 @@
-"""Count consecutive failures of each tool, and disable a tool after too many."""
+"""Count the consecutive failures of each tool, and disable a tool after too many of them."""
 
 from pathlib import Path
 from typing import Final

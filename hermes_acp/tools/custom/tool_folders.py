@@ -58,7 +58,7 @@ class ToolFolders:
     """The tool folders of one user and of their workspaces; unchanged files are not read again."""
 
     def __init__(self, home: Path, is_foreign: Callable[[str], bool] = lambda _: False) -> None:
-        """Read nothing until first use; `is_foreign` says whether a path belongs to another profile."""
+        """Initialise without reading anything; `is_foreign` returns whether a path belongs to another profile."""
         self._home = home
         self._is_foreign = is_foreign
         self._read: dict[Path, tuple[tuple[int, int, int], ToolFile]] = {}
@@ -119,12 +119,12 @@ def read_tool_file(path: Path, scope: ToolScope = "user") -> ToolFile:
 
 
 def builtin_names() -> tuple[str, ...]:
-    """Return the names that no custom tool may have."""
+    """Return the names of builtin tools, which no custom tool may have."""
     return PluginFolder[Tool]("hermes_acp.tools.builtin", "TOOL").names()
 
 
 def _content(path: Path) -> bytes:
-    """Return a regular file's bytes, at most one more than the limit; a final symlink is not followed."""
+    """Return a regular file's bytes, up to one more than the limit, without following a final symlink."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -1,4 +1,4 @@
-"""Find the modules a tool file imports, and check them against its declaration.
+"""Find the modules that a tool file imports and check them against its declaration.
 
 The sandbox enforces the declaration; this check warns the author early.
 """
@@ -43,7 +43,7 @@ def faults_in_imports(
     has_network: bool,
     has_processes: bool,
 ) -> Iterator[ToolFileError]:
-    """Yield an error for each import that is unavailable or useless; at most one per line and module."""
+    """Yield an error for each import that is unavailable or cannot work; at most one per line and module."""
     told: set[tuple[int, str]] = set()
     for line, name in imports:
         top = name.partition(".")[0]
@@ -57,15 +57,15 @@ def _refusal(
     name: str, top: str, modules: Collection[object], *, has_network: bool, has_processes: bool
 ) -> str:
     if name.startswith("."):
-        return "a tool is one file: there is nothing next to it to import."
+        return "a tool is a single file, so it cannot import from files next to it."
     if top in OWN:
         return f"{top} is not available to tools; use the standard library."
     if top not in sys.stdlib_module_names:
         if top in modules:
             return ""
-        return f'{top} is not in the standard library: declare it, "modules": ["{top}"], or do without it.'
+        return f'{top} is not in the standard library: declare it with "modules": ["{top}"], or avoid it.'
     if not has_network and _is_among(name, FOR_NETWORK):
-        return f'{name} needs a network, and none is declared: add "network": ["the.host"].'
+        return f'{name} needs the network, which is not declared: add "network": ["the.host"].'
     if not has_processes and _is_among(name, FOR_PROCESSES):
         return f'{name} starts programs, which is not declared: add "processes": True.'
     return ""

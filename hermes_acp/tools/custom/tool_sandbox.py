@@ -1,6 +1,6 @@
 """Run each tool call in a separate sandbox.
 
-It is the command sandbox with different limits; nothing remains of it afterwards.
+This is the command sandbox with different limits. Nothing remains of it afterwards.
 """
 
 import base64
@@ -63,9 +63,9 @@ class SessionFolders(Struct, frozen=True):
 
 
 class ToolRunResult(Struct, frozen=True):
-    """The result of a call: its text, the tool's own message if it `failed`, or how it crashed; and what it printed.
+    """The result of a call: its text, the tool's own message if it `failed`, or its `crash`; and what it printed.
 
-    `unseen` lists folders that appeared empty to the tool because they hold too much to be searched for secrets.
+    `unseen` lists folders that appeared empty to the tool because they are too large to be searched for secrets.
     """
 
     text: str = ""
@@ -76,13 +76,13 @@ class ToolRunResult(Struct, frozen=True):
 
 
 def no_denied_paths(place: str, tools: Sequence[str]) -> tuple[DeniedPath, ...]:
-    """Return no rules."""
+    """Return no denied paths."""
     del place, tools
     return ()
 
 
 class ToolSandboxes:
-    """Run tools. `variables` are this process's, `bounds` returns the current limits, `private` is our own folder."""
+    """Runs tools. `variables` are this process's, `bounds` returns the current limits, `private` is our own folder."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class ToolSandboxes:
         arguments: Mapping[str, Any],
         session_folders: SessionFolders,
     ) -> ToolRunResult:
-        """Run one call to its end; on return or cancellation, nothing is left running. Raises WorkspaceError."""
+        """Run one call until it ends; on return or cancellation, nothing is left running. Raises WorkspaceError."""
         registry = ProcessRegistry()
         sandbox, unseen = await run_sync(self._sandbox, declared, session_folders)
         outputs = OutputFolder(self._temporary, registry.register_folder)
@@ -139,7 +139,7 @@ class ToolSandboxes:
         return temporary_folder(self._variables)
 
     def _seen(self, declared: ToolDeclaration) -> dict[str, str]:
-        """Return the variables a tool sees: of the user's, only locale settings and program and temporary paths."""
+        """Return the variables for a tool: of the user's, only locale settings and program and temporary paths."""
         kept = ("LANG", "LC_ALL", "TZ", "TMPDIR", *(["PATH"] if declared.processes else []))
         given = {name: self._variables[name] for name in kept if name in self._variables}
         return {"PATH": os.defpath, "LANG": "C.UTF-8", **given, "HOME": HOME_INSIDE}
@@ -147,7 +147,7 @@ class ToolSandboxes:
     def _sandbox(
         self, declared: ToolDeclaration, session_folders: SessionFolders
     ) -> tuple[Sandbox, tuple[str, ...]]:
-        """Return a call's sandbox, and the folders that are empty in it because they hold too much to be searched."""
+        """Return a call's sandbox, and the folders that are empty in it because they are too large to be searched."""
         if "/" in session_folders.roots and declared.files != "none":
             raise WorkspaceError(
                 "Not run: the workspace is the whole machine, so a tool cannot be confined to it.",
@@ -192,7 +192,7 @@ def _require_confinement(sandbox: Sandbox, declared: ToolDeclaration) -> None:
         )
     if found.way == "landlock" and declared.network:
         raise WorkspaceError(
-            "Not run: it may connect to certain hosts only, and only bubblewrap can enforce that.",
+            "Not run: it may only connect to certain hosts, which only bubblewrap can enforce.",
             hint="Install bubblewrap (the package bubblewrap).",
         )
 
@@ -207,7 +207,7 @@ async def _answered(process: LiveProcess, task: object, timeout_s: float) -> Too
     if answering.outcome is None:
         how = end.signal or ("killed" if end.exit_code is None else f"exit code {end.exit_code}")
         words = "\n".join(filter(None, (answering.noise.strip(), end.output.strip())))
-        return ToolRunResult(crash=f"It ended without an answer ({how}).\n{words}".strip())
+        return ToolRunResult(crash=f"It ended without a result ({how}).\n{words}".strip())
     said = {key: value for key, value in answering.outcome.items() if isinstance(value, str)}
     return ToolRunResult(
         text=said.get("text", ""),
@@ -229,7 +229,7 @@ def _libraries() -> tuple[str, ...]:
 def _find_secrets(
     folders: Sequence[str], bounds: SandboxPolicy, denied_paths: Sequence[DeniedPath]
 ) -> PathScan:
-    """Find the files whose reading would need the user's approval; nobody is asked while a tool runs.
+    """Find the files that would need the user's approval to be read, because a running tool cannot ask.
 
     Paths that rules only protect from changes are hidden as well: tools do not need them.
     """
@@ -253,7 +253,7 @@ def _is_store(path: str) -> bool:
 
 
 def _holds_keys(path: str, name: str) -> bool:
-    """Return whether a file's name means it holds keys; a git config does if one of its URLs contains a key."""
+    """Return whether a file holds keys, judging by its name or, for a git config, by keys in its URLs."""
     if name not in ("config", "config.worktree") or "/.git/" not in path:
         return is_sensitive(path)
     try:

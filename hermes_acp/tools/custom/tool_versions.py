@@ -1,6 +1,6 @@
 """Extract the versions of one tool from the version history of its folder.
 
-Blocks.
+Functions block.
 """
 
 from msgspec import Struct
@@ -24,7 +24,7 @@ class ToolVersion(Struct, frozen=True):
 
 
 def versions_of(history: VersionHistory, name: str, now: float) -> tuple[ToolVersion, ...]:
-    """Return a tool's versions, oldest first; changes made by hand become a version. Raises StorageError."""
+    """Return a tool's versions, oldest first; manual changes are also stored as a version. Raises StorageError."""
     if history.folder.is_dir():
         history.keep(ChangeCause("user", now, MANUAL_CHANGE_REASON))
     return _folded(history.versions(), f"{name}.py")
@@ -41,7 +41,7 @@ def _folded(versions: tuple[Version, ...], path: str) -> tuple[ToolVersion, ...]
 
 
 def version_to_return_to(versions: tuple[ToolVersion, ...], name: str, number: int) -> ToolVersion:
-    """Return the version with the given number; 0 means the one before the current version. Raises BadRequest."""
+    """Return the version with the given number; 0 means the one before the current. Raises BadRequest."""
     if not versions:
         raise BadRequest(f"There are no stored versions of a tool {name[:60]!r}.")
     if number == 0:
@@ -52,5 +52,5 @@ def version_to_return_to(versions: tuple[ToolVersion, ...], name: str, number: i
     found = next((each for each in versions if each.number == number), None)
     if found is None or found.file is None:
         kept = ", ".join(str(each.number) for each in versions if each.file is not None)
-        raise BadRequest(f"{name} has no version {number} to restore.", hint=f"There are: {kept}.")
+        raise BadRequest(f"{name} has no version {number} to restore.", hint=f"Stored versions: {kept}.")
     return found

@@ -1,7 +1,7 @@
 """Check the arguments of a deferred tool, whose schema the model may not have read.
 
-Only properties that can be checked quickly and reliably: types, required and unknown names, allowed values.
-Patterns and combined schemas are left to the server. Source: JSON Schema 2020-12.
+Only properties that can be checked quickly and reliably are checked: types, required and unknown names, and allowed
+values. Patterns and combined schemas are left to the server. Source: JSON Schema 2020-12.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ _COMBINED: Final = frozenset({"$ref", "anyOf", "oneOf", "allOf", "not", "if", "$
 
 
 def argument_mistakes(schema: Mapping[str, object], arguments: Mapping[str, object]) -> Iterator[str]:
-    """Yield a description of each mistake in some arguments."""
+    """Yield a description of each mistake in the arguments."""
     yield from _mistakes(schema, arguments, "arguments", 0)
 
 
@@ -67,7 +67,7 @@ def _object_mistakes(
 
 
 def _expected_types(written: object) -> list[str]:
-    """Return the types a schema names, or none if it names one that is not known."""
+    """Return the types that a schema names, or none if it names an unknown one."""
     named = cast("list[object]", written) if isinstance(written, list) else [written]
     known = [each for each in named if isinstance(each, str) and each in _TYPES]
     return known if len(known) == len(named) else []

@@ -1,6 +1,6 @@
 """The `call_tool` tool: call a deferred tool by its name.
 
-Only the model sees such calls. They are recorded, checked, shown and carried out as calls of the tool that they name.
+Only the model sees calls of this tool. They are recorded, checked, shown and executed as calls of the named tool.
 """
 
 from typing import Annotated, Any, Final
@@ -23,7 +23,7 @@ ABOUT: Final = (
 
 
 class Arguments(BaseModel):
-    """A tool and its arguments."""
+    """The tool to call and its arguments."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -32,7 +32,7 @@ class Arguments(BaseModel):
 
 
 class CallTool:
-    """Call another tool; readable calls never get here, since they are converted to calls of that tool."""
+    """Call another tool. Valid calls never get here, because they are converted to calls of that tool."""
 
     name = CALL_TOOL
     kind: ToolKind = "other"

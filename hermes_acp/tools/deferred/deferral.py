@@ -19,7 +19,7 @@ NOTHING: Final[Mapping[str, Tool]] = MappingProxyType({})
 
 
 def deferred_tools(tools: Mapping[str, Tool], max_schema_tokens: int) -> Mapping[str, Tool]:
-    """Return the tools of servers if their schemas are larger than allowed, otherwise nothing."""
+    """Return the servers' tools if their schemas are larger than allowed, otherwise nothing."""
     of_servers = {name: tool for name, tool in tools.items() if is_server_tool(name)}
     room_bytes = max_schema_tokens * TOKEN_BYTES
     for tool in of_servers.values():

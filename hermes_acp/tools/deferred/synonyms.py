@@ -14,7 +14,7 @@ using very want wants was we were what when where which while who whom why will 
 able tool tools something someone thing things need needs
 """
 STOP_WORDS: Final = frozenset(_STOP.split())
-"""Words of a query that say nothing about a tool."""
+"""Stop words, which say nothing about a tool."""
 
 _WEAK: Final = """
 add get give go happen keep list look make new open people person put run see set show start take turn use work
@@ -147,10 +147,10 @@ view visit visits statistics
 weather forecast rain sunny snow storm
 window tab
 """
-"""Words that mean much the same, a group a line."""
+"""Words with roughly the same meaning, one group per line."""
 
 WEAK_WORDS: Final = frozenset(_WEAK.split())
-"""Words that occur in every request and say little."""
+"""Words that occur in all kinds of requests and say little."""
 
 
 @cache
@@ -164,7 +164,7 @@ def _by_word() -> MappingProxyType[str, tuple[str, ...]]:
 
 
 def synonyms_of(words: Iterable[str]) -> list[str]:
-    """Return the synonyms of some words, each once."""
+    """Return the synonyms of the words, each once."""
     table = _by_word()
     found: dict[str, None] = {}
     for word in words:

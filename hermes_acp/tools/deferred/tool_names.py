@@ -24,9 +24,9 @@ def server_and_tool(name: str) -> tuple[str, str]:
 
 
 def full_name(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that a model means by `server__tool`, `server.tool` or the tool's own name.
+    """Return the full name that a model means by `server__tool`, `server.tool` or the tool's own name.
 
-    Return None if there is none, or several.
+    Returns None if no tool or several tools match.
     """
     wanted = _folded(name.removeprefix(PREFIX))
     found: list[str] = []

@@ -62,7 +62,7 @@ class ToolSearch:
         return schema_of(self.name, ABOUT, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a search, which has no effects: it reads what the servers listed before."""
+        """Propose a search, which has no effects, because it only reads what the servers have already listed."""
         del workspace
 
         async def search(progress: Progress) -> Result:

@@ -1,4 +1,4 @@
-"""Calls that a model makes through `call_tool`."""
+"""Unwrap calls that a model makes through `call_tool`."""
 
 from typing import Final, cast
 

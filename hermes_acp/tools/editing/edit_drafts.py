@@ -52,7 +52,7 @@ def _drafted(
 
 
 def _read_texts(arguments: str) -> tuple[dict[str, str], str]:
-    """Return the string members up to where the arguments break off, and the name of the unfinished one."""
+    """Return the string members received so far, and the name of the unfinished one."""
     texts: dict[str, str] = {}
     at = 0
     while head := _HEAD.match(arguments, at):

@@ -1,4 +1,4 @@
-"""Apply changes to files only if the files are still as they were when the changes were shown."""
+"""Apply changes to files only if the files have not changed since the changes were shown."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -26,7 +26,7 @@ NOT_COVERED: Final = "(holds keys, not covered by undo)"
 class FileChange(Struct, frozen=True):
     """A change to one file: its bytes `before` (None: missing) and `after` (None: deleted).
 
-    `place` is the first changed line. An `is_unread` change can be made without knowing the file's content.
+    `place` is the first changed line. An `is_unread` change does not depend on the file's earlier content.
     """
 
     diff: Diff
@@ -39,7 +39,7 @@ class FileChange(Struct, frozen=True):
 def file_change(
     path: str, old_text: str | None, new_text: str, before: bytes | None, after: bytes | None
 ) -> FileChange:
-    """Return a change with its diff: both whole texts or, for a big file, the part that changes.
+    """Return a change with its diff: both whole texts or, for a large file, the part that changes.
 
     Raises WorkspaceError if the change would write the mask of a secret into the file.
     """
@@ -89,7 +89,7 @@ def propose_changes(
 
 
 def _holds_keys(change: FileChange) -> bool:
-    """Return whether a change is to a file that checkpoints leave out."""
+    """Return whether the change affects a file that checkpoints leave out."""
     if is_sensitive(change.diff.path):
         return True
     return any(secret_in(content) for content in (change.before, change.after) if content)
@@ -116,7 +116,7 @@ def _amend(
     if unknown := set(texts) - {change.diff.path for change in changes}:
         raise WorkspaceError(f"{min(unknown)} is not a file of this edit; nothing was changed.")
     if not kept:
-        raise WorkspaceError("The user accepted nothing of this edit; nothing was changed.")
+        raise WorkspaceError("The user accepted no part of this edit; nothing was changed.")
     return propose_changes(workspace, title, kept, kind=kind, note=note)
 
 
@@ -128,7 +128,7 @@ def _with_text(change: FileChange, text: str | None, workspace: Workspace) -> Fi
     shown = shown_path(path, workspace)
     file = TextFile("") if change.before is None else decode(change.before, shown)
     if change.after is None or diff.first_line != 1 or decode(change.after, shown).text != diff.new_text:
-        raise WorkspaceError(f"Of {shown} only the whole change can be accepted; nothing was changed.")
+        raise WorkspaceError(f"The change to {shown} can only be accepted as a whole; nothing was changed.")
     return file_change(path, diff.old_text, text, change.before, file.encode(text, shown))
 
 
@@ -218,7 +218,7 @@ async def _make(workspace: Workspace, changes: Sequence[FileChange]) -> None:
                 names = ", ".join(shown_path(each.diff.path, workspace) for each in left)
                 raise WorkspaceError(
                     f"{error.message} These earlier changes could not be undone: {names}.",
-                    hint="Look at these files first.",
+                    hint="Check these files first.",
                 ) from error
             raise
         done.append(change)
@@ -240,7 +240,7 @@ async def _roll_back(workspace: Workspace, change: FileChange) -> bool:
 
 
 async def _verify_content(workspace: Workspace, change: FileChange) -> Result:
-    """Report the file's current content: an editor may format on save, or acknowledge a write it did not make."""
+    """Report differences in the file's current content, because editors may format on save or ignore a write."""
     diff, after = change.diff, change.after
     shown = shown_path(diff.path, workspace)
     now = await workspace.read(diff.path)
@@ -256,7 +256,7 @@ async def _verify_content(workspace: Workspace, change: FileChange) -> Result:
         return Result(told, diffs=(diff,), locations=(change.place,), seen=seen)
     real = file_change(diff.path, diff.old_text, decode(now, shown).text, None, now).diff
     return Result(
-        f"{verb} {shown}, and something, perhaps a formatter, changed it right away; read it again.",
+        f"{verb} {shown}, but something, perhaps a formatter, changed it immediately; read it again.",
         diffs=(real,),
         locations=(change.place,),
     )

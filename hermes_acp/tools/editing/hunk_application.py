@@ -1,6 +1,6 @@
 """Apply the hunks of a patch to a file's text.
 
-A hunk must match in exactly one place: if several match, nothing is guessed.
+A hunk must match in exactly one place; several matches are an error.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -44,7 +44,7 @@ def apply_hunks(text: str, hunks: Sequence[Hunk], newline: str) -> str:
     if len(text) > MAX_TEXT_CHARS:
         raise WorkspaceError(
             f"The file has {len(text):,} characters; patches work on files of at most {MAX_TEXT_CHARS:,}.",
-            hint="Use edit_file for it.",
+            hint="Use edit_file instead.",
         )
     raw = text.split("\n")
     bare = [line.removesuffix("\r") for line in raw]
@@ -116,7 +116,7 @@ def _behind_headings(bare: Sequence[str], hunk: Hunk, begin: int, number: int) -
         if place is None:
             raise WorkspaceError(
                 f"Hunk {number}: there is no line {heading[:SHOWN_COLUMNS]!r} below the hunks before it.",
-                hint="Give the heading as the line is in the file.",
+                hint="Copy the heading exactly from the file.",
             )
         begin = place + 1
     return begin
@@ -134,21 +134,21 @@ def _find(bare: Sequence[str], wanted: Sequence[str], hunk: Hunk, begin: int, nu
             lines = ", ".join(str(place + 1) for place in places[:10])
             raise WorkspaceError(
                 f"Hunk {number} matches in more than one place, at lines {lines}.",
-                hint="Give more of the lines around it, or a @@ heading above it.",
+                hint="Add more of the surrounding lines, or a @@ heading above it.",
             )
         if places:
             return places[0]
     first = next((line for line in wanted if line.strip()), "")
     raise WorkspaceError(
         f"Hunk {number} matches nowhere: its lines from {first[:SHOWN_COLUMNS]!r} on are not in the file like that.",
-        hint="Read the file again and write the lines that stay or go as they are.",
+        hint="Read the file again and copy the unchanged and removed lines exactly.",
     )
 
 
 def _places(
     bare: Sequence[str], wanted: Sequence[str], begin: int, manner: Callable[[str], str]
 ) -> Iterator[int]:
-    """Return the lines at which all wanted lines match, at most MAX_MATCHES, in linear time."""
+    """Return the positions at which all wanted lines match, at most MAX_MATCHES, in linear time."""
     text = "\n".join(("", *map(manner, bare[begin:]), ""))
     sought = "\n".join(("", *map(manner, wanted), ""))
     at, line, found = text.find(sought), begin, 0

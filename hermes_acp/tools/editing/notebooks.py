@@ -24,7 +24,7 @@ Json = dict[str, Any]
 
 
 class Cells(Struct, frozen=True):
-    """A notebook to read."""
+    """The cells of a notebook, rendered for reading."""
 
     text: str
     pictures: tuple[ImagePart, ...]
@@ -134,12 +134,12 @@ def _find(cells: Sequence[Json], name: str) -> int:
         return int(name)
     raise WorkspaceError(
         f"There is no cell {name!r}; the notebook has {len(cells)} cells, from 0 on.",
-        hint="Read the notebook: its cells come with their numbers and ids.",
+        hint="Read the notebook, which shows the cells with their numbers and IDs.",
     )
 
 
 def _as_before(source: str, former: object) -> object:
-    """Return a source in the same shape as the former one: a string, or a list of lines with their endings."""
+    """Return a source in the form of the former one: a string, or a list of lines with their endings."""
     return source if isinstance(former, str) else source.splitlines(keepends=True)
 
 
@@ -159,7 +159,7 @@ def _read(text: str) -> Json:
     except (ValueError, RecursionError) as error:
         raise WorkspaceError(f"This is not a notebook: {error}.", hint="Read it as text.") from error
     if not isinstance(notebook, dict) or cast("Json", notebook).get("nbformat") != 4:
-        raise WorkspaceError("This is not a notebook of format 4.", hint="Edit it as text.")
+        raise WorkspaceError("This is not a notebook in format 4.", hint="Edit it as text.")
     return cast("Json", notebook)
 
 

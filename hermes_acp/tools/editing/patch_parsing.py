@@ -20,7 +20,7 @@ _UPDATE: Final = "*** Update File: "
 _MOVE: Final = "*** Move to: "
 _END_OF_FILE: Final = "*** End of File"
 _RANGE: Final = re.compile(r"@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@")
-_HOW: Final = "Send the patch again, whole: from *** Begin Patch to *** End Patch, or as a unified diff."
+_HOW: Final = "Send the whole patch again: from *** Begin Patch to *** End Patch, or as a unified diff."
 Mark = Literal[" ", "-", "+"]
 
 
@@ -53,7 +53,7 @@ def read_patch(text: str) -> list[FilePatch]:
     begin = next((number for number, line in enumerate(lines) if line.strip() == BEGIN), None)
     files = _read_unified(lines) if begin is None else _read_envelope(lines[begin + 1 :])
     if not files:
-        raise BadRequest("The patch contains no file.", hint=_HOW)
+        raise BadRequest("The patch does not contain any files.", hint=_HOW)
     return files
 
 
@@ -69,7 +69,9 @@ def _read_envelope(lines: Sequence[str]) -> list[FilePatch]:
         elif files:
             _take_line(files[-1], line, number)
         elif line.strip():
-            raise BadRequest(f"Line {number} of the patch belongs to no file: {line[:80]!r}.", hint=_HOW)
+            raise BadRequest(
+                f"Line {number} of the patch does not belong to a file: {line[:80]!r}.", hint=_HOW
+            )
     raise BadRequest(f"The patch is cut off: there is no {END}.", hint=_HOW)
 
 
@@ -88,7 +90,9 @@ def _take_line(file: FilePatch, line: str, number: int) -> None:
         return
     if file.action == "add":
         if not line.startswith("+") and line.strip():
-            raise BadRequest(f"Line {number} of the patch does not start with +, in a new file.", hint=_HOW)
+            raise BadRequest(
+                f"Line {number} of the patch belongs to a new file but does not start with +.", hint=_HOW
+            )
         if line.startswith("+"):
             file.hunks[0].lines.append(("+", line[1:]))
         return
@@ -154,14 +158,14 @@ def _read_unified(lines: Sequence[str]) -> list[FilePatch]:
 
 
 def _names_a_file(lines: Sequence[str], number: int, *, is_in_hunk: bool) -> bool:
-    """Return whether a file's two name lines start here; inside a hunk they may also be removed and added lines."""
+    """Return whether a file's two name lines start here, rather than a removed and an added line of a hunk."""
     here = lines[number : number + 3]
     names = [line[:4] for line in here[:2]] == ["--- ", "+++ "]
     return names and (not is_in_hunk or (len(here) == 3 and _RANGE.match(here[2]) is not None))
 
 
 def _named(files: list[FilePatch], file: FilePatch | None, old: str, new: str) -> FilePatch:
-    """Return the section for the file named by `---` and `+++`: a new one, unless git's header started it."""
+    """Return the section for the file named by `---` and `+++`; start a new one unless git's header did."""
     if file is None or file.hunks:
         file = FilePatch("update", old)
         files.append(file)
@@ -198,7 +202,7 @@ def _take_header(file: FilePatch, line: str) -> bool:
 
 
 def _names_of(line: str) -> str:
-    """Return the old name in `diff --git a/x b/x`, which is used only if no better one follows."""
+    """Return the old name in `diff --git a/x b/x`, which is only used if no better one follows."""
     names = line.removeprefix("diff --git ")
     half = len(names) // 2
     return _name(names[:half] if names[half : half + 1] == " " else names.partition(" ")[0])

@@ -28,10 +28,10 @@ class Replaced(Struct, frozen=True):
 
 
 def replace(text: str, wanted: Replacement, newline: str) -> Replaced:
-    """Return the text with the passage replaced; every other byte stays, including mixed line endings.
+    """Return the text with the passage replaced; all other bytes are preserved, including mixed line endings.
 
     The search ignores differences in line endings; the new text gets `newline`. A passage without a verbatim match is
-    found if exactly one place differs only in spaces or in the shape of quotes and dashes. Raises WorkspaceError if
+    found if exactly one place differs only in spaces or in the style of quotes and dashes. Raises WorkspaceError if
     the passage is missing, or occurs several times and `every` is not set.
     """
     if "\r" not in text or "\r\n" not in text:
@@ -61,20 +61,20 @@ def _unix(text: str) -> str:
 
 
 def _check(plain: str, old: str, count: int, *, every: bool) -> None:
-    """Raise WorkspaceError unless a passage may occur as often as it does."""
+    """Raise WorkspaceError unless the passage may be replaced, given its number of occurrences."""
     if count == 1 or (count and every):
         return
     if count:
         lines = ", ".join(str(line) for line in _lines_of(plain, old))
         more = f" and {count - MAX_LINES} more" if count > MAX_LINES else ""
         raise WorkspaceError(
-            f"old_text is in the file {count} times, at lines {lines}{more}.",
-            hint="Give more of the text around the one you mean, or set replace_all.",
+            f"old_text occurs {count} times in the file, at lines {lines}{more}.",
+            hint="Include more of the surrounding text, or set replace_all.",
         )
     if mask := foreign_mask(old, plain):
         raise WorkspaceError(
-            f"old_text contains {mask}, which is not in the file: it stands in place of a secret.",
-            hint="Give the text before or after it, without the secret.",
+            f"old_text contains {mask}, which is not in the file: it masks a secret.",
+            hint="Use the text before or after it, without the secret.",
         )
     hint = "The file is too big to search for similar text." if len(plain) > MAX_TEXT_CHARS else ""
     raise WorkspaceError("old_text is not in the file.", hint=hint or describe_nearest(plain, old))

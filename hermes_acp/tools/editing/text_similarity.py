@@ -29,7 +29,7 @@ _SHAPES: Final = str.maketrans(
 
 
 class SimilarPassage(Struct, frozen=True):
-    """The only passage that can be meant, its replacement, and how it differs from the text sought."""
+    """The only possible match, its replacement, and how it differs from the text sought."""
 
     start: int
     end: int
@@ -43,7 +43,7 @@ def normalise_shape(text: str) -> str:
 
 
 def find_similar(text: str, old: str, new: str) -> SimilarPassage | None:
-    """Find the one passage that differs from `old` in the shape of quotes, dashes and spaces, or in spaces alone.
+    """Find the one passage that differs from `old` in the style of quotes, dashes and spaces, or only in spaces.
 
     Return None if no passage matches. `new` is indented like the passage it replaces. Raises WorkspaceError if several
     passages match: the intended one is then ambiguous.
@@ -51,7 +51,7 @@ def find_similar(text: str, old: str, new: str) -> SimilarPassage | None:
     if len(text) > MAX_TEXT_CHARS or not old.strip():
         return None
     plain, sought = normalise_shape(text), normalise_shape(old)
-    if place := _only(plain, sought, "the shape of quotes, dashes or spaces"):
+    if place := _only(plain, sought, "the style of quotes, dashes or spaces"):
         return SimilarPassage(
             place[0], place[0] + len(old), new, "old_text was found with different quotes, dashes or spaces."
         )
@@ -86,15 +86,15 @@ def _only(text: str, sought: str, differs_in: str) -> tuple[int, int] | None:
     if text.find(sought, start + 1) >= 0:
         raise WorkspaceError(
             f"old_text is not in the file; apart from {differs_in} it occurs more than once.",
-            hint="Give it exactly as it is in the file, with more of the text around it.",
+            hint="Copy it exactly from the file, with more of the surrounding text.",
         )
     return start, text.count("\n", 0, start)
 
 
 def _indented(old: list[str], found: list[str], new: str) -> str | None:
-    """Indent the new lines like those found, if the old lines were indented differently.
+    """Indent the new lines like the lines found, if the old lines were indented differently.
 
-    Return None if there is no consistent mapping: one indentation of the old lines corresponds to two of those found.
+    Returns None if there is no consistent mapping, because one old indentation corresponds to two found ones.
     """
     known: dict[str, str] = {}
     for one, other in zip(old, found, strict=True):
@@ -113,7 +113,7 @@ def _indent(line: str) -> str:
 
 
 def _translated(indent: str, known: dict[str, str]) -> str:
-    """Return the mapped indentation: a known one, or else the nearest shorter one plus the remainder."""
+    """Return the mapped indentation: that of a known one, or of the nearest shorter one plus the remainder."""
     if indent in known:
         return known[indent]
     nearest = max((each for each in known if indent.startswith(each)), key=len, default=None)
@@ -128,7 +128,7 @@ def _translated(indent: str, known: dict[str, str]) -> str:
 
 
 def describe_nearest(text: str, wanted: str) -> str:
-    """Describe the part of a string most similar to a passage that is not in it."""
+    """Describe the part of a text that is most similar to a passage that is not in it."""
     lines = text.split("\n")
     sought = wanted.strip("\n").split("\n")
     first = _nearest_start(lines, sought)

@@ -1,1 +1,1 @@
-"""Model-written scripts that call tools: the runner in the workspace, and the side that answers its calls."""
+"""Model-written scripts that call tools: the runner in the workspace, and the server that answers its calls."""

@@ -53,7 +53,7 @@ class Wire:
         self._write(f"={pieces[-1]}")
 
     def ask(self, message: object) -> dict[str, Any]:
-        """Send one message and return the answer; exit if there is no answer."""
+        """Send one message and return the answer; exit if none comes."""
         text = json.dumps(message)
         if len(text) > MAX_MESSAGE_CHARS:  # it would be refused anyway, after a slow transfer
             return {"text": TOO_LARGE, "is_error": True}
@@ -91,7 +91,7 @@ class CapturedOutput:
             self._tail = (self._tail + chunk[room:])[-KEPT_BYTES:]
 
     def text(self) -> str:
-        """Return the captured text, without what surviving children may print later."""
+        """Return the captured text, excluding what surviving children may print later."""
         sys.stdout.flush()
         sys.stderr.flush()
         os.dup2(0, 1)

@@ -28,7 +28,10 @@ class ScriptCallServer:
     """Serve one running script."""
 
     def __init__(self, process: LiveProcess, task: object, call: Call, most_calls: int) -> None:
-        """Serve a process that runs the runner; `task` is what it requests first, and the callback performs calls."""
+        """Serve a process that runs the runner.
+
+        `task` is sent to it at its first request; the callback performs calls.
+        """
         self._process = process
         self._task = task
         self._call = call

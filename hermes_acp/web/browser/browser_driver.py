@@ -10,6 +10,7 @@ import os
 import sys
 from typing import Any, Final
 
+import msgspec
 from playwright.sync_api import (
     BrowserContext,
     Dialog,
@@ -24,15 +25,13 @@ from playwright.sync_api import TimeoutError as PageTimeout
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.web.browser.browser_proxy import BrowserProxy
+from hermes_acp.web.browser.browser_timeouts import BrowserTimeouts
 from hermes_acp.web.browser.file_transfers import FileTransfers
 from hermes_acp.web.browser.page_input import find_element, press_key, scroll, type_text, wait_for_text
 from hermes_acp.web.browser.page_view import view_page
 from hermes_acp.web.browser.request_hosts import host_of, hosts_above, leads_the_page
 from hermes_acp.web.web_addresses import read_address
 
-NAVIGATION_MS: Final = 30_000
-ACTION_MS: Final = 8_000
-SETTLE_MS: Final = 3_000
 PAUSE_MS: Final = 100
 MAX_NOTES: Final = 20
 MAX_TABS: Final = 8
@@ -71,15 +70,23 @@ class Wire:
 class Driver:
     """A browser and its current page."""
 
-    def __init__(self, wire: Wire, playwright: Playwright, executable: str, private_hosts: list[str]) -> None:
+    def __init__(
+        self,
+        wire: Wire,
+        playwright: Playwright,
+        executable: str,
+        private_hosts: list[str],
+        timeouts: BrowserTimeouts,
+    ) -> None:
         self._wire = wire
+        self._timeouts = timeouts
         self._notes: list[str] = []
         self._hosts: set[str] = set()
         self._is_stuck = False
         self._tabs: list[Page] = []
         self._private_hosts = frozenset(private_hosts)
         self._gateway = BrowserProxy(self._private_hosts, self._note)
-        self._transfers = FileTransfers(self._note)
+        self._transfers = FileTransfers(self._note, timeouts)
         self._browser = playwright.chromium.launch(
             executable_path=executable,
             headless=True,
@@ -94,8 +101,8 @@ class Driver:
         context = self._browser.new_context(
             accept_downloads=True, service_workers="block", viewport={"width": 1280, "height": 800}
         )
-        context.set_default_timeout(ACTION_MS)
-        context.set_default_navigation_timeout(NAVIGATION_MS)
+        context.set_default_timeout(self._timeouts.action_ms)
+        context.set_default_navigation_timeout(self._timeouts.navigation_ms)
         context.route("**/*", self._judge)
         context.on("page", self._take_page)
         context.on("request", self._see_redirect)
@@ -191,9 +198,10 @@ class Driver:
         download = self._perform(act, was_stuck=was_stuck)
         self._settle()
         self._leave_refused_page()
-        seen = view_page(self._page, is_picture=act["kind"] == "screenshot")
+        snapshot_ms = self._timeouts.snapshot_ms
+        seen = view_page(self._page, is_picture=act["kind"] == "screenshot", timeout_ms=snapshot_ms)
         if self._leave_refused_page():
-            seen = view_page(self._page, is_picture=False)
+            seen = view_page(self._page, is_picture=False, timeout_ms=snapshot_ms)
         self._is_stuck = False
         return {**seen, "url": self._page.url, "download": download, "notes": self.take_notes()}
 
@@ -277,7 +285,7 @@ class Driver:
             self._gateway.opened_host = opened_host
         self._page.goto(url, wait_until="commit")
         try:
-            self._page.wait_for_load_state("domcontentloaded", timeout=ACTION_MS)
+            self._page.wait_for_load_state("domcontentloaded", timeout=self._timeouts.load_ms)
         except PageTimeout:
             self._note("The page is still loading.")
 
@@ -297,7 +305,7 @@ class Driver:
         """Wait briefly for pending effects, such as a tab that opens."""
         self._page.wait_for_timeout(PAUSE_MS)
         try:
-            self._page.wait_for_load_state("load", timeout=SETTLE_MS)
+            self._page.wait_for_load_state("load", timeout=self._timeouts.settle_ms)
         except PageTimeout:
             self._note("The page is still loading.")
 
@@ -313,9 +321,10 @@ class Driver:
 def serve(wire: Wire) -> None:
     """Open the browser that the first line describes, then perform the action in each later line."""
     wishes = wire.receive()
+    timeouts = msgspec.convert(wishes["timeouts"], BrowserTimeouts)
     with sync_playwright() as playwright:
         try:
-            driver = Driver(wire, playwright, wishes["executable"], wishes["private_hosts"])
+            driver = Driver(wire, playwright, wishes["executable"], wishes["private_hosts"], timeouts)
         except Error as error:
             wire.send({"broken": _reason(error)})
             return

@@ -24,6 +24,7 @@ from anyio.to_thread import run_sync
 
 from hermes_acp.core.errors import InternalError, WorkspaceError
 from hermes_acp.core.ports.web_ports import BrowserAction, BrowserFile, BrowserSnapshot
+from hermes_acp.web.browser.browser_timeouts import BrowserTimeouts
 
 if TYPE_CHECKING:
     from anyio.abc import Process
@@ -43,7 +44,6 @@ MAC_PROGRAMS: Final = (
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 )
 ACTION_TIMEOUT_S: Final = 90.0
-SHUTDOWN_GRACE_S: Final = 5.0
 MAX_LINE_BYTES: Final = 32 << 20
 MAX_OPEN_BROWSERS: Final = 8
 PASSED_ON: Final = ("LANG", "LC_ALL", "TZ", "FONTCONFIG_PATH", "FONTCONFIG_FILE", "PLAYWRIGHT_NODEJS_PATH")
@@ -62,11 +62,12 @@ def find_browser(named: str | None, folders: Sequence[str]) -> str | None:
 class OpenBrowser:
     """A running browser."""
 
-    def __init__(self, process: "Process", home: str) -> None:
+    def __init__(self, process: "Process", home: str, shutdown_grace_s: float) -> None:
         if process.stdin is None or process.stdout is None:
             raise InternalError("A browser's process was started without pipes.")
         self._process = process
         self._home = home
+        self._shutdown_grace_s = shutdown_grace_s
         self._input = process.stdin
         self._lines = BufferedByteReceiveStream(process.stdout)
         self.turns = anyio.Lock()
@@ -90,7 +91,7 @@ class OpenBrowser:
         """Kill the browser and everything it started; on return, no such process is left."""
         with anyio.CancelScope(shield=True):
             await self._input.aclose()
-            with anyio.move_on_after(SHUTDOWN_GRACE_S):
+            with anyio.move_on_after(self._shutdown_grace_s):
                 await self._process.wait()
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -101,10 +102,17 @@ class OpenBrowser:
 class BrowserPool:
     """The open browsers, by session."""
 
-    def __init__(self, executable: str, private_hosts: frozenset[str], variables: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        executable: str,
+        private_hosts: frozenset[str],
+        variables: Mapping[str, str],
+        timeouts: BrowserTimeouts | None = None,
+    ) -> None:
         """Open no browser yet. Only non-secret variables that the browser needs are passed to its process."""
         self._executable = executable
         self._private_hosts = private_hosts
+        self._timeouts = timeouts or BrowserTimeouts()
         self._variables = {name: variables[name] for name in PASSED_ON if name in variables}
         self._open: dict[str, OpenBrowser] = {}
         self._opening = anyio.Lock()
@@ -167,10 +175,16 @@ class BrowserPool:
         process = await anyio.open_process(
             command, stderr=subprocess.DEVNULL, cwd=home, env=environment, start_new_session=True
         )
-        return OpenBrowser(process, home)
+        return OpenBrowser(process, home, self._timeouts.shutdown_grace_s)
 
     async def _greet(self, browser: OpenBrowser) -> None:
-        await browser.send({"executable": self._executable, "private_hosts": sorted(self._private_hosts)})
+        await browser.send(
+            {
+                "executable": self._executable,
+                "private_hosts": sorted(self._private_hosts),
+                "timeouts": msgspec.to_builtins(self._timeouts),
+            }
+        )
         answer = await browser.receive()
         if "broken" in answer:
             raise _Gone(

@@ -13,11 +13,10 @@ from typing import Any, Final
 from playwright.sync_api import Download, ElementHandle, Error, FileChooser, FilePayload, Locator, Page
 
 from hermes_acp.core.ports.web_ports import MAX_BROWSER_FILE_BYTES
+from hermes_acp.web.browser.browser_timeouts import BrowserTimeouts
 from hermes_acp.web.browser.request_hosts import host_of_frame
 
 POLL_INTERVAL_MS: Final = 50
-CHOOSER_MS: Final = 8_000
-OFFER_TIMEOUT_S: Final = 15.0
 MAX_NAME_CHARACTERS: Final = 200
 IS_FILE_INPUT: Final = "element => element.matches('input[type=file]')"
 
@@ -25,8 +24,9 @@ IS_FILE_INPUT: Final = "element => element.matches('input[type=file]')"
 class FileTransfers:
     """The uploads and downloads of one browser."""
 
-    def __init__(self, note: Callable[[str], None]) -> None:
+    def __init__(self, note: Callable[[str], None], timeouts: BrowserTimeouts) -> None:
         self._note = note
+        self._timeouts = timeouts
         self._is_uploading = False
         self._is_waiting = False
         self._offered: Download | None = None
@@ -61,7 +61,7 @@ class FileTransfers:
             return
         self._is_uploading = True
         try:
-            with page.expect_file_chooser(timeout=CHOOSER_MS) as asked:
+            with page.expect_file_chooser(timeout=self._timeouts.chooser_ms) as asked:
                 element.click()
             _require_host(asked.value.element, host)
             asked.value.set_files(payload)
@@ -76,7 +76,7 @@ class FileTransfers:
         self._offered, self._is_waiting = None, True
         try:
             element.click()
-            end = time.monotonic() + OFFER_TIMEOUT_S
+            end = time.monotonic() + self._timeouts.offer_ms / 1000
             while self._offered is None:
                 if time.monotonic() >= end:
                     raise Error("The page offered no file for download.")

@@ -1,4 +1,4 @@
-"""A plugin folder of workspace backends: each exports `BACKEND`, which opens a workspace for a working directory.
+"""The plugin folder of workspace backends: each exports `BACKEND`, which opens a workspace for a working directory.
 
 A backend has a name, says whether its files are this machine's own (`keeps_files_here`), and has an
 `open(cwd, roots, environment, private, settings)` method. A backend with remote files says whether it is a

@@ -27,7 +27,7 @@ GONE: Final = ("destroyed", "destroying", "error", "build_failed")
 
 
 class DaytonaSandbox:
-    """One sandbox: stopped to be kept, deleted with everything in it on release. Its ID is its handle."""
+    """One sandbox, which is stopped to keep it and deleted with everything in it on release. Its ID is its handle."""
 
     name = "Daytona"
 
@@ -111,7 +111,9 @@ class DaytonaSandbox:
             else CreateSandboxFromSnapshotParams(snapshot=settings.snapshot)
         )
         params.auto_stop_interval = settings.idle_minutes
-        params.auto_delete_interval = settings.keep_days * DAY_MINUTES  # 0: as soon as it is stopped
+        params.auto_delete_interval = (
+            settings.keep_days * DAY_MINUTES
+        )  # 0 deletes it as soon as it is stopped
         params.labels = {"created-by": "hermes-acp"}
         params.network_block_all = not settings.network
         try:
@@ -120,7 +122,7 @@ class DaytonaSandbox:
             raise service_error(self.name, "did not create a sandbox", error) from error
 
     async def execute(self, script: str, max_wait_s: float) -> str:
-        """Run a script to its end and return its output as text. Raises WorkspaceError."""
+        """Run a script until it ends and return its output as text. Raises WorkspaceError."""
         from daytona import DaytonaError
 
         letters = base64.b64encode(script.encode()).decode("ascii")

@@ -1,4 +1,4 @@
-"""A workspace whose commands run in a docker or podman container and use this machine's own folders."""
+"""A workspace whose commands run in a docker or podman container with this machine's own folders."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -79,7 +79,7 @@ def _limits(settings: DockerSettings) -> Limits:
 
 
 def _refuse_remote_engine(environment: Mapping[str, str]) -> None:
-    """Refuse an engine on another machine, where folders with the same names are different ones."""
+    """Refuse an engine on another machine, where the same paths name different folders."""
     for variable in ("DOCKER_HOST", "CONTAINER_HOST"):
         address = environment.get(variable, "")
         if address and not address.startswith(("unix:", "npipe:", "fd:")):

@@ -30,7 +30,7 @@ def _nothing_shut(folder: str) -> tuple[DeniedPath, ...]:
 
 
 class SandboxSetup(Struct, frozen=True):
-    """The limits on workspaces' sandboxes, looked up at their first command, and a check for public addresses.
+    """The limits on workspaces' sandboxes, looked up at the first command, and a check for public addresses.
 
     `find` returns this machine's confinement method; `denied_paths` returns what rules deny to the
     commands of a session in a folder.

@@ -32,8 +32,8 @@ IMAGE: Final = "im-"
 class ModalSandbox:
     """One sandbox, terminated with everything in it on release.
 
-    To keep its files, they are stored as an image, from which the next sandbox starts. Its handle contains its ID
-    and that of the image.
+    Its files are kept as an image, from which the next sandbox starts. The handle contains the IDs of the sandbox and
+    the image.
     """
 
     name = "Modal"
@@ -47,12 +47,12 @@ class ModalSandbox:
 
     @property
     def handle(self) -> str:
-        """The IDs of the sandbox and of the image that it started from, if there are any."""
+        """The IDs of the sandbox and of the image that it started from, if any."""
         sandbox_id = self._sandbox.object_id if self._sandbox is not None else ""
         return f"{sandbox_id} {self._image_id}".strip()
 
     async def _connect(self) -> Any:
-        modal: Any = import_module("modal")  # its types are partly unknown
+        modal: Any = import_module("modal")  # the library's types are partly unknown
         token_id, secret = (self._environment.get(f"MODAL_TOKEN_{part}", "") for part in ("ID", "SECRET"))
         if not (token_id and secret):
             return await modal.Client.from_env.aio()
@@ -75,7 +75,7 @@ class ModalSandbox:
                         self._sandbox = sandbox
                         return SandboxFacts("running", cost_usd=await _cost_of(sandbox))
         except NotFoundError:
-            pass  # the image may still exist, which shows when a sandbox is created from it
+            pass  # the image may still exist; creating a sandbox from it will tell
         except Error as error:
             raise service_error(self.name, "did not find the sandbox", error) from error
         return SandboxFacts("suspended" if self._image_id else "gone")
@@ -93,7 +93,7 @@ class ModalSandbox:
         return True
 
     async def suspend(self) -> str:
-        """Keep the sandbox's files as an image, then terminate it. Raises WorkspaceError."""
+        """Save the sandbox's files as an image, then terminate it. Raises WorkspaceError."""
         from modal.exception import Error
 
         sandbox, earlier = self._require_sandbox(), self._image_id
@@ -165,7 +165,7 @@ class ModalSandbox:
             raise service_error(self.name, "did not create a sandbox", error) from error
 
     async def execute(self, script: str, max_wait_s: float) -> str:
-        """Run a script to its end and return its output as text. Raises WorkspaceError."""
+        """Run a script until it ends and return its output as text. Raises WorkspaceError."""
         from modal.exception import Error
 
         try:

@@ -1,6 +1,6 @@
 """A workspace on a machine reached with the system's own ssh: its files and its commands.
 
-Each command starts with the working directory and variables that the previous one left.
+Each command starts with the working directory and variables with which the previous one ended.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ class SshBackend:
     ) -> CompositeWorkspace:
         """Open a workspace, but connect to nothing yet. Raises ConfigError.
 
-        If a folder is configured, the session uses only that folder, regardless of its folders here.
+        If a remote folder is configured, the session uses only that folder, regardless of its local folders.
         """
         settings = settings or SshSettings()
         if settings.host is None:

@@ -30,7 +30,10 @@ RUNNING: Final = ("pending", "running")
 
 
 class VercelSandbox:
-    """One sandbox: stopped to be kept, destroyed with everything in it on release. Its name is its handle."""
+    """One sandbox, which is stopped to keep it and destroyed with everything in it on release.
+
+    Its name is its handle.
+    """
 
     name = "Vercel"
 
@@ -129,7 +132,7 @@ class VercelSandbox:
         return SandboxServiceOptions(base_url=self._settings.api_url, credentials_factory=give)
 
     async def execute(self, script: str, max_wait_s: float) -> str:
-        """Run a script to its end and return its output as text. Raises WorkspaceError."""
+        """Run a script until it ends and return its output as text. Raises WorkspaceError."""
         from vercel.sandbox import SandboxError
 
         try:

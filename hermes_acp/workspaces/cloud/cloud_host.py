@@ -1,7 +1,7 @@
 """A sandbox rented from a service, provisioned at first use and released when the session closes.
 
-A running command writes to a file there, which is polled for new output. Output therefore arrives while
-the command runs, with every service alike, and a broken connection loses nothing.
+A running command writes to a file there, which is polled for new output. With every service, output therefore arrives
+while the command runs, and a broken connection loses nothing.
 """
 
 import base64
@@ -55,11 +55,11 @@ tail -c +$from $folder/$name.out | head -c $most
 """)
 
 DeniedPathLookup = Callable[[str], tuple[DeniedPath, ...]]
-"""Returns what rules deny to the commands of a session that works in a folder at a service."""
+"""A function that returns the paths that rules deny to a session's commands in a remote folder."""
 
 
 def no_denied_paths(folder: str) -> tuple[DeniedPath, ...]:
-    """Deny nothing."""
+    """Return no denied paths."""
     del folder
     return ()
 
@@ -73,7 +73,7 @@ class SandboxFacts(Struct, frozen=True):
 
 
 class CloudService(Protocol):
-    """What a service must provide: a sandbox, running a script in it to its end, and uploading a file to it.
+    """The interface of a service: provide a sandbox, run scripts in it, and upload files to it.
 
     A kept sandbox has a handle by which later processes find it again.
     """
@@ -90,7 +90,7 @@ class CloudService(Protocol):
         ...
 
     async def attach(self, handle: str) -> SandboxFacts:
-        """Connect to a sandbox that an earlier process left, without starting it. Raises WorkspaceError."""
+        """Connect to a sandbox that an earlier process left behind, without starting it. Raises WorkspaceError."""
         ...
 
     async def start(self) -> bool:
@@ -106,7 +106,7 @@ class CloudService(Protocol):
         ...
 
     async def execute(self, script: str, max_wait_s: float) -> str:
-        """Run a POSIX shell script to its end and return its output as text. Raises WorkspaceError."""
+        """Run a POSIX shell script until it ends and return its output as text. Raises WorkspaceError."""
         ...
 
     async def upload(self, path: str, content: bytes) -> None:
@@ -128,7 +128,7 @@ class CloudChannel:
         self._code: int | None = None
 
     async def receive(self) -> bytes:
-        """Return the next bytes of its output, or none at the end."""
+        """Return the next bytes of the script's output, or no bytes at the end."""
         while True:
             piece = await self._poll()
             self._seen += len(piece)
@@ -151,11 +151,11 @@ class CloudChannel:
         return piece
 
     async def send(self, data: bytes) -> None:
-        """Refuse input: scripts in a sandbox get none from channels."""
+        """Refuse input, because scripts in a sandbox receive none through channels."""
         raise WorkspaceError("The command takes no input.", hint="Start it as a background process.")
 
     async def end_input(self) -> None:
-        """Do nothing: the script's input ended before the script started."""
+        """Do nothing, because the script's input ended before the script started."""
 
     async def wait(self) -> int:
         """Wait for the script to end and return its exit code."""
@@ -164,7 +164,7 @@ class CloudChannel:
         return self._code
 
     def complaint(self) -> str:
-        """Return an empty string: connection failures are raised."""
+        """Return an empty string, because connection failures are raised instead."""
         return ""
 
     async def close(self) -> None:
@@ -185,7 +185,7 @@ class CloudHost:
         denied_paths: DeniedPathLookup = no_denied_paths,
         claim: SandboxClaim | None = None,
     ) -> None:
-        """Rent nothing until first use; `place` is the remote folder in which the session works.
+        """Initialise without renting anything; `place` is the remote folder in which the session works.
 
         With a claim, the sandbox is kept for the session's next workspace; without one, it is released at the end.
         """
@@ -203,9 +203,7 @@ class CloudHost:
 
     @property
     def is_sandbox(self) -> bool:
-        """Whether this host counts as a sandbox: without a network, and without rules that deny paths, which no
-        service could enforce.
-        """
+        """Whether this host counts as a sandbox: it has no network, and no rule denies paths."""
         is_something_shut = any(each.may_match_below(self._place) for each in self._closures(self._place))
         return not self._has_network and not is_something_shut
 
@@ -227,7 +225,7 @@ class CloudHost:
         return CloudChannel(self, name)
 
     async def call(self, script: str, max_wait_s: float = CALL_TIMEOUT_S) -> Outcome:
-        """Run a script to its end. Raises WorkspaceError."""
+        """Run a script until it ends. Raises WorkspaceError."""
         await self._ensure_provisioned()
         letters = base64.b64encode(script.encode()).decode("ascii")
         said = None
@@ -240,7 +238,7 @@ class CloudHost:
             return Outcome(int(code), output)
         except (binascii.Error, ValueError) as error:
             raise WorkspaceError(
-                f"{self.name} returned an answer that cannot be read.", hint="Try again."
+                f"{self.name} returned an unreadable response.", hint="Try again."
             ) from error
 
     async def put(self, path: str, content: bytes) -> None:
@@ -253,7 +251,7 @@ class CloudHost:
         await self._service.upload(path, content)
 
     async def renew(self) -> bool:
-        """Return False: a sandbox with the session's files is never replaced."""
+        """Return False, because a sandbox with the session's files is never replaced."""
         return False
 
     async def close(self) -> None:
@@ -291,7 +289,7 @@ class CloudHost:
             await run_sync(self._claim.forget)
             self._has_own = False
             raise WorkspaceError(
-                f"The sandbox of this session at {self.name} is gone, with the files in it.",
+                f"The sandbox of this session at {self.name} no longer exists, so its files are lost.",
                 hint="The next command gets a new, empty one.",
                 retryable=True,
             )
@@ -316,10 +314,9 @@ class CloudHost:
         return True
 
     async def _deprovision(self) -> None:
-        """Release the sandbox, even if cancelled: it costs money as long as it exists.
+        """Release the sandbox, even if cancelled, because it costs money as long as it exists.
 
-        A sandbox with a session's files is only disconnected, because being unusable now does not mean that it is
-        gone.
+        A sandbox with a session's files is only disconnected, because it may be unusable only temporarily.
         """
         with move_on_after(SERVICE_TIMEOUT_S, shield=True):
             if self._has_own:

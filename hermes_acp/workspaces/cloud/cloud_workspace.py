@@ -15,7 +15,7 @@ Sandbox = TypeVar("Sandbox")
 
 
 def require_library(name: str) -> None:
-    """Raise ConfigError if a service's own library, installed by the extra of the same name, is missing."""
+    """Raise ConfigError if a service's own library is missing; the extra of the same name installs it."""
     if find_spec(name) is None:
         raise ConfigError(f"The library {name} is not installed.", hint=extra_hint(name))
 
@@ -40,7 +40,7 @@ def open_cloud_workspace(
     has_network: bool,
     claim: SandboxClaim | None = None,
 ) -> CompositeWorkspace:
-    """Open a workspace in a folder at a service, but rent nothing yet."""
+    """Open a workspace in a folder at a service, without renting anything yet."""
     host = CloudHost(service, folder, has_network=has_network, denied_paths=denied_paths, claim=claim)
     files = RemoteFiles(host, folder, (folder,))
     return CompositeWorkspace(files, RemoteCommands(host, files.locate))

@@ -1,5 +1,6 @@
-"""The sandboxes at services that are kept for sessions, in one small file each. An entry is written as soon as a
-sandbox is rented, so after a crash it is known which sandboxes still cost money.
+"""The sandboxes that are kept for sessions at services, in one small file each.
+
+An entry is written as soon as a sandbox is rented, so that after a crash it is known which sandboxes still cost money.
 """
 
 from contextlib import suppress
@@ -17,8 +18,10 @@ FOLDER: Final = "sandboxes"
 
 
 class KeptSandbox(Struct, frozen=True):
-    """A sandbox that belongs to a session. `handle` identifies it at the service, `cwd` is the session's folder on
-    this machine, `at` is in seconds since the epoch.
+    """A sandbox that belongs to a session.
+
+    `handle` identifies it at the service, `cwd` is the session's folder on this machine, and `at` is the time in
+    seconds since the epoch.
     """
 
     session_id: str
@@ -49,7 +52,7 @@ class KeptSandboxes:
             self._path(session_id, service).unlink(missing_ok=True)
 
     def all(self) -> list[KeptSandbox]:
-        """List all sandboxes, the latest first."""
+        """Return all sandboxes, newest first."""
         found = [kept for path in self._folder.glob("*.json") if (kept := _read(path))]
         return sorted(found, key=lambda kept: kept.at, reverse=True)
 

@@ -1,7 +1,7 @@
 """Start, enter and stop apptainer and singularity instances.
 
-A shell next to each instance waits on a pipe whose other end this process holds, and stops the instance
-when that end closes.
+A helper shell for each instance waits on a pipe whose other end this process holds, and stops the instance when that
+end closes.
 """
 
 from collections.abc import Mapping
@@ -66,7 +66,7 @@ class ApptainerEngine:
     def __init__(
         self, program: str, limits: ApptainerLimits, mounts: Mounts, environment: Mapping[str, str]
     ) -> None:
-        """Use `program`, which is apptainer or singularity."""
+        """Initialise the engine; `program` is apptainer or singularity."""
         self.is_sandbox = not limits.has_network
         self._program = program
         self._limits = limits
@@ -74,7 +74,7 @@ class ApptainerEngine:
         self._environment = environment
 
     async def start(self, called: str) -> ProgramChannel:
-        """Start an instance and the shell that stops it. Raises WorkspaceError or BadRequest."""
+        """Start an instance and the helper shell that stops it. Raises WorkspaceError or BadRequest."""
         options = start_options(self._limits, self._mounts)
         watch = ("/bin/sh", "-c", LEASE_SCRIPT, "hermes-acp-watch", self._program, called)
         lease = await open_program(watch, self._environment)
@@ -95,7 +95,7 @@ class ApptainerEngine:
         if code:
             raise WorkspaceError(
                 f"The instance of {self._limits.image} did not start: {complaint or 'it took too long'}.",
-                hint="Try it by hand: `apptainer exec --containall --no-home IMAGE true`.",
+                hint="Try it manually: `apptainer exec --containall --no-home IMAGE true`.",
             )
         return lease
 
@@ -105,7 +105,7 @@ class ApptainerEngine:
         return await self._run("exec", *options, f"instance://{called}", "/bin/sh", "-c", script)
 
     async def end(self, called: str, lease: ProgramChannel) -> None:
-        """Make the shell next to the instance stop it."""
+        """Make the helper shell stop the instance."""
         await lease.end_input()
         with move_on_after(STOP_S):
             await lease.wait()

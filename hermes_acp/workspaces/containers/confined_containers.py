@@ -1,6 +1,6 @@
-"""The containers of unapproved commands: one for each view of the folders, replaced when the view changes.
+"""The containers for unapproved commands: one for each view of the folders, replaced when the view changes.
 
-They have no network. A container stays until everything that its commands left running has ended.
+They have no network. A container exists until everything that its commands left running has ended.
 """
 
 from collections.abc import AsyncGenerator, Callable
@@ -14,7 +14,7 @@ from hermes_acp.workspaces.containers.engine_options import Mounts
 from hermes_acp.workspaces.remote.remote_commands import RemoteCommands
 
 NewEngine = Callable[[Mounts], Engine]
-"""Returns an engine for containers with these mounts and no network."""
+"""A function that returns an engine for containers with the given mounts and no network."""
 
 
 class _Container(Struct):
@@ -33,7 +33,7 @@ class ConfinedContainers:
     def __init__(
         self, new_engine: NewEngine, new_commands: Callable[[ContainerHost], RemoteCommands]
     ) -> None:
-        """Start nothing until first use."""
+        """Initialise without starting anything."""
         self._new_engine = new_engine
         self._new_commands = new_commands
         self._current: dict[ContainerMode, _Container] = {}
@@ -41,7 +41,7 @@ class ConfinedContainers:
 
     @asynccontextmanager
     async def entered(self, mode: ContainerMode, mounts: Mounts) -> AsyncGenerator[RemoteCommands]:
-        """Yield a container with these mounts; it starts with its first command."""
+        """Yield a container with the given mounts; it starts with its first command."""
         current = self._current.get(mode)
         if current is None or current.mounts != mounts:
             if current is not None:
@@ -58,7 +58,7 @@ class ConfinedContainers:
             current.users -= 1
 
     async def close(self) -> None:
-        """End all of them."""
+        """End all containers."""
         for each in (*self._former, *self._current.values()):
             await each.commands.leave()
         self._former.clear()

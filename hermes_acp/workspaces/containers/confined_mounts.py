@@ -1,4 +1,4 @@
-"""Plan which parts of the session's folders the container of an unapproved command shows, as the local sandbox does.
+"""Plan the parts of the session's folders that an unapproved command's container shows, as in the local sandbox.
 
 Everything here blocks and is repeated for each command, because files come and go.
 """
@@ -29,16 +29,14 @@ LISTABLE: Final = READABLE | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 
 
 class ContainerMode(Struct, frozen=True):
-    """How a command is confined: with read-only folders, or with git directories that it may write to."""
+    """How a command is confined: with read-only folders, or with writable git directories."""
 
     is_read_only: bool = False
     opens_git: bool = False
 
 
 class ConfinedMounts:
-    """Plans mounts, starting from those of approved commands; `folder` returns a private folder for replacement
-    content.
-    """
+    """Plans mounts, based on those for approved commands; `folder` returns a private folder for replacement content."""
 
     def __init__(self, usual: Mounts, folder: Callable[[], str]) -> None:
         self._usual = usual
@@ -130,7 +128,7 @@ def _guarded(tree: WorkspaceTree) -> Sequence[str]:
 
 
 def _of_repositories(tree: WorkspaceTree, mode: ContainerMode) -> list[str]:
-    """Return the read-only parts of the git directories: all of them, or those that could start programs later."""
+    """Return the read-only parts of the git directories: all parts, or only those that could start programs later."""
     if not mode.opens_git:
         return list(tree.repositories)
     found: list[str] = []
@@ -142,7 +140,7 @@ def _of_repositories(tree: WorkspaceTree, mode: ContainerMode) -> list[str]:
 
 
 def _existing(paths: Iterable[str]) -> list[str]:
-    """Return each path once if it exists and no link leads to it: a mount would follow the link."""
+    """Return each path once if it exists and no link leads to it, because a mount would follow the link."""
     return [
         path
         for path in dict.fromkeys(paths)
@@ -151,7 +149,7 @@ def _existing(paths: Iterable[str]) -> list[str]:
 
 
 def _mountable(paths: Iterable[str], roots: Sequence[str]) -> list[str]:
-    """Return paths that can be mounted over; the folder around one that cannot is hidden instead."""
+    """Return the paths that can be mounted over; instead of any other path, hide the folder around it."""
     found: list[str] = []
     for each in paths:
         path: str = each
@@ -166,7 +164,7 @@ def _covers(replaced: Sequence[tuple[str, str]], path: str) -> bool:
 
 
 def _folders_above(path: str, roots: Sequence[str]) -> list[str]:
-    """Return the folders between a root and a path in it, without the root: moving one would move the path."""
+    """Return the folders between a root (excluded) and a path in it, because moving one would move the path."""
     above: list[str] = []
     while any(is_within(path := os.path.dirname(path), root) and path != root for root in roots):
         above.append(path)

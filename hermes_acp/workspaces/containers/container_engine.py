@@ -41,7 +41,7 @@ class DockerEngine:
         user: tuple[int, int],
         environment: Mapping[str, str],
     ) -> None:
-        """Use the engine's `program`; `user` is a user ID and group ID."""
+        """Initialise with the engine's `program`; `user` is a user ID and group ID."""
         self.name = f"the {limits.engine} container"
         self.is_sandbox = limits.network == "none"
         self._program = program
@@ -69,7 +69,7 @@ class DockerEngine:
         return lease
 
     async def _begin(self, called: str) -> tuple[ProgramChannel, bool]:
-        """Start a container and return whether it became ready; nothing is left of one that did not."""
+        """Start a container and return whether it became ready; if not, remove it completely."""
         options = run_options(self._limits, self._mounts, self._user, is_root=os.getuid() == 0)
         names = (f"--name={called}", f"--label={OWNER_LABEL}={own_label()}")
         lease = await self._run("run", *names, *options, self._limits.image, "-c", FIRST_PROCESS)
@@ -88,7 +88,7 @@ class DockerEngine:
         return await self._run("exec", "--interactive", called, "/bin/sh", "-c", script)
 
     async def end(self, called: str, lease: ProgramChannel) -> None:
-        """End the container's first process; remove the container if it remains."""
+        """End the container's first process; remove the container if it still exists."""
         await lease.end_input()
         with move_on_after(STOP_TIMEOUT_S):
             await lease.wait()
@@ -101,7 +101,7 @@ class DockerEngine:
         await lease.close()
 
     async def _remove_strays(self) -> None:
-        """Remove containers whose owners are gone, in case one outlived its pipe."""
+        """Remove containers whose owners are gone, which may have outlived their pipes."""
         form = '{{.ID}} {{.Label "' + OWNER_LABEL + '"}}'
         listed = await self._in_background("ps", "--all", f"--filter=label={OWNER_LABEL}", f"--format={form}")
         for line in listed.splitlines():
@@ -114,7 +114,7 @@ class DockerEngine:
             await self._in_background("rm", "--force", "--volumes", container)
 
     async def _in_background(self, *arguments: str) -> str:
-        """Run an engine command whose failure shows elsewhere, and return its output."""
+        """Run an engine command whose failure is noticed elsewhere, and return its output."""
         said = bytearray()
         with move_on_after(CLEANUP_TIMEOUT_S):
             channel = await self._run(*arguments)

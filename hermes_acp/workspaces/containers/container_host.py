@@ -45,7 +45,7 @@ class ContainerHost:
     remembers = False
 
     def __init__(self, engine: Engine) -> None:
-        """Start nothing until first use."""
+        """Initialise without starting anything."""
         self.name = engine.name
         self.is_sandbox = engine.is_sandbox
         self._engine = engine
@@ -68,7 +68,7 @@ class ContainerHost:
         return await self._engine.enter(self._called, script)
 
     async def call(self, script: str, max_wait_s: float = CALL_TIMEOUT_S) -> Outcome:
-        """Run a script to its end. Raises WorkspaceError."""
+        """Run a script until it ends. Raises WorkspaceError."""
         return await run_through(self, script, max_wait_s)
 
     async def put(self, path: str, content: bytes) -> None:

@@ -1,4 +1,4 @@
-"""A label naming a container's owner: this process on this machine, distinguished from reused process IDs."""
+"""Labels that identify a container's owner: a process on a machine, distinguished from reused process IDs."""
 
 import os
 from typing import Final

@@ -1,7 +1,7 @@
 """Command-line options for docker and podman.
 
-These options are all that a container gets. They come from the user's own settings, so no workspace file
-can widen them.
+These options define everything that a container can access. They come from the user's own settings, so no workspace
+file can extend them.
 """
 
 import os
@@ -27,7 +27,7 @@ SYSTEM_FOLDERS: Final = (
 )  # fmt: skip
 
 CPU_RANGE_ERROR: Final = re.compile(r"range of CPUs is from [0-9.]+ to ([0-9]+(?:\.[0-9]+)?)", re.IGNORECASE)
-"""The error of an engine that was asked for more CPUs than its machine has."""
+"""Matches the error of an engine that was asked for more CPUs than its machine has."""
 
 EngineName = Literal["docker", "podman"]
 
@@ -49,8 +49,8 @@ class Limits(Struct, frozen=True):
 class Mounts(Struct, frozen=True):
     """The folders that a container sees, at the same paths as outside.
 
-    `fixed` paths cannot be changed from inside, `pinned` folders cannot be moved, and a `hidden` path is an empty
-    folder there. `replaced` lists paths, each with the path of its replacement. If it `is_read_only`, nothing can be
+    `fixed` paths cannot be changed from inside, `pinned` folders cannot be moved, and a `hidden` path appears as an
+    empty folder. `replaced` lists paths, each with the path of its replacement. With `is_read_only`, nothing can be
     changed.
     """
 
@@ -80,7 +80,7 @@ class Mounts(Struct, frozen=True):
 def plan_mounts(roots: Sequence[str], private: str = "", guarded: GuardedNames | None = None) -> Mounts:
     """Return the mounts for a session's folders. Raises BadRequest for system folders, which no container gets.
 
-    If `private` is in one of them, it appears empty; `guarded` entries at their top level are read-only.
+    If `private` is in one of the folders, it appears empty; `guarded` entries at their top level are read-only.
     """
     for root in roots:
         if root == "/" or any(is_within(root, each) or is_within(each, root) for each in SYSTEM_FOLDERS):
@@ -104,7 +104,7 @@ def plan_mounts(roots: Sequence[str], private: str = "", guarded: GuardedNames |
 
 
 def _settings_in(repository: str) -> list[str]:
-    """Return the paths of settings and hooks; submodules are read-only as a whole."""
+    """Return the paths of settings and hooks, and of whole submodules."""
     places = [each for each in directories(repository) if not each.startswith(f"{repository}/modules/")]
     return [f"{place}/{name}" for place in places for name in SETTINGS_ENTRIES]
 
@@ -123,7 +123,7 @@ def _guarded_in(roots: Sequence[str], guarded: GuardedNames, known: Sequence[str
 
 
 def run_options(limits: Limits, mounts: Mounts, user: tuple[int, int], *, is_root: bool) -> list[str]:
-    """Return the arguments of `docker run` up to the image: everything that a container is allowed."""
+    """Return the arguments of `docker run` up to the image, which define everything that a container may do."""
     maps_user = ["--userns=keep-id"] if limits.engine == "podman" and not is_root else []
     return [
         "--interactive",
@@ -151,7 +151,7 @@ def run_options(limits: Limits, mounts: Mounts, user: tuple[int, int], *, is_roo
 
 
 def cpu_limit_in(complaint: str) -> float | None:
-    """Return how many CPUs an engine offers, from its refusal to provide more."""
+    """Return the number of CPUs that an engine offers, according to its error when asked for more."""
     found = CPU_RANGE_ERROR.search(complaint)
     return float(found[1]) if found else None
 
@@ -166,5 +166,5 @@ def _mount(option: str, path: str) -> str:
 
 
 def is_mountable(path: str) -> bool:
-    """Return whether a path can be written into the options of every engine."""
+    """Return whether a path can be used in the options of every engine."""
     return not any(character in path for character in ',:\\"\n\r')

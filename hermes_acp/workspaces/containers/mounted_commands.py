@@ -1,8 +1,8 @@
 """Commands in containers that use this machine's own folders.
 
-Approved commands run in the container that the settings describe. The others run in containers of their own,
-confined as in the local sandbox: without a network, without secrets, and with read-only folders if they only read.
-Entries that appear under a guarded name are quarantined when a command has ended.
+Approved commands run in the container that the settings describe. All others run in separate containers, confined as in
+the local sandbox: without a network, without secrets, and with read-only folders if they only read. Entries that appear
+under a guarded name are quarantined once a command has ended.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ WRITABLE: Final = (
 
 
 class MountRestrictions(Struct, frozen=True):
-    """The names that nobody may change without approval, and what rules currently deny."""
+    """The names that must not be changed without approval, and the paths that rules currently deny."""
 
     guarded: GuardedNames = GuardedNames()
     denied_paths: Callable[[], tuple[DeniedPath, ...]] = tuple
@@ -73,11 +73,11 @@ class MountedCommands:
         return self._usual.live
 
     def confines(self, command: Command) -> bool:
-        """Return whether a command would be confined here: every one that must be, others by the settings."""
+        """Return whether a command would be confined here, which the settings decide unless it must be."""
         return command.must_be_confined or self._usual.confines(command)
 
     async def run(self, command: Command, progress: Progress) -> CommandResult:
-        """Run a command; if it was not approved, it leaves nothing under a guarded name."""
+        """Run a command; quarantine anything that it created under a guarded name without approval."""
         await self._release()
         if not command.must_be_confined:
             end = await self._usual.run(command, progress)
@@ -128,7 +128,7 @@ class MountedCommands:
         return self._mounts.plan(tree, self._denied_paths(), mode)
 
     async def _begin(self) -> None:
-        """Record what exists."""
+        """Record which guarded entries exist."""
         await run_sync(self._quarantine.begin, frozenset[str])
 
     async def _end(self, *, is_over: bool) -> None:
@@ -150,7 +150,7 @@ def _mode_of(command: Command) -> ContainerMode:
 
 
 def _explained(end: CommandResult, mode: ContainerMode) -> CommandResult:
-    """Return a result with a line about the confinement if that may be why the command failed."""
+    """Return the result, with a line about the confinement if that may be why the command failed."""
     if not end.exit_code:
         return end
     remark = explain_failure(end.output, READ_ONLY if mode.is_read_only else WRITABLE)

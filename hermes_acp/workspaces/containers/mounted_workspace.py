@@ -25,7 +25,7 @@ REPLACED: Final = "shown"
 
 
 class Engines(Struct, frozen=True):
-    """The engine for approved commands, with its mounts, and how to make one for the others."""
+    """The engine for approved commands, with its mounts, and a function that creates engines for the others."""
 
     usual: Engine
     mounts: Mounts

@@ -1,7 +1,7 @@
-"""Commands that are started without waiting for them, each drained by its own thread.
+"""Commands that run in the background, with a thread that drains the output of each.
 
-Threads are used because the task that launches a process ends long before the process does, and a process
-blocks if nobody drains its pipe. For terminals, see pty(7).
+Threads are used because the task that launches a process ends long before the process does, and a process blocks if its
+pipe is not drained. For terminals, see pty(7).
 """
 
 import errno
@@ -53,13 +53,13 @@ ADOPT_TERMINAL: Final = 'terminal=$1; shift; exec "$@" <>"$terminal" >&0 2>&1'
 
 
 OnFinish = Callable[[str, int, bool], str]
-"""Cleans up after a process, given its last output, its exit code and whether something it started is still running."""
+"""A function that cleans up after a process, given its last output, its exit code and whether it left processes."""
 
 
 class Pipes(Struct, frozen=True):
-    """Our ends of a process's input and output.
+    """Our ends of a command's input and output.
 
-    For a terminal, also the terminal's own end, which must stay open until the process opens it.
+    For a terminal, they include the terminal's own end, which must stay open until the command opens it.
     """
 
     writing: int
@@ -80,7 +80,7 @@ class LocalProcess:
         log: OutputFile | None,
         finish: OnFinish,
     ) -> None:
-        """Take over a process that was just started, and start draining it; `log` stores all of its output."""
+        """Take over a newly started process and start draining it; `log` stores all of its output."""
         self.name = name
         self.line = line
         self._process, self._pipes = started
@@ -107,7 +107,7 @@ class LocalProcess:
         return self._end is not None
 
     async def read(self, wait_s: float) -> OutputSnapshot:
-        """Return the output since the last read; wait for some, then for a brief pause in it, or for the end."""
+        """Return the output since the last read; wait for some output, then for a brief pause in it or its end."""
         wait_s = min(max(wait_s, 0.0), MAX_WAIT_S)
         await run_sync(self._wait_for_output, wait_s, limiter=self._threads, abandon_on_cancel=True)
         with self._changed:
@@ -169,7 +169,7 @@ class LocalProcess:
             await run_sync(self._drain.join, KILL_TIMEOUT_S, limiter=self._threads)
 
     def _follow(self) -> None:
-        """Drain the output until the process has ended; the process registry handles what it leaves running."""
+        """Drain the output until the process has ended; the process registry handles any processes that it left."""
         pieces = 0
         for chunk in self._chunks():
             with self._changed:
@@ -221,7 +221,7 @@ class LocalProcess:
 
 
 def _read_chunk(reading: int) -> bytes | None:
-    """Return the available bytes: none at the end, or None if there is nothing to read yet."""
+    """Return the available bytes: empty at the end, or None if there is nothing to read yet."""
     try:
         return os.read(reading, CHUNK_BYTES)
     except BlockingIOError:
@@ -290,7 +290,7 @@ class BackgroundProcesses:
         return MappingProxyType(self._by_name)
 
     def next_name(self) -> str:
-        """Return the name for the next process. Raises WorkspaceError if too many are running."""
+        """Return a name for the next process. Raises WorkspaceError if too many are running."""
         running = [process.name for process in self._by_name.values() if not process.has_ended]
         if len(running) >= MAX_RUNNING:
             raise WorkspaceError(
@@ -308,7 +308,7 @@ class BackgroundProcesses:
                 del self._by_name[name]
 
     async def end(self) -> None:
-        """Kill all of them."""
+        """Kill all processes."""
         async with create_task_group() as group:
             for process in self._by_name.values():
                 group.start_soon(process.kill)

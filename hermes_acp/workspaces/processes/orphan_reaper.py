@@ -1,8 +1,8 @@
-"""A shell next to the agent that kills the agent's commands if the agent is killed.
+"""A watcher shell that kills the agent's commands if the agent is killed.
 
-The watcher sleeps in `read` until its pipe closes, which happens however this process ends. It receives
-the process group of each command that starts or ends. If there is a /proc, it finds a process that left
-its group by its mark or its tag. Only a process that sheds all three escapes.
+The watcher sleeps in `read` until its pipe closes, which happens however this process ends. It receives the process
+group of each command that starts or ends. If there is a /proc, it also finds processes that left their group, by their
+mark or tag. Only a process that sheds all three escapes.
 """
 
 import os
@@ -101,12 +101,12 @@ class OrphanReaper:
             os.close(reading)
 
     def register_process(self, group: int, tag: int = 0) -> None:
-        """Register a command's process group, and all processes that have its tag (`rlimit_tags`)."""
+        """Register a command's process group and all processes that have its tag (`rlimit_tags`)."""
         tagged = f"tagged {group}:{tag}\n" if tag else ""
         self._tell(f"began {group}\n{tagged}")
 
     def forget_process(self, group: int) -> None:
-        """Unregister a command without remaining processes, because its process ID may soon be reused."""
+        """Unregister a command that has no remaining processes, because its process ID may soon be reused."""
         self._tell(f"ended {group}\n")
 
     def register_folder(self, path: str) -> None:
@@ -115,13 +115,13 @@ class OrphanReaper:
             self._tell(f"folder {path}\n")
 
     def note_placeholder(self, path: str) -> None:
-        """Have a folder removed if this process is killed and the folder is empty then."""
+        """Have a folder removed if it is empty when this process is killed."""
         if "\n" not in path:
             self._tell(f"stand-in {path}\n")
 
     def _tell(self, line: str) -> None:
         if self._writing >= 0:
-            with suppress(OSError):  # a killed or stopped watcher does not need the line
+            with suppress(OSError):  # the watcher was killed or stopped, and does not need the line
                 os.write(self._writing, line.encode())
 
     def close(self) -> None:

@@ -1,8 +1,8 @@
-"""Start one command, with all of our rights or fewer.
+"""Start one command, with all of this process's rights or fewer.
 
-Each thread has its own rights, which whatever it starts inherits (landlock(7), seccomp(2)). A thread that
-dropped rights is used for a single start and is gone before the command does anything: while the thread
-exists, a command with the same restrictions may signal it as a task of this process.
+Each thread has its own rights, which its child processes inherit (landlock(7), seccomp(2)). A thread that dropped
+rights is used for a single start and exits before the command does anything, because a command with the same
+restrictions could signal the thread, as a task of this process.
 """
 
 import errno
@@ -30,8 +30,8 @@ class SandboxEntry(Struct, frozen=True):
     """How a command enters its sandbox.
 
     `words` start a shell that waits until its standard error closes, redirects it to its output, and
-    becomes the command that follows. `give_up` is called in the starting thread to drop its rights, except
-    on the command's own terminal, if it has one; `receive` gets the process ID before the shell continues;
+    becomes the command that follows. `give_up` is called in the starting thread to drop its rights, except on the
+    command's own terminal, if it has one; `receive` is called with the process ID before the shell continues;
     `descriptors` are passed on under the same numbers.
     """
 
@@ -57,12 +57,12 @@ class ShellCommand(Struct, frozen=True):
     terminal: str = ""
 
     def variables(self) -> dict[str, str]:
-        """Return its variables, including its mark."""
+        """Return the command's variables, including its mark."""
         return {**self.environment, MARK: self.mark}
 
 
 def start(shell: ShellCommand, reading: int, writing: int) -> Process:
-    """Start a command in a new session, with these as its input and merged output. Blocks.
+    """Start a command in a new session, with the given input and merged output. Blocks.
 
     Raises OSError if it cannot start or its rights cannot be dropped.
     """
@@ -96,7 +96,7 @@ def _spawn(shell: ShellCommand, argv: tuple[str, ...], reading: int, writing: in
 
 
 def _in_own_thread(give_up: Callable[[], None] | None, spawn: Callable[[], Process]) -> Process:
-    """Start a process from a thread that drops its rights first and is gone on return."""
+    """Start a process from a thread that first drops its rights and has exited on return."""
     if give_up is None:
         return spawn()
 
@@ -109,7 +109,7 @@ def _in_own_thread(give_up: Callable[[], None] | None, spawn: Callable[[], Proce
     if not _is_gone(task):
         process.kill()
         process.wait()
-        raise OSError(errno.EAGAIN, "the thread that started it does not end")
+        raise OSError(errno.EAGAIN, "the thread that started it did not end")
     return process
 
 

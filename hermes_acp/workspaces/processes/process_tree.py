@@ -1,4 +1,4 @@
-"""Run one shell command, and end all its processes when it is stopped.
+"""Run a shell command, and end all its processes when it is stopped.
 
 Uses process groups, the process table and signals, and adopts orphans (prctl(2), PR_SET_CHILD_SUBREAPER).
 """
@@ -27,7 +27,13 @@ from msgspec import Struct
 from hermes_acp.telemetry.process_privacy import hide_memory
 from hermes_acp.workspaces.processes.orphan_reaper import OrphanReaper
 from hermes_acp.workspaces.processes.process_spawn import MARK, Process, ShellCommand, exit_of, start
-from hermes_acp.workspaces.processes.process_table import Identity, ProcessInfo, has_variable, list_processes
+from hermes_acp.workspaces.processes.process_table import (
+    Identity,
+    ProcessInfo,
+    has_variable,
+    list_children,
+    list_processes,
+)
 from hermes_acp.workspaces.processes.rlimit_tags import has_tag, tag_of
 
 TERM_GRACE_S = 0.5
@@ -40,7 +46,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 class ProcessExit(Struct, frozen=True):
-    """How a command ended; `left_running` if something it started still holds its output."""
+    """How a command ended; `left_running` says that a process it started still holds its output open."""
 
     exit_code: int | None
     timed_out: bool
@@ -59,8 +65,7 @@ class ProcessTree:
     def signal(self, number: int) -> bool:
         """Signal every living member, reap adopted dead ones, and return whether any was alive.
 
-        Members are collected before the first signal, because a dead parent no longer leads to its
-        children.
+        Members are collected before the first signal, because the children of a dead parent can no longer be found.
         """
         own = os.getpid()
         members = self._members(list_processes())
@@ -101,8 +106,7 @@ class ProcessTree:
 class OrphanedProcesses:
     """Background processes that outlived commands which ended on their own.
 
-    This process adopts them, so it must reap them once they end, and can kill them when the session ends.
-    Thread-safe.
+    This process adopts them, so it must reap them once they end and can kill them when the session ends. Thread-safe.
     """
 
     def __init__(self) -> None:
@@ -113,14 +117,11 @@ class OrphanedProcesses:
     def gather(self, mark: str, shell: int) -> set[int]:
         """Record what a command left running, and reap what has ended since; the shell has been reaped already.
 
-        Return the shells without remaining processes.
+        Returns the shells without remaining processes.
         """
         with self._lock:
             self._marks[mark] = shell
-            own = os.getpid()
-            adopted = [
-                process_info for process_info in list_processes().values() if process_info.parent == own
-            ]
+            adopted = list_children()
             self._reap_ended([process_info for process_info in adopted if process_info.is_dead])
             living = [process_info for process_info in adopted if not process_info.is_dead]
             descendants = {
@@ -158,7 +159,7 @@ class OrphanedProcesses:
         return marks
 
     async def end(self, threads: CapacityLimiter) -> None:
-        """Kill all that are still running."""
+        """Kill all processes that are still running."""
         marks = await run_sync(self._pop_marks, limiter=threads)
         async with create_task_group() as group:
             for mark in marks:
@@ -199,7 +200,7 @@ async def terminate_tree(tree: ProcessTree, threads: CapacityLimiter) -> None:
 
 
 class ProcessRegistry:
-    """Tracks what commands started: from the first command on nothing escapes, however this process ends."""
+    """Tracks everything that commands start, so that nothing survives this process, however it ends."""
 
     def __init__(self) -> None:
         self._orphans = OrphanedProcesses()
@@ -220,7 +221,7 @@ class ProcessRegistry:
         self._reaper.register_folder(path)
 
     def note_placeholder(self, path: str) -> None:
-        """Have a folder removed if this process is killed and the folder is empty then."""
+        """Have a folder removed if it is empty when this process is killed."""
         self._reaper.note_placeholder(path)
 
     def register_process(self, leader: int, mark: str) -> None:
@@ -228,16 +229,16 @@ class ProcessRegistry:
         self._reaper.register_process(leader, tag_of(mark))
 
     def adopt_leftovers(self, mark: str, leader: int) -> None:
-        """Keep track of what a command that ended on its own left running. Blocks while it scans all processes."""
+        """Track the processes that a command left running when it ended. Blocks while it scans all processes."""
         for ended in self._orphans.gather(mark, leader):
             self._reaper.forget_process(ended)
 
     def forget_process(self, leader: int) -> None:
-        """Unregister a command without remaining processes."""
+        """Unregister a command that has no remaining processes."""
         self._reaper.forget_process(leader)
 
     async def close(self, threads: CapacityLimiter) -> None:
-        """Kill all that is left of any command."""
+        """Kill all remaining processes of any command."""
         await self._orphans.end(threads)
         await run_sync(self._reaper.close, limiter=threads)
 
@@ -250,9 +251,9 @@ async def run_shell(
     *,
     given: int = DEVNULL,
 ) -> ProcessExit:
-    """Run a command to its end and pass its merged output to `take` as it arrives. `registry` must be started.
+    """Run a command until it ends and pass its merged output to `take` as it arrives. `registry` must be started.
 
-    `given` is the descriptor that it reads. On timeout or cancellation, none of its processes is left on return.
+    `given` is the descriptor of its input. On timeout or cancellation, none of its processes is left on return.
     Raises OSError if it cannot start.
     """
     reading, writing = os.pipe()
@@ -274,7 +275,7 @@ async def run_shell(
 
 
 async def _start(shell: ShellCommand, reading: int, writing: int, threads: CapacityLimiter) -> Process:
-    """Start the shell; cancellation waits until its process ID is known, because it could not be killed otherwise."""
+    """Start the shell. Cancellation waits until its process ID is known, because it could not be killed otherwise."""
     started: list[Process] = []
     try:
         with CancelScope(shield=True):

@@ -1,7 +1,7 @@
 """A tag on a command's processes that survives a clean environment and a new session.
 
-The tag is the file lock limit (getrlimit(2)), which the kernel has ignored since Linux 2.4.25 and every
-child inherits. A process can remove it deliberately, but none does so by accident.
+The tag is the file lock limit (getrlimit(2)), which the kernel has ignored since Linux 2.4.25 and which every child
+inherits. A process can remove it deliberately, but not by accident.
 """
 
 import resource
@@ -15,11 +15,11 @@ TAG_LIMIT: Final = 10  # RLIMIT_LOCKS, on every architecture
 SHOWN_LIMIT: Final = "Max file locks"
 """The limit's name in /proc/PID/limits."""
 TAG_SCRIPT: Final = '{ ulimit -w "$0" || ulimit -x "$0"; ulimit -Sn "$1"; } 2>/dev/null; shift; exec "$@"'
-"""A shell script that takes a tag, a limit on open files and a command."""
+"""A shell script whose arguments are a tag, a limit on open files and a command."""
 
 
 def tag_of(mark: str) -> int:
-    """Return the tag in a mark, which ends in a hyphen and hexadecimal digits, or 0 if there is none."""
+    """Return the tag in a mark, which consists of the hexadecimal digits after its last hyphen, or 0 without one."""
     digits = mark.rpartition("-")[2]
     return int(digits[:15], 16) if len(digits) >= 15 else 0
 
@@ -33,7 +33,7 @@ def tagged_argv(tag: int, argv: Sequence[str]) -> tuple[str, ...]:
 
 
 def has_any_tag(pid: int = 0) -> bool:
-    """Return whether a process, or this one, has the tag that every command of an agent inherits."""
+    """Return whether a process, by default this one, has the tag that every command of an agent inherits."""
     if not sys.platform.startswith("linux"):
         return False
     try:

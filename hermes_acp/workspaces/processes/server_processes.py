@@ -1,4 +1,4 @@
-"""Processes of MCP servers: everything a server starts ends with the server, and with this process."""
+"""Processes of MCP servers: everything that a server starts ends with the server and with this process."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,13 +18,13 @@ class ServerProcesses:
         self._has_begun = False
 
     def fresh_mark(self) -> str:
-        """Prepare for a server, and return its mark."""
+        """Prepare for a server and return its mark."""
         self._registry.begin()
         self._has_begun = True
         return self._registry.fresh_mark()
 
     def words(self, mark: str, argv: Sequence[str]) -> tuple[str, ...]:
-        """Return a server's words, preceded by those that put its mark on its processes."""
+        """Return a server's command words, preceded by those that mark its processes."""
         return tagged_argv(tag_of(mark), argv)
 
     def variables(self, mark: str) -> Mapping[str, str]:
@@ -36,11 +36,11 @@ class ServerProcesses:
         self._registry.register_process(leader, mark)
 
     async def end(self, mark: str, leader: int) -> None:
-        """End what a server started and left behind in other process groups; its own group has ended."""
+        """End the processes that a server left in other process groups; its own group has already ended."""
         await terminate_tree(ProcessTree(mark, None), self._threads)
         self._registry.forget_process(leader)
 
     async def aclose(self) -> None:
-        """Stop the watcher; no server is running."""
+        """Stop the watcher; no server may be running."""
         if self._has_begun:
             await self._registry.close(self._threads)

@@ -1,4 +1,4 @@
-"""Pipes for a command with a given input, and with errors separate from its output."""
+"""Pipes for a command with a given input and with errors separate from its output."""
 
 import os
 from collections.abc import AsyncGenerator, Callable
@@ -23,9 +23,9 @@ class SidePipes(Struct, frozen=True):
 
 @asynccontextmanager
 async def side_pipes(given: bytes, take: Callable[[bytes], None]) -> AsyncGenerator[SidePipes]:
-    """Yield the pipes of a command that has ended when the block ends; `take` gets its errors as they arrive.
+    """Yield the pipes for a command that must end within the block; `take` receives its errors as they arrive.
 
-    All descriptors are closed on return, however the block ends.
+    All descriptors are closed afterwards, however the block ends.
     """
     reading, feeding = os.pipe()
     draining, errors = os.pipe()

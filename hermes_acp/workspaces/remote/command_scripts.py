@@ -1,7 +1,7 @@
 """The shell scripts that run, launch, poll and end commands on a remote machine.
 
-A command's processes are found by a mark in their environment, by session and group, and by descent. /proc
-is used if there is one.
+A command's processes are found by a mark in their environment, by session and group, and by descent, using /proc if
+there is one.
 """
 
 from collections.abc import Mapping
@@ -14,9 +14,11 @@ from hermes_acp.workspaces.processes.process_spawn import MARK
 
 NOTICE: Final = "\036"
 MAX_LOG_BLOCKS: Final = 16384
-"""How much of a launched command's output is stored there, in blocks of 512 bytes (1024 in some shells)."""
+"""The limit on a launched command's stored output, in blocks of 512 bytes (1024 in some shells)."""
 
-_UNSET: Final = " ".join(sorted(HIJACK_VARIABLES - {"SHELLOPTS", "BASHOPTS"}))  # those are read-only in bash
+_UNSET: Final = " ".join(
+    sorted(HIJACK_VARIABLES - {"SHELLOPTS", "BASHOPTS"})
+)  # these variables are read-only in bash
 _RUN: Final = Template(r"""
 printf '\036%s began %s\036' $token "$$$$"
 cd -P -- $cwd 2>/dev/null && [ "$$(pwd -P)" = $cwd ] || { printf '\036%s nowhere -\036' $token; exit 0; }
@@ -33,7 +35,7 @@ printf '\036%s left %s\036' $token "$${hermes_seen:+some}"
 printf '\036%s ended %s\036' $token "$$hermes_code"
 """)
 # During exec, a process's environment reads as empty, and its code starts at 0 in its row of `stat`, after a size that
-# no kernel thread has. If this shell's own row looks like that too, rows are useless. An exec may complete a moment
+# no kernel thread has. If this shell's own row looks like that too, the rows are useless. An exec may complete a moment
 # later, or a child may replace its process. Environments are therefore read before and after, and the processes count
 # as gone only if a second scan, of all that exist then, finds none either.
 _OUTPUT: Final = Template(r"""
@@ -224,10 +226,10 @@ fi
 
 
 def run_script(token: str, line: str, cwd: str, variables: Mapping[str, str], memory: str = "") -> str:
-    """Return the script that runs one command line in `cwd` and reports on it in notices with `token`.
+    """Return the script that runs a command line in `cwd` and reports on it in notices with `token`.
 
-    `variables` include its mark. `memory` is the folder that stores what a command passes on to the next
-    one: its variables and its working directory.
+    `variables` include its mark. `memory` is the folder for the state that a command passes on to the next one: its
+    variables and its working directory.
     """
     folder = quote(memory)
     keeps = _KEEP.substitute(folder=folder) if memory else ""
@@ -264,8 +266,8 @@ def launch_script(
 def poll_script(folder: str, name: str, seen: int, wait_s: float, kept_bytes: int) -> str:
     """Return the script that waits for a launched command's output beyond `seen` bytes, and prints it.
 
-    Its first line contains the current size and the exit code: `none` while the command runs, `gone` if it
-    left none.
+    Its first output line contains the current size and the exit code: `none` while the command runs, `gone` if it is
+    unknown.
     """
     return _POLL.substitute(
         folder=quote(folder),
@@ -287,7 +289,7 @@ def write_script(folder: str, name: str, data: bytes, *, ends: bool) -> str:
 
 
 def kill_script(mark: str, leader: int = 0) -> str:
-    """Return the script that kills the processes with a mark and those of a session leader; it prints `struck`."""
+    """Return the script that kills the processes with a mark and those of a session leader, then prints `struck`."""
     wanted = quote(f"{MARK}={mark}")
     return _KILL.substitute(mark=wanted, leader=leader, sights=_OUTPUT.substitute(mark=wanted))
 

@@ -1,7 +1,7 @@
 """The shell scripts that read, write, list and search files on a remote machine.
 
 A script walks to a file's folder and uses relative names from there, so replacing a parent folder cannot
-redirect it. It follows no link: it reports the link's target, which is then checked separately.
+redirect it. It does not follow links; it reports a link's target, which is then checked separately.
 """
 
 from shlex import join, quote
@@ -11,7 +11,7 @@ from typing import Final
 from hermes_acp.core.ports.workspace_ports import FileQuery, SearchQuery
 from hermes_acp.workspaces import ripgrep
 
-# The first word of a script's answer. `link` is followed by the link's target.
+# The first words of a script's output. `link` is followed by the link's target.
 _ENTER: Final = Template(r"""
 enter() { cd -P -- "$$1" 2>/dev/null && [ "$$(pwd -P)" = "$$1" ]; }
 base=$base
@@ -106,7 +106,7 @@ fi
 
 
 def read_script(path: str, largest_bytes: int) -> str:
-    """Return the script that prints `holds SIZE`, a newline and a file's bytes, or why it cannot."""
+    """Return the script that prints `holds SIZE`, a newline and a file's bytes, or a word that says why it cannot."""
     return _enter(path) + _KIND + _READ.substitute(largest=largest_bytes, pour='cat -- "./$base"')
 
 

@@ -32,18 +32,18 @@ class ProgramChannel:
         return self._process.returncode is not None
 
     async def receive(self) -> bytes:
-        """Return the next bytes of its output, or none at the end."""
+        """Return the next bytes of the program's output, or no bytes at the end."""
         if self._process.stdout is None:
-            raise InternalError("A process started with pipes has none.")
+            raise InternalError("The process was started without pipes.")
         try:
             return await self._process.stdout.receive(CHUNK_BYTES)
         except (EndOfStream, ClosedResourceError, BrokenResourceError):
             return b""
 
     async def send(self, data: bytes) -> None:
-        """Send it input. Raises WorkspaceError if it accepts none."""
+        """Send input to the program. Raises WorkspaceError if it accepts none."""
         if self._process.stdin is None:
-            raise InternalError("A process started with pipes has none.")
+            raise InternalError("The process was started without pipes.")
         try:
             await self._process.stdin.send(data)
         except (BrokenResourceError, ClosedResourceError) as error:
@@ -52,7 +52,7 @@ class ProgramChannel:
             ) from error
 
     async def end_input(self) -> None:
-        """Close its input."""
+        """Close the program's input."""
         if self._process.stdin is not None:
             with suppress(BrokenResourceError, ClosedResourceError):
                 await self._process.stdin.aclose()
@@ -62,7 +62,7 @@ class ProgramChannel:
         return await self._process.wait()
 
     def complaint(self) -> str:
-        """Return the last line of its standard error."""
+        """Return the last line of the program's standard error."""
         if not self._said.closed:
             end = self._said.seek(0, os.SEEK_END)
             self._said.seek(max(0, end - MAX_STDERR_BYTES))
@@ -73,7 +73,7 @@ class ProgramChannel:
         """End the program; what it started remotely may keep running."""
         with CancelScope(shield=True):
             if self._process.returncode is None:
-                # `Process.kill` would poll first, and so take the exit code away from the task that awaits it.
+                # `Process.kill` would poll first and thereby take the exit code from the task that awaits it.
                 with suppress(ProcessLookupError):
                     os.kill(self._process.pid, signal.SIGKILL)
             await self._process.aclose()

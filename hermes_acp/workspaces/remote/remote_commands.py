@@ -25,12 +25,12 @@ START_TIMEOUT_S: Final = 20.0
 KILL_TIMEOUT_S: Final = 15.0
 DRAIN_TIMEOUT_S: Final = 0.3
 CONNECTION_LOST_CODE: Final = 255
-"""The exit code of ssh when the connection broke; a shell that was killed there has the same code."""
+"""The exit code of ssh when the connection is lost; a shell that was killed there has the same code."""
 BACKGROUND: Final = "\n[still running in the background; its further output is lost: redirect it to a file]"
 
 
 class RunStatus(Struct):
-    """What is known so far about one running script."""
+    """The known state of one running script."""
 
     leader: int = 0
     code: int | None = None
@@ -59,9 +59,9 @@ class RunStatus(Struct):
 class RemoteCommands:
     """Runs one workspace's commands on a host.
 
-    `locate` resolves their folders; `outputs` stores long outputs in full. On a host that remembers the
-    working directory, `on_move` receives each new one and returns what to say about the change. `mark` is
-    the prefix of its processes' marks. `live` holds the launched processes, which several hosts can share.
+    `locate` resolves their folders; `outputs` stores long outputs in full. On a host that remembers the working
+    directory, `on_move` is called with each new one and returns a note about the change. `mark` is the prefix of its
+    processes' marks. `live` holds the launched processes, which several hosts can share.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class RemoteCommands:
         return self._left_running or any(not each.has_ended for each in self._own)
 
     def confines(self, command: Command) -> bool:
-        """Return whether the host is a sandbox, in which case every command runs in it."""
+        """Return whether the host is a sandbox, in which case every command is confined."""
         return self._host.is_sandbox
 
     async def run(self, command: Command, progress: Progress) -> CommandResult:
@@ -117,7 +117,7 @@ class RemoteCommands:
     async def _attempt(
         self, script: str, token: str, mark: str, timeout_s: float, progress: Progress
     ) -> "tuple[_Run, bool]":
-        """Run a script to its end, and return whether it timed out."""
+        """Run a script until it ends and return whether it timed out."""
         outputs, name = self._outputs, f"run{self._count}-{self._mark[:8]}"
         output = BoundedOutput(keep=(lambda: outputs.fresh(name)) if outputs else None)
         channel = await self._host.open(script)
@@ -131,7 +131,7 @@ class RemoteCommands:
         return run, timed_out
 
     async def _follow(self, run: "_Run", mark: str, timeout_s: float) -> bool:
-        """Wait for a command to end, and return whether it timed out instead."""
+        """Wait for a command to end and return whether it timed out instead."""
         is_over = False
         try:
             with move_on_after(timeout_s):
@@ -159,7 +159,7 @@ class RemoteCommands:
             if not telling.leader or run.was_lost:
                 reason = run.channel.complaint()
                 raise WorkspaceError(
-                    f"The connection to {self._host.name} broke{f': {reason}' if reason else ''}.",
+                    f"The connection to {self._host.name} was lost{f': {reason}' if reason else ''}.",
                     hint="Check what the command did before you run it again."
                     if telling.leader
                     else "The command may not have started: check before you run it again.",
@@ -207,14 +207,14 @@ class RemoteCommands:
         raise WorkspaceError(told, hint="Start it without a terminal.")
 
     async def _start(self, script: str) -> Outcome:
-        """Run a script that starts a process to its end, even if cancelled, so that the process is not lost."""
+        """Run a script that starts a process, even if cancelled, so that the process is not lost."""
         done: list[Outcome] = []
         with CancelScope(shield=True):
             done.append(await self._host.call(script))
         return done[0]
 
     async def leave(self) -> None:
-        """Kill everything that commands left running here, and disconnect; the outputs stay."""
+        """Kill everything that commands left running here and disconnect, but keep the outputs."""
         with CancelScope(shield=True):
             if self._was_used:
                 with move_on_after(KILL_TIMEOUT_S):
@@ -229,14 +229,14 @@ class RemoteCommands:
                 await run_sync(self._outputs.remove)
 
     async def _kill(self, mark: str, leader: int) -> None:
-        """Kill a command and everything it started; if that fails, abandon the host and everything on it."""
+        """Kill a command and everything that it started; if that fails, abandon the host and everything on it."""
         with CancelScope(shield=True):
             is_done = False
             with move_on_after(KILL_TIMEOUT_S):
                 is_done = await self._try_kill(mark, leader)
             if not is_done and not await self._host.renew():
                 raise WorkspaceError(
-                    f"It is not known whether the command ended on {self._host.name}.",
+                    f"It is unknown whether the command ended on {self._host.name}.",
                     hint="Check the processes there.",
                 )
 
@@ -264,7 +264,7 @@ class RemoteCommands:
         try:
             return self._locate(command.cwd)
         except OutsideRoots as error:
-            raise OutsideRoots(error.message, hint="Run it in one of them.") from error
+            raise OutsideRoots(error.message, hint="Run it in one of these folders.") from error
 
     def _fresh_mark(self) -> str:
         self._count += 1
@@ -295,7 +295,7 @@ class _Run:
             self._show(data)
 
     def finish(self) -> None:
-        """Process the text that was held back, because no more follows."""
+        """Process the text that was held back, once the output has ended."""
         self._show(self._reader.rest())
         if rest := self._output.finish():
             self._progress.output(rest)
@@ -306,7 +306,7 @@ class _Run:
         return not self.telling.leader
 
     async def learn_of_loss(self) -> None:
-        """Find out whether the connection was lost, if a command ended without a notice."""
+        """If a command ended without a notice, find out whether the connection was lost."""
         if self.telling.is_at_end and self.telling.code is None:
             with move_on_after(DRAIN_TIMEOUT_S) as scope:
                 code = await self.channel.wait()
@@ -314,7 +314,7 @@ class _Run:
             self.was_lost = self.was_lost or scope.cancelled_caught
 
     def text(self) -> str:
-        """Return the output that was kept."""
+        """Return the kept output."""
         return self._output.text()
 
     def _show(self, data: bytes) -> None:

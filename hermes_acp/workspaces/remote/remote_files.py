@@ -1,7 +1,7 @@
 """Files on a remote machine, confined to the session's folders there.
 
-A path is normalised here as text, and used there only if it contains no link. A link's target must be
-named directly, so that it is checked under its own name.
+A path is normalised locally as text, and used remotely only if it contains no link. A link's target must be named
+directly, so that it is checked under its own name.
 """
 
 import os
@@ -55,7 +55,7 @@ class RemoteFiles:
         return resolved
 
     async def read(self, path: str, *, for_edit: bool = False) -> bytes | None:
-        """Return a regular file's bytes, or None if there is no such file; remote files have no unsaved changes."""
+        """Return a regular file's bytes, or None if there is no such file."""
         del for_edit
         place = self.locate(path)
         script = file_scripts.read_script(place, MAX_WHOLE_FILE_BYTES)

@@ -16,15 +16,15 @@ class Channel(Protocol):
     """One script running on a remote machine."""
 
     async def receive(self) -> bytes:
-        """Return the next bytes of its output, or none at the end."""
+        """Return the next bytes of the script's output, or no bytes at the end."""
         ...
 
     async def send(self, data: bytes) -> None:
-        """Send it input. Raises WorkspaceError if it accepts none."""
+        """Send input to the script. Raises WorkspaceError if it accepts none."""
         ...
 
     async def end_input(self) -> None:
-        """Close its input."""
+        """Close the script's input."""
         ...
 
     async def wait(self) -> int:
@@ -41,7 +41,7 @@ class Channel(Protocol):
 
 
 class Host(Protocol):
-    """A remote machine, connected at first use; in a sandbox host, nothing leads out."""
+    """A remote machine, which is connected at first use. A host that is a sandbox confines everything in it."""
 
     name: str
     remembers: bool
@@ -61,7 +61,7 @@ class Host(Protocol):
         ...
 
     async def call(self, script: str, max_wait_s: float = CALL_TIMEOUT_S) -> "Outcome":
-        """Run a script to its end. Raises WorkspaceError if it takes too long or prints too much."""
+        """Run a script until it ends. Raises WorkspaceError if it takes too long or prints too much."""
         ...
 
     async def put(self, path: str, content: bytes) -> None:
@@ -97,7 +97,7 @@ class ScriptOpener(Protocol):
 async def run_through(
     host: ScriptOpener, script: str, max_wait_s: float = CALL_TIMEOUT_S, given: bytes | None = None
 ) -> Outcome:
-    """Run a script to its end through a channel. Raises WorkspaceError if it takes too long or prints too much."""
+    """Run a script through a channel until it ends. Raises WorkspaceError if it takes too long or prints too much."""
     channel = await host.open(script)
     output = bytearray()
     try:

@@ -1,7 +1,7 @@
 """A command launched on a remote machine, and the remote files that control it.
 
-No connection is needed while it runs, so a process outlives a broken connection and its output is
-available at the next poll.
+No connection is needed while it runs, so a process survives a lost connection, and its output is available at the next
+poll.
 """
 
 from typing import Final
@@ -56,7 +56,7 @@ class RemoteProcess:
         self._end = CommandResult("", None)
 
     async def read(self, wait_s: float) -> OutputSnapshot:
-        """Return the output since the last read; wait for some, then for a brief pause in it, or for the end."""
+        """Return the output since the last read; wait for some output, then for a brief pause in it or its end."""
         left_s = max(0.0, wait_s)
         while True:
             once_s = min(left_s, MAX_POLL_INTERVAL_S)
@@ -110,7 +110,7 @@ class RemoteProcess:
 
 
 def _elide_middle(content: bytes, size_bytes: int) -> str:
-    """Return output as text; if only its two ends were sent, a line between them says so."""
+    """Return output as text; if only its start and end were sent, a line between them says so."""
     output = BoundedOutput(KEPT_BYTES)
     if size_bytes <= len(content):
         output.take(content)

@@ -36,13 +36,15 @@ def read_search(output: bytes, query: SearchQuery, place: str, *, by_ripgrep: bo
 
 
 def split_search_end(output: bytes, query: SearchQuery) -> tuple[bytes, SearchEnd]:
-    """Return the whole messages of a search script's output, and how the search ended."""
+    """Return the complete messages in a search script's output, and how the search ended."""
     whole, is_ended, code = output.rpartition(b"\n\0exit ")
     if is_ended and code.isdigit():
         return whole + b"\n", SearchEnd(broken_off=read_end(int(code), "").broken_off)
     separator = b"\0" if query.shape == "files" else b"\n"
     whole, _, _ = output.rpartition(separator)
-    return whole + separator, SearchEnd(broken_off="it found more than can be fetched from the other machine")
+    return whole + separator, SearchEnd(
+        broken_off="it found more than can be transferred from the other machine"
+    )
 
 
 def read_file_list(output: bytes, query: FileQuery, place: str) -> list[str]:
@@ -68,7 +70,7 @@ def _limited(matches: Iterable[SearchMatch], limit: int) -> Iterable[SearchMatch
 
 
 def _absolute(path: str, place: str) -> str:
-    """Return a reported path as an absolute path, resolved against the folder of `place`."""
+    """Return a reported path as an absolute path, relative to the folder of `place`."""
     return os.path.normpath(os.path.join(os.path.dirname(place), path))
 
 

@@ -14,7 +14,7 @@ MAX_CHARS: Final = 8192
 class Notice(Struct, frozen=True):
     """One report from a script.
 
-    `began` carries its process ID, `stands` a folder, `left` whether something keeps running, and the
+    `began` contains its process ID, `stands` its working directory, `left` whether something is still running, and the
     final `ended` an exit code; `nowhere` means that the folder is unusable.
     """
 
@@ -23,7 +23,7 @@ class Notice(Struct, frozen=True):
 
 
 class NoticeReader:
-    """Splits a stream into output and notices with one token, however its chunks are cut."""
+    """Splits a stream into output and notices with one token, regardless of chunk boundaries."""
 
     def __init__(self, token: str) -> None:
         self._start = RECORD_SEPARATOR + token.encode() + b" "
@@ -48,11 +48,11 @@ class NoticeReader:
         return bytes(output), notices
 
     def rest(self) -> bytes:
-        """Return the text held back as a possible start of a notice, because no more follows."""
+        """Return the text that was held back as a possible start of a notice, once the stream has ended."""
         held, self._held = self._held, b""
         return held
 
     def _cut_start(self, data: bytes) -> int:
-        """Return how many bytes at the end may be the start of a notice."""
+        """Return the number of bytes at the end that may be the start of a notice."""
         most = min(len(data), len(self._start) - 1)
         return next((size for size in range(most, 0, -1) if self._start.startswith(data[-size:])), 0)

@@ -1,8 +1,8 @@
 """A machine reached with the system's own ssh, over one connection shared by all commands.
 
-The connection's first session waits on a pipe, and kills what the others left when the pipe closes:
-however this process ends, and also if the connection breaks. No agent, display or variable of this machine
-is forwarded.
+The connection's first session waits on a pipe and, when the pipe closes, kills what the others left. That happens
+however this process ends, and also if the connection is lost. No agent, display or variable of this machine is
+forwarded.
 """
 
 import base64
@@ -77,9 +77,9 @@ class SshHost:
     def __init__(
         self, program: str, address: Address, environment: Mapping[str, str], on_disconnect: str
     ) -> None:
-        """Connect on first use.
+        """Initialise without connecting.
 
-        `on_disconnect` is the script that kills what commands left once the connection is gone.
+        `on_disconnect` is the script that kills the remaining processes of commands once the connection is gone.
         """
         self.name = address.host
         self._program = program
@@ -105,7 +105,7 @@ class SshHost:
         return await self._session("no", script)
 
     async def call(self, script: str, max_wait_s: float = CALL_TIMEOUT_S) -> Outcome:
-        """Run a script to its end. Raises WorkspaceError."""
+        """Run a script until it ends. Raises WorkspaceError."""
         return await run_through(self, script, max_wait_s)
 
     async def put(self, path: str, content: bytes) -> None:
@@ -113,11 +113,11 @@ class SshHost:
         await put_through(self, path, content)
 
     async def renew(self) -> bool:
-        """Return False: a machine that is not ours cannot be replaced."""
+        """Return False, because an existing machine cannot be replaced."""
         return False
 
     async def close(self) -> None:
-        """Close the connection, once what is left on the machine has been killed."""
+        """Close the connection, after the remaining processes on the machine have been killed."""
         async with self._connecting:
             await self._disconnect()
 
@@ -167,9 +167,9 @@ class SshHost:
         )
 
     def _line_of(self, script: str) -> str:
-        """Return the line for the user's own shell there, whichever it is.
+        """Return the command line for the remote user's login shell, whichever it is.
 
-        Only plain letters mean the same in all shells.
+        Only plain letters have the same meaning in all shells.
         """
         from shlex import quote
 

@@ -25,7 +25,7 @@ class Cgroup:
         self._pause = Event()
 
     def take(self, pid: int) -> None:
-        """Add a single-threaded process that has no children yet; writing to `tasks` locks out no other process."""
+        """Add a single-threaded process without children; writing to `tasks` does not lock out other processes."""
         for folder in self.folders:
             if not _write(f"{folder}/tasks", str(pid)):
                 _write(f"{folder}/cgroup.procs", str(pid))
@@ -45,7 +45,7 @@ class Cgroup:
 
 
 def _is_left(folder: str) -> bool:
-    """Remove a folder and return whether it still exists; the kernel refuses while a member is still exiting."""
+    """Remove a folder and return whether it still exists, because the kernel refuses while a member is exiting."""
     try:
         os.rmdir(folder)
     except FileNotFoundError:
@@ -56,7 +56,7 @@ def _is_left(folder: str) -> bool:
 
 
 def create_cgroup(name: str, max_processes: int, memory_bytes: int) -> Cgroup | None:
-    """Create a group with these limits; return None if this user may not."""
+    """Create a group with the given limits; return None if this user may not."""
     limits = {
         "pids": (("pids.max", max_processes),),
         "memory": (

@@ -51,14 +51,14 @@ from hermes_acp.workspaces.sandbox.sandbox_policy import (
 )
 from hermes_acp.workspaces.sandbox.tree_index import TreeIndex, WorkspaceTree
 
-# Waits until it is in its control group, runs its preparations, and becomes the command that follows.
+# The shell waits until it is in its control group, runs its preparations, and becomes the command that follows.
 OUTER: Final = 'read -r end <&2; exec 2>&1; eval "$1"; shift; exec "$@"'
 RELAY: Final = os.path.join(os.path.dirname(__file__), "relay_exec.py")
 SOCKET_INSIDE: Final = "/run/hermes-acp-proxy"
 
 
 class SandboxedCommand(Struct, frozen=True):
-    """A command line inside its sandbox, and what it holds until it has ended."""
+    """A command line inside its sandbox, and the resources it holds until it has ended."""
 
     shell: ShellCommand
     held: tuple[Placeholder, ...] = ()
@@ -81,7 +81,7 @@ class Sandbox:
         hidden: Sequence[str] = (),
         outputs: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
-        """`hidden` is invisible inside, `outputs` is readable; `is_public` classifies addresses."""
+        """Initialise without creating resources. `hidden` is invisible inside; `outputs` is readable."""
         self._find = find
         self._roots = tuple(roots)
         self._environment_now = environment
@@ -169,7 +169,7 @@ class Sandbox:
                 raise
 
     def confine_search(self, shell: ShellCommand, registry: ProcessRegistry) -> SandboxedCommand:
-        """Confine one of the agent's own searches, which sees all of the folders but follows no link out of them."""
+        """Confine one of the agent's own searches, which sees all of the folders but cannot follow links outside."""
         with self._setting_up:
             self._set_up(registry)
         bounds = structs.replace(self.bounds, guarded=GuardedNames())
@@ -189,7 +189,9 @@ class Sandbox:
             secrets = self._tracked.unknown(tree.secrets, tree.repositories)
         repositories = tree.repositories if mode.is_read_only else self._quarantine.repositories
         tree = structs.replace(tree, secrets=tuple(secrets), repositories=tuple(repositories))
-        if self.found.way == "landlock":  # it could not protect a name without blocking new entries
+        if (
+            self.found.way == "landlock"
+        ):  # such a method could not protect a name without blocking new entries
             tree = structs.replace(tree, guarded=())
         mounts = plan_sandbox_mounts(
             self._roots,
@@ -214,7 +216,7 @@ class Sandbox:
             environment |= {"TMPDIR": f"{self._folder}/tmp", "HOME": f"{self._folder}/home"}
             if any(
                 each.path == SYSTEM_SETTINGS for each in mounts.masked
-            ):  # git stops at a file it cannot read
+            ):  # git stops at a file that it cannot read
                 environment |= {"GIT_CONFIG_NOSYSTEM": "1"}
         if self.found.way == "seatbelt":
             words = build_profile(self._with_outputs(mounts), resources).arguments(self.found.program)
@@ -300,8 +302,7 @@ class Sandbox:
     def settle(self, confined: SandboxedCommand, *, is_over: bool) -> str:
         """Quarantine what a command created without permission; `is_over` means that all it started has ended too.
 
-        Return lines that report it. An unconfined command was approved, so what exists when it ends is
-        accepted.
+        Returns lines that report it. An unconfined command was approved, so whatever exists when it ends is accepted.
         """
         if confined.mode.is_read_only:
             return ""
@@ -312,11 +313,11 @@ class Sandbox:
 
     @property
     def has_confined(self) -> bool:
-        """Whether anything was ever confined; until then there is nothing to quarantine."""
+        """Whether any command has been confined; until then there is nothing to quarantine."""
         return bool(self._folder)
 
     def quarantine_pending(self) -> None:
-        """Quarantine what confined commands have created so far; what an approved command creates is permitted."""
+        """Quarantine what confined commands have created so far, before an approved command may create entries."""
         if self.has_confined:
             self._quarantine.look(self._current_placeholders)
 
@@ -356,7 +357,7 @@ class Sandbox:
         return SandboxResources(*own, has_network, sockets, filter_, self._grounds)
 
     def _filter(self, *, is_read_only: bool) -> bytes:
-        """Return the system calls that Linux refuses to a command; other systems have no such filter."""
+        """Return the filter for a command's system calls, which only Linux has."""
         if self.found.way == "seatbelt":
             return b""
         is_bare = not self.found.mounts

@@ -79,7 +79,7 @@ class Proxy:
         self._thread.start()
 
     def close(self) -> None:
-        """Accept no more connections; open ones end with the process that made them. Blocks briefly."""
+        """Stop accepting connections; open ones end with the process that made them. Blocks briefly."""
         self._server.shutdown()
         self._server.server_close()
         with suppress(OSError):

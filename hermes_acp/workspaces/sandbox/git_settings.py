@@ -1,4 +1,4 @@
-"""Git settings files that contain keys, and the versions without keys that sandboxes show in their place."""
+"""Git settings files that contain keys, and the versions without keys that sandboxes show instead."""
 
 import os
 from collections import deque
@@ -19,7 +19,7 @@ MAX_INCLUDED: Final = 32
 
 
 class MaskedFile(Struct, frozen=True):
-    """A file that is shown with other content; None means that it must be hidden."""
+    """A file that is shown with different content; the content None means that it must be hidden."""
 
     path: str
     content: bytes | None
@@ -28,7 +28,7 @@ class MaskedFile(Struct, frozen=True):
 def masked_git_settings(
     repositories: Sequence[str], environment: Mapping[str, str]
 ) -> tuple[MaskedFile, ...]:
-    """Return the settings files with keys: of these git directories, of the user and of the system. Blocks."""
+    """Return the settings files with keys: those of the given git directories, the user and the system. Blocks."""
     home = environment.get("HOME", "")
     waiting = deque(dict.fromkeys(_settings_files(repositories, environment, home)))
     seen: set[str] = set()

@@ -14,11 +14,16 @@ from hermes_acp.git.safe_git import settings_variables
 from hermes_acp.workspaces.sandbox.process_limits import SHELL
 
 WRITERS: Final = ("git", "gh", "jj", "pre-commit")
-"""Programs whose purpose includes writing to git directories. Command lines that name none leave them read-only."""
+"""Programs whose purpose includes writing to git directories.
+
+They stay read-only unless a command names one of these.
+"""
 NAMES_WRITER: Final = re.compile(rf"(?<![\w.-])(?:{'|'.join(WRITERS)})(?![\w/.+@])")
-LEFT: Final = "[Ended the background processes of this command: a command that names git may not leave any.]"
+LEFT: Final = (
+    "[The background processes of this command were ended: a command that names git may not leave any.]"
+)
 WAITS: Final = 4
-# The command's background processes get a moment to end. The rest end with the sandbox's first process.
+# The command's background processes get a moment to end. Any others end with the sandbox's first process.
 KEEPER: Final = f"""exec 2>/dev/null
 "$@" 2>&1
 code=$?
@@ -35,7 +40,7 @@ for each in {" ".join("x" * WAITS)}; do runs || exit $code; sleep 0.05; done
 runs && printf '\\n%s\\n' '{LEFT}'
 exit $code"""
 KEEPING: Final = (SHELL, "-c", KEEPER, "sh")
-"""Prefix for a command that ends with everything it started; used for the first process of a sandbox."""
+"""The prefix for a command that ends with everything it started; used for the first process of a sandbox."""
 
 
 def names_git(line: str) -> bool:

@@ -1,4 +1,4 @@
-"""Descriptors of the paths one sandbox mounts, held open from check to mount so that nothing can replace them.
+"""Descriptors of the paths that one sandbox mounts, held open from check to mount so that nothing can replace them.
 
 The descriptors are passed only to the mounting program, which closes each after its mount. Source:
 open(2), proc(5).
@@ -21,7 +21,7 @@ class PathHandles:
     """The descriptors for one start; paths with a `lasting` descriptor are not opened again."""
 
     def __init__(self, lasting: Mapping[str, int], *, are_taken: bool = True) -> None:
-        """Hold nothing yet; if `are_taken`, the mounting program receives them."""
+        """Initialise without descriptors; `are_taken` says that the mounting program receives them."""
         self.are_taken = are_taken
         self._lasting = lasting
         self._own: list[int] = []
@@ -34,7 +34,7 @@ class PathHandles:
     def hold(self, path: str) -> int | None:
         """Return a descriptor of the path, or None if it is missing, a link, or reached through a link.
 
-        Each descriptor is for one mount: the mounting program closes it afterwards.
+        Each descriptor is for one mount, after which the mounting program closes it.
         """
         lasting = self._lasting.get(path)
         opened = open_in_place(path) if lasting is None else os.dup(lasting)
@@ -51,13 +51,13 @@ class PathHandles:
         return made
 
     def let_go(self) -> None:
-        """Close this object's own descriptors; may be called again."""
+        """Close this object's own descriptors; may be called repeatedly."""
         own, self._own = self._own, []
         close_all(own)
 
 
 def open_in_place(path: str) -> int | None:
-    """Open a path without following links, and hold it; return None if it is missing.
+    """Open a path without following links and return its descriptor, or None if it is missing.
 
     Raises OSError if too many files are open.
     """

@@ -26,7 +26,7 @@ LOW_PRIORITY_FOLDERS: Final = frozenset(
 
 PathAccess = Literal["open", "passed", "kept", "hidden"]
 PathClassifier = Callable[[str, bool], PathAccess]
-"""Returns what to do with a path, given whether it is a folder; folders classified as `passed` are not scanned."""
+"""A function that classifies a path, given whether it is a folder; folders classified as `passed` are not scanned."""
 
 
 class PathScan(Struct, frozen=True):
@@ -38,7 +38,7 @@ class PathScan(Struct, frozen=True):
     left: tuple[str, ...] = ()
 
     def hiding_unvisited(self) -> "PathScan":
-        """Hide unscanned paths too, or their parent folders if there are too many; everything denied stays hidden."""
+        """Also hide unscanned paths, or their parent folders if there are too many; everything denied stays hidden."""
         return PathScan(_gathered((*self.hidden, *self.left)), _gathered(self.kept), self.pinned)
 
 
@@ -117,7 +117,7 @@ def missing_denied(folders: Sequence[str], denied_paths: Sequence[DeniedPath]) -
 
 
 def _gathered(paths: Sequence[str]) -> tuple[str, ...]:
-    """Return a few paths that cover all of these; if there are too many, use their deepest common folders."""
+    """Return a few paths that cover all the given ones; if there are too many, use their deepest common folders."""
     gathered = set(paths)
     while len(gathered) > MAX_DENIED_PATHS:
         deepest = max(path.count("/") for path in gathered)

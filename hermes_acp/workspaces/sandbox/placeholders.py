@@ -1,6 +1,6 @@
-"""Placeholders that must exist for a while, so that nobody else creates these paths.
+"""Placeholders that temporarily occupy paths, so that nobody else creates these.
 
-Only an unchanged placeholder is removed again. It is recognised by its sticky bit, which it has from
+Only unchanged placeholders are removed again. A placeholder is recognised by its sticky bit, which it has from
 creation; a lock on it shows that this or another session needs it.
 """
 
@@ -34,7 +34,7 @@ class Placeholders:
 
     @contextmanager
     def kept_in_place(self) -> Generator[None]:
-        """Prevent removals while the block runs, so that existing placeholders stay until they are held."""
+        """Prevent removals within the block, so that existing placeholders remain until they are held."""
         with self._lock:
             self._kept_by += 1
         try:
@@ -46,7 +46,7 @@ class Placeholders:
                     self._clear_soon()
 
     def hold(self, wanted: Sequence[Placeholder]) -> tuple[Placeholder, ...]:
-        """Create what is missing, and return what is now held; each hold is followed by one release."""
+        """Create missing placeholders and return those now held; each hold must be followed by one release."""
         held: list[Placeholder] = []
         with self._lock:
             for each in wanted:
@@ -58,7 +58,7 @@ class Placeholders:
         return tuple(held)
 
     def release(self, held: Sequence[Placeholder]) -> None:
-        """Remove unneeded placeholders soon, but not at once: the next command often follows immediately."""
+        """Remove unneeded placeholders soon, but not at once, because the next command often follows immediately."""
         if not held:
             return
         with self._lock:

@@ -1,4 +1,4 @@
-"""Limits on the processes of a confined command, as shell commands (`ulimit`)."""
+"""Set limits on the processes of a confined command, with shell commands (`ulimit`)."""
 
 import os
 import platform
@@ -11,12 +11,12 @@ from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy
 SHELL: Final = "/bin/sh"
 INNER_SHELL: Final = '{ ulimit -u $1 || ulimit -p $1; } 2>/dev/null; shift; exec "$@"'
 PER_NAMESPACE_KERNEL: Final = (5, 14)
-"""From this kernel version on, a user's processes are counted per user namespace."""
+"""The kernel version from which a user's processes are counted per user namespace."""
 BLOCK_BYTES: Final = 512
 
 
 def process_ulimits(bounds: SandboxPolicy, tag: int) -> str:
-    """Return the limits for each of a command's processes; the `tag` identifies them."""
+    """Return the limits for each of a command's processes, including the `tag` that identifies them."""
     words = [
         f"{{ ulimit -w {tag} || ulimit -x {tag}; }} 2>/dev/null",
         "ulimit -c 0",
@@ -30,7 +30,7 @@ def process_ulimits(bounds: SandboxPolicy, tag: int) -> str:
 def process_count_limit(most: int, *, has_namespace: bool) -> tuple[str, ...]:
     """Return the limit on a command's number of processes, or nothing for root, whose processes have no limit.
 
-    Without their own user namespace, they are counted with all of this user's other processes.
+    Without a separate user namespace, they are counted together with all of this user's other processes.
     """
     if os.getuid() == 0:
         return ()

@@ -1,4 +1,4 @@
-"""Rename what appears under a guarded name while unapproved commands run, and report it.
+"""Rename entries that appear under guarded names while unapproved commands run, and report them.
 
 Nothing can be mounted over a missing path, so new entries exist until the command has ended and are
 renamed then. A renamed entry keeps its content and its folder, under a name that no program looks for.
@@ -27,7 +27,7 @@ WANTED: Final = "If this file is wanted, create it with write_file; the user wil
 MAX_NAMES: Final = 100
 MAX_REPORTED: Final = 10
 CurrentPlaceholders = Callable[[], Set[str]]
-"""Returns our own placeholders; called after a scan, because other commands may create some in the meantime."""
+"""A function that returns our own placeholders, called after a scan because commands may create some meanwhile."""
 _State = tuple[int, int, int] | None
 FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
@@ -67,7 +67,7 @@ class Quarantine:
     def end(self, placeholders: CurrentPlaceholders, *, is_over: bool) -> str:
         """Quarantine what appeared while a command ran; `is_over` means that everything it started has ended too.
 
-        Return the reports.
+        Returns the reports.
         """
         with self._lock:
             self._quarantine_new(placeholders)
@@ -139,7 +139,7 @@ class Quarantine:
                 )
 
     def _quarantine_leftovers(self) -> None:
-        """Quarantine leftovers that would stop git or look like the end of its history."""
+        """Quarantine leftovers that would block git or look like the end of its history."""
         for repository in self.repositories:
             if not os.path.isdir(repository) or os.path.islink(repository):
                 continue
@@ -183,7 +183,7 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 def _rename(root: str, place: str, name: str) -> str:
-    """Rename an entry of a folder beneath a root; return its new name, or an empty string on failure."""
+    """Rename an entry in a folder beneath a root; return its new name, or an empty string on failure."""
     try:
         top = os.open(root, FOLDER)
     except OSError:

@@ -4,10 +4,11 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from hermes_acp.lazy_pattern import LazyPattern
 from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import SandboxMechanism
 from hermes_acp.workspaces.sandbox.sandbox_policy import CommandMode, SandboxPolicy
 
-LIKELY_CAUSES: Final = re.compile(
+LIKELY_CAUSES: Final = LazyPattern(
     r"Read-only file system|Permission denied|Operation not permitted|Network is unreachable|resolve host|"
     r"Name or service not known|name resolution|Address family not supported|EROFS|EACCES|EPERM|ENETUNREACH|EAI_AGAIN|"
     r"ENOTFOUND|Connection refused|Not an allowed host|No space left|Resource temporarily unavailable",
@@ -17,10 +18,10 @@ EXCHANGED: Final = "bwrap: Race condition binding"
 
 
 def explain_failure(output: str, allowed: str) -> str:
-    """Return a note about a sandbox that `allowed` this much, if it may be why a command failed."""
+    """Return a note about a sandbox with the limits `allowed`, if they may be why a command failed."""
     if EXCHANGED in output:
         return "\n[Not run: a folder of the workspace was replaced while the sandbox was being set up.]"
-    if not LIKELY_CAUSES.search(output):
+    if not LIKELY_CAUSES.compiled.search(output):
         return ""
     return (
         f"\n[This ran in a sandbox: {allowed}. If that is why it failed, repeat the call with "

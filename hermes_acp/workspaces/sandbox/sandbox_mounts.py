@@ -1,4 +1,4 @@
-"""Decide what a sandboxed command can see of this machine, and what of that it can change.
+"""Decide which parts of this machine a sandboxed command can see, and which of these it can change.
 
 This blocks and is repeated for each command, because folders come and go.
 """
@@ -37,7 +37,7 @@ TOOLCHAINS: Final = (
     ".opam", ".pyenv", ".rbenv", ".rustup", ".sdkman", ".volta", "anaconda3", "go", "miniconda3", "miniforge3",
     "Library/Python", "Library/pnpm",
 )  # fmt: skip
-# If the home is itself a root: files that start programs at the user's next login.
+# Files that start programs at the user's next login, if the home folder is itself a root.
 LAUNCHER_FOLDERS: Final = (
     ".config",
     ".local",
@@ -49,7 +49,7 @@ LAUNCHER_FOLDERS: Final = (
     ".zlogout",
 )
 TOOLCHAIN_SECRETS: Final = (".cargo/credentials", ".cargo/credentials.toml", ".config/git/credentials")
-# If these are missing, empty folders take their place while a command runs, so that it cannot create them.
+# If these are missing, empty folders replace them while a command runs, so that it cannot create them.
 PINNED: Final = (".vscode", ".idea", ".claude", ".cursor", ".codex", ".mcp.json", ".envrc")
 MAX_NESTED: Final = 500
 MAX_SETTINGS_BYTES: Final = 1 << 20
@@ -59,7 +59,7 @@ PLACEHOLDER_CONTENT: Final = b".\n"
 
 
 class Placeholder(Struct, frozen=True):
-    """A placeholder for something missing that must not be created: an empty folder, or a file with `content`."""
+    """A placeholder for a missing entry that must not be created: an empty folder, or a file with `content`."""
 
     path: str
     content: bytes | None = None
@@ -98,9 +98,8 @@ def _stands_in(path: str, about: os.stat_result) -> bool:
 class SandboxMounts(Struct, frozen=True):
     """What a sandbox shows: `read_only` and `writable` paths, and `kept` ones, read-only within writable ones.
 
-    `pinned` folders cannot be moved, `hidden` paths appear empty, and `placeholders` must exist beforehand
-    and are protected as well. If it `is_read_only`, nothing is writable. `masked` files are shown without
-    the keys in them.
+    `pinned` folders cannot be moved, `hidden` paths appear empty, and `placeholders` must exist beforehand and are
+    protected as well. With `is_read_only`, nothing is writable. `masked` files are shown without the keys in them.
     """
 
     system: tuple[str, ...]
@@ -114,7 +113,7 @@ class SandboxMounts(Struct, frozen=True):
     masked: tuple[MaskedFile, ...] = ()
 
     def read_only_view(self) -> "SandboxMounts":
-        """Return the same mounts with nothing writable, so that nothing inside them needs a guard."""
+        """Return the same mounts with nothing writable, so that nothing inside them needs protection."""
         return structs.replace(self, pinned=(), kept=(), placeholders=(), is_read_only=True)
 
     def hiding_masked(self) -> "SandboxMounts":
@@ -134,9 +133,8 @@ def plan_sandbox_mounts(
 ) -> SandboxMounts:
     """Plan the mounts for the machine as it is now; `hidden` lists more paths that appear empty.
 
-    The roots are scanned if no `tree` is given. Whatever is `held` as a placeholder for another sandbox is
-    actually missing, and is held for this one too. Unless it `opens_git`, git directories are read-only as
-    a whole.
+    The roots are scanned if no `tree` is given. Whatever is `held` as a placeholder for another sandbox is actually
+    missing, and is held for this one too. Unless `opens_git` is set, git directories are read-only as a whole.
     """
     standing = {each.path for each in held}
     tree = tree or scan_roots(roots, bounds)
@@ -203,7 +201,7 @@ def _is_foreign(path: str, roots: Sequence[str]) -> bool:
 
 
 def _shows_something(path: str) -> bool:
-    """Return whether this user could read anything there."""
+    """Return whether this user could read anything in a folder."""
     return os.access(path, os.R_OK) and (not os.path.isdir(path) or bool(_names(path)))
 
 
@@ -218,13 +216,13 @@ def _names(folder: str) -> list[str]:
 
 
 def _is_still_there(repository: str) -> bool:
-    """Return whether a repository is where it was seen: a command may have replaced a folder with a link since."""
+    """Return whether a repository is still where it was seen; a command may have replaced a folder by a link."""
     folder = os.path.dirname(repository)
     return os.path.lexists(repository) and os.path.realpath(folder) == folder
 
 
 def _folders_above(path: str, roots: Sequence[str]) -> list[str]:
-    """Return the folders between a root and a path in it: moving one would move the path to where nobody checks."""
+    """Return the folders between a root and a path in it, because moving one would move the path out of sight."""
     above: list[str] = []
     while _is_in(path := os.path.dirname(path), roots):
         above.append(path)
@@ -232,13 +230,13 @@ def _folders_above(path: str, roots: Sequence[str]) -> list[str]:
 
 
 def _absent(roots: Sequence[str], standing: Set[str]) -> list[str]:
-    """Return the missing top-level names that need a placeholder."""
+    """Return the missing top-level names that need placeholders."""
     pinned = [f"{root}/{name}" for root in roots for name in PINNED]
     return [path for path in pinned if path in standing or not is_real(path)]
 
 
 def scan_roots(roots: Sequence[str], bounds: SandboxPolicy) -> WorkspaceTree:
-    """Scan the roots once."""
+    """Scan the roots once and return the index."""
     index = TreeIndex(roots, bounds.guarded)
     try:
         return index.look()
@@ -300,7 +298,7 @@ def _work_tree_of(root: str) -> str:
 
 
 def _outermost(paths: Sequence[str]) -> tuple[str, ...]:
-    """Remove paths that are inside another of these paths."""
+    """Remove paths that are inside another one of the paths."""
     return tuple(
         path for path in _once(paths) if not any(is_within(path, each) for each in paths if each != path)
     )

@@ -33,10 +33,10 @@ def _is_possible(names: bytes) -> bool:
 
 
 class GuardedNames(Struct, frozen=True):
-    """The names that nothing in a sandbox may change or see, all in lower case.
+    """The names that no command in a sandbox may change or see, all in lower case.
 
-    `protects` and `is_secret` classify other names, or the last few components of a path;
-    `may_be_secret` checks many at once, each followed by a NUL.
+    `protects` and `is_secret` classify other names, or the last few components of a path; `may_be_secret` checks many
+    names at once, each followed by a NUL.
     """
 
     folders: frozenset[str] = frozenset()
@@ -63,7 +63,7 @@ class CommandMode(Struct, frozen=True):
     opens_git: bool = False
 
     def describe_git_access(self) -> str:
-        """Describe what a command cannot change in git directories, and how it could."""
+        """Describe what a command cannot change in git directories, and under which condition it could."""
         if self.opens_git:
             return "not to .git/hooks and .git/config"
         return ".git is read-only (a foreground command that names git may write to it)"
@@ -78,7 +78,7 @@ class SandboxPolicy(Struct, frozen=True):
     `when` is `auto` for unapproved commands only, `on` for all, `off` for none. With `has_network` the
     whole network is available, otherwise only `hosts`. `readable` and `writable` are additional folders;
     `variables` are additional environment variable names, each of which may end in a star. Sizes are in
-    bytes; None means no limit. `closed` returns what rules currently deny to commands.
+    bytes; None means no limit. `closed` returns the paths that rules currently deny to commands.
     """
 
     when: SandboxSwitch = "auto"
@@ -110,7 +110,7 @@ class SandboxPolicy(Struct, frozen=True):
 
 
 def is_any_of(name: str, patterns: Iterable[str]) -> bool:
-    """Return whether a name matches one of these patterns, each of which may end in a star."""
+    """Return whether a name matches one of the patterns, each of which may end in a star."""
     return any(
         name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern for pattern in patterns
     )

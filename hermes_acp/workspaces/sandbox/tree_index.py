@@ -1,7 +1,7 @@
 """An index of notable entries in a session's folders: repositories, secrets, local sockets and guarded names.
 
-Everything here blocks. A watched folder is listed again when the kernel reports a change; any other
-folder, when its modification time differs or is so recent that a later change could have the same time.
+Everything here blocks. A watched folder is listed again when the kernel reports a change; any other folder is listed
+again when its modification time differs, or is so recent that a later change could have the same time.
 """
 
 import os
@@ -30,11 +30,11 @@ CERTIFICATES: Final = (".pem", ".key")
 """The extensions of files that hold either a certificate, which is public, or a private key."""
 MAX_CERTIFICATE_BYTES: Final = 1 << 20
 MAX_PLACE: Final = 4
-"""The number of path components that identify a place."""
+"""The number of trailing path components that are used to classify a path."""
 BARE_REPOSITORY_NAMES: Final = frozenset({"HEAD", "objects", "refs"})
 
 ANY_NAME: Final = "x"
-"""The name of a file that is secret only if the folder around it is."""
+"""The name of a file that is secret only if its folder is."""
 
 Kind = Literal["secret", "socket", "guarded"]
 
@@ -56,7 +56,7 @@ class WorkspaceTree(Struct, frozen=True):
 
 
 class _Folder(Struct):
-    """One listed folder with its path relative to a root; if it `is_plain`, it contains no guarded name."""
+    """One listed folder with its path relative to a root; one that `is_plain` contains no guarded name."""
 
     path: str
     relative: str
@@ -88,7 +88,7 @@ class TreeIndex:
         max_folders: int = MAX_FOLDERS,
         new_watcher: Callable[[], Watcher] = Watcher,
     ) -> None:
-        """Scan nothing until first use; folders beyond the first `max_folders` are never scanned."""
+        """Initialise without scanning; folders beyond the first `max_folders` are never scanned."""
         self._max_folders = max_folders
         self._new_watcher = new_watcher
         self._roots = tuple(roots)
@@ -224,7 +224,7 @@ class TreeIndex:
             yield TreeEntry(entry.path, "guarded")
 
     def _judge_packages(self, packages: Sequence[_Package]) -> None:
-        """Check the names collected from packages all at once, because hardly any are ever notable."""
+        """Check the names collected from all packages at once, because hardly any are notable."""
         names = "".join(each.names for each in packages)
         if not names or (names.isascii() and not self._guarded.may_be_secret(names.encode())):
             return
@@ -283,7 +283,7 @@ class TreeIndex:
             self._watcher.forget(path)
 
     def _gather(self) -> None:
-        """Sort the entries found: near folders before deep ones, third-party ones last."""
+        """Sort the found entries: shallow folders before deep ones, third-party ones last."""
         folders = sorted(
             self._folders.values(), key=lambda each: (each.is_plain, each.path.count("/"), each.path)
         )

@@ -1,4 +1,4 @@
-"""Folders watched with inotify(7), so that unchanged ones need no new scan."""
+"""Watch folders with inotify(7), so that unchanged ones need not be scanned again."""
 
 import os
 from contextlib import suppress
@@ -18,10 +18,10 @@ from hermes_acp.storage.watching.inotify import (
 
 OPEN_FILES: Final = "/proc/self/fd"
 MAX_INSTANCES: Final = 24
-"""The limit is often 128 per user, across all programs."""
+"""The maximum number of inotify instances of this process; the limit is often 128 per user, for all programs."""
 USERS_LIMIT: Final = "/proc/sys/fs/inotify/max_user_watches"
 SHARE: Final = 8
-"""The share of a user's watches that one watcher may take: editors need watches too."""
+"""The share of a user's watches that one watcher may use, because editors need watches too."""
 
 
 class Changes(Struct, frozen=True):
@@ -33,7 +33,7 @@ class Changes(Struct, frozen=True):
 
 
 class Watcher:
-    """A watcher with one inotify instance; if none is available, nothing is watched."""
+    """A watcher with one inotify instance; if no instance is available, nothing is watched."""
 
     def __init__(self, max_instances: int = MAX_INSTANCES) -> None:
         """Open the instance, unless the process already has `max_instances`."""

@@ -1,4 +1,4 @@
-"""A cache of passages and blocks in which nothing was found, so that they are not scanned again."""
+"""Caches of passages and blocks in which nothing was found, so that they are not scanned again."""
 
 from functools import cache
 
@@ -10,7 +10,7 @@ MAX_PASSAGE_CHARS = 800
 
 
 class BenignPassages:
-    """Passages in which nothing was found: files are read repeatedly and mostly stay unchanged.
+    """Passages in which nothing was found, cached because files are read repeatedly and rarely change.
 
     The findings in a passage depend on the passage alone; only their weight depends on the context.
     """
@@ -23,7 +23,7 @@ class BenignPassages:
         return self._known.get(passage)
 
     def add(self, passage: str, weighed: WeighedPassage) -> None:
-        """Remember a passage, clearing the cache when it is full."""
+        """Add a passage to the cache, which is cleared when it is full."""
         if len(passage) <= MAX_PASSAGE_CHARS:
             if len(self._known) >= MAX_CACHED:
                 self._known.clear()
@@ -40,7 +40,7 @@ class BlocksWithoutPayloads:
         return block in self._known
 
     def add(self, block: str) -> None:
-        """Remember a block, clearing the cache when it is full."""
+        """Add a block to the cache, which is cleared when it is full."""
         if len(block) <= MAX_PASSAGE_CHARS:
             if len(self._known) >= MAX_CACHED:
                 self._known.clear()
@@ -55,5 +55,5 @@ def load_blocks_without_payloads() -> BlocksWithoutPayloads:
 
 @cache
 def load_benign_passages(level: int, source: Source) -> BenignPassages:
-    """Return the passages this process has found harmless in texts with these thresholds."""
+    """Return the passages that this process has found harmless in texts with the given thresholds."""
     return BenignPassages()

@@ -1,7 +1,7 @@
-"""A linear classifier for passages: how much the words resemble an injected order, and which words do.
+"""A linear classifier that measures how much a passage resembles an injected order, and which words do.
 
-The weights of words are learnt (`features.py`). A span scores `bias` plus the weights of its features divided by
-the square root of its length, so the features explain the score.
+The weights of words are learnt (`features.py`). The score of a span is `bias` plus the weights of its features divided
+by the square root of its length, so the features explain the score.
 """
 
 from bisect import bisect_left
@@ -34,15 +34,15 @@ from injection_scanner.text.text_tokens import places_of
 
 MIN_COUNT = 5
 MAX_RUN_PASSAGES = 80
-"""Runs of consecutive passages are scored as if they had at least this many words."""
+"""The minimum length in words with which runs of consecutive passages are scored."""
 
 LEAD = 8
 MAX_STARTS = 12
 QUIET_SCORE = -3.5
-"""Passages whose words score lower than this, in log odds, are not searched for cues."""
+"""The score in log odds below which passages are not searched for cues."""
 
 MIN_TELLING_CHARS = 4
-"""Shorter features ("the", "a") may weigh something, but explain nothing to a reader."""
+"""The minimum length of features in explanations; shorter ones ("the", "a") may have weight but explain nothing."""
 
 MAX_CACHED = 50_000
 
@@ -69,7 +69,7 @@ class PassageRun(Struct, frozen=True):
 
 
 class ScoreFloors(Struct, frozen=True):
-    """Scores (log odds) below which a passage is ignored: with a deed and a turn among its cues, and without."""
+    """The scores (log odds) below which a passage is ignored, with and without a deed and a turn among its cues."""
 
     paired: float
     alone: float
@@ -122,7 +122,7 @@ class Lexicon(dict[str, int]):
 
 
 class Classifier:
-    """Apply the weights; the facts on a word, including its `marks`, are looked up once."""
+    """Applies the weights; the data about a word, including its `marks`, is looked up once."""
 
     def __init__(
         self,
@@ -166,7 +166,7 @@ class Classifier:
         return values
 
     def _ties_in(self, tokens: list[str]) -> list[tuple[Pair, int]]:
-        """Return the pairs of nearby concepts and their positions; only words already weighed have known concepts."""
+        """Return the pairs of nearby concepts and their positions; the words must have been weighed."""
         concepts = map(self._lexicon.concepts.get, tokens)
         named = [(at, concept) for at, concept in enumerate(concepts) if concept]
         return ties_of(named) if len(named) > 1 else []
@@ -209,7 +209,7 @@ class Classifier:
     def score_passage(
         self, passage: str, tokens: list[str], least: ScoreFloors | None = None
     ) -> PassageScore:
-        """Find the highest-scoring span of a passage; of its features, only the cues are returned, see `explain`.
+        """Find the highest-scoring span of a passage; only its cues are returned as features (see `explain`).
 
         In a long passage, the candidates are its highest-scoring words and the surroundings of each cue. If it cannot
         reach `least`, cues are not searched for, and the score excludes them.
@@ -234,7 +234,7 @@ class Classifier:
         return self._score_long(passage, tokens, values, bits, best, found)
 
     def explain(self, tokens: list[str], scored: PassageScore, most: int = 4) -> PassageScore:
-        """Narrow down the highest-scoring span, and return the features that weigh most."""
+        """Narrow down the highest-scoring span and return the features with the most weight."""
         get = self.weights.features.get
         values = self.values_of(tokens)
         features = features_of(tokens[scored.first : scored.last], self.weights)
@@ -288,7 +288,7 @@ class Classifier:
         return self.weights.bias + self.weights.scale * total / sqrt(max(count, MIN_COUNT))
 
     def _missing_score(self, least: ScoreFloors | None, score: float, count: int) -> MissingScore | None:
-        """Return what cues must add to a span of `count` tokens."""
+        """Return the score that cues must add to a span of `count` tokens."""
         if least is None:
             return None
         a_point = sqrt(max(count, MIN_COUNT)) / self.weights.scale

@@ -1,7 +1,7 @@
 """Search a passage for cues only while they can change the result.
 
-Searching for a cue costs more than reading the passage; most passages score so low that a few searches show that
-no others are worthwhile.
+Searching for a cue costs more than reading the passage. Most passages score so low that a few searches show that the
+others are pointless.
 """
 
 from collections.abc import Iterable
@@ -17,14 +17,14 @@ MAX_CACHED: Final = 10_000
 
 
 class MissingScore(Struct, frozen=True):
-    """The score cues must add to matter: with a deed and a turn among them, and `alone`, without the pair."""
+    """The score that cues must add to matter, with a deed and a turn among them, and `alone`, without that pair."""
 
     paired: int
     alone: int
 
 
 class CueReach(Struct, frozen=True):
-    """Cues in search order, and the most that all of them can add.
+    """Cues in search order, and the maximum score that all of them can add.
 
     In `by_role`, the cues required for a pair of a deed and a turn come first.
     """
@@ -35,7 +35,7 @@ class CueReach(Struct, frozen=True):
 
 
 class CueSearch:
-    """Search for cues by how much they can add, caching what does not depend on the passage."""
+    """Searches for cues in order of what they can add, caching everything that does not depend on the passage."""
 
     def __init__(self, weights: Weights) -> None:
         cues = load_cues()
@@ -53,7 +53,7 @@ class CueSearch:
     def find(self, text: str, limit: int, bits: int, lack: MissingScore | None) -> dict[str, int]:
         """Return where each possible cue first occurs in the first `limit` letters; `bits` are its word classes.
 
-        Return None if the cues cannot add what is lacking. Damping cues are not searched for.
+        Returns None if the cues cannot add the missing score. Damping cues are not searched for.
         """
         if lack is None:
             return _places(possible_cues(bits), text, limit)
@@ -107,7 +107,7 @@ class CueSearch:
         return found
 
     def _added(self, cue: Cue, beside: set[str]) -> int:
-        """Return the most a cue can add to others."""
+        """Return the maximum score that a cue can add to others."""
         ties = self._ties.get(cue.id, {})
         return sum([ties[other] for other in ties.keys() & beside])
 
@@ -115,7 +115,7 @@ class CueSearch:
         return sum(self._ties.get(cue.id, {}).values())
 
     def _promise(self, cue: Cue) -> float:
-        """Return how much a cue can add relative to the cost of searching for it."""
+        """Return what a cue can add in relation to the cost of searching for it."""
         return self._most_of(cue) / len(cue.pattern)
 
 

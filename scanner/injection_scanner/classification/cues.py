@@ -1,6 +1,6 @@
 """Cues: the speech acts of an injected order, independent of its wording.
 
-Patterns are bounded, so each takes linear time.
+Patterns are bounded, so that each takes linear time.
 """
 
 import re
@@ -20,9 +20,9 @@ MAX_READ_CHARS: Final = 8000
 
 
 class Cue(Struct, frozen=True, forbid_unknown_fields=True):
-    """One cue, as defined in `cues.toml`; one that `damps` is searched for only if another is present.
+    """One cue, as defined in `cues.toml`; a cue that `damps` is searched for only if another one is present.
 
-    Its `role` says whether it is a harmful act or addresses the reader; a `loose` one also occurs in honest text.
+    Its `role` says whether it is a harmful act or addresses the reader; a `loose` cue also occurs in benign text.
     """
 
     id: str
@@ -36,7 +36,7 @@ class Cue(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CueFile(Struct, frozen=True, forbid_unknown_fields=True):
-    """The shape of `cues.toml`."""
+    """The schema of `cues.toml`."""
 
     fragments: dict[str, str]
     classes: dict[str, str]
@@ -44,7 +44,7 @@ class CueFile(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Cues(Struct, frozen=True):
-    """All cues with the bits of the classes each needs, the damping cues, and the classes' bits by word prefix."""
+    """All cues with the bits of the classes that each needs, the damping cues, and the classes' bits by word prefix."""
 
     loud: tuple[tuple[int, Cue], ...]
     damping: tuple[Cue, ...]
@@ -102,7 +102,7 @@ def pattern_of(cue: Cue) -> re.Pattern[str]:
 
 
 def possible_cues(bits: int) -> list[Cue]:
-    """Return the cues whose required words occur."""
+    """Return the cues whose required word classes occur."""
     return [cue for needed, cue in load_cues().loud if bits & needed == needed]
 
 
@@ -114,7 +114,7 @@ def cues_in(stretch: str, possible: Iterable[Cue]) -> tuple[str, ...]:
 
 
 def damping_cues_near(found: Iterable[str], stretch: str) -> tuple[str, ...]:
-    """Return the names of the cues found in a span in table order, followed by those that damp them."""
+    """Return the names of the cues found in a span, in table order, followed by those that damp them."""
     present = {*found}
     if not present:
         return ()

@@ -1,4 +1,4 @@
-"""The classifier's learnt weights, and the token features they apply to.
+"""The classifier's learnt weights, and the token features to which they apply.
 
 `bench/train_scanner.py` produces the weights (`weights.msgpack`, one signed byte per feature);
 `weights.LICENCE.md` names their sources.
@@ -12,7 +12,7 @@ from injection_scanner.tables.compiled_tables import read_data_file
 STEM = 6
 BEGINS = (3, 4, 6)
 NEAR = 8
-"""Concepts this many tokens apart are no longer tied to each other."""
+"""The distance in tokens from which concepts are no longer tied to each other."""
 
 
 Pair = tuple[str, str]
@@ -28,8 +28,8 @@ class Pairs(Struct, frozen=True):
 class Weights(Struct, frozen=True):
     """The learnt weights; a feature's weight is its byte times `scale`. The thresholds are in log odds.
 
-    The `long` ones are for runs of consecutive passages. `typical` is what a quarter of the passages of an ordinary
-    file exceed.
+    The `long` thresholds are for runs of consecutive passages. `typical` is the score that a quarter of the passages of
+    an ordinary file exceed.
     """
 
     scale: float
@@ -46,7 +46,7 @@ class Weights(Struct, frozen=True):
 
 
 def concept_of(token: str, weights: Weights) -> str:
-    """Return the concept a word names, or an empty string if it names none."""
+    """Return the concept that a word names, or an empty string."""
     exact, stems = weights.concepts, weights.stems
     return exact.get(token) or stems.get(token[:STEM]) or stems.get(token[:4]) or ""
 
@@ -77,9 +77,9 @@ def pairs_of(weights: Weights) -> Pairs:
 
 
 def ties_of(named: list[tuple[int, str]]) -> list[tuple[Pair, int]]:
-    """Return each two nearby concepts, in order, and the position of the later one.
+    """Return each pair of nearby concepts, in order, and the position of the later one.
 
-    `named` contains the position and concept of each token that names one.
+    `named` contains the position and the concept of each token that names one.
     """
     return [
         ((one, two), at)

@@ -1,6 +1,6 @@
-"""Discount repetition in a text: repeated lines of a log or a list are not new evidence.
+"""Discount repetition in a text, because repeated lines of a log or a list are not new evidence.
 
-Lines that differ only in numbers and signs count as repeated.
+Lines that differ only in numbers and punctuation count as repeated.
 """
 
 import re
@@ -9,7 +9,7 @@ from typing import Final
 from injection_scanner.text.text_tokens import tokenize
 
 WIDTH: Final = 3
-"""A sequence of this many words that occurred before is a repetition."""
+"""The number of words in sequence that count as a repetition if they occurred before."""
 
 MOSTLY_NEW: Final = 0.5
 VARYING: Final = re.compile(r"[\d\W_]+")
@@ -25,7 +25,7 @@ class Repetition:
     def discounted(self, weighed: tuple[int, int], passage: str) -> tuple[int, int]:
         """Return a passage's weight and number of tokens, reduced by the share that repeats earlier words.
 
-        Prose repeats itself too: as long as most of a passage is new, and for what speaks for a text, all of it counts.
+        Prose repeats itself too, so the whole passage counts if most of it is new or if its weight speaks for the text.
         """
         weight, count = weighed
         if weight <= 0:
@@ -41,5 +41,5 @@ class Repetition:
 
 
 def shape_of(passage: str) -> str:
-    """Return what passages that differ only in numbers and signs have in common."""
+    """Return the part of a passage that is equal in passages that differ only in numbers and punctuation."""
     return VARYING.sub(" ", passage)

@@ -1,4 +1,4 @@
-"""Find the highest-scoring span of words in a passage, and the part of it that counts."""
+"""Find the highest-scoring span of words in a passage, and its decisive part."""
 
 from itertools import accumulate
 from math import sqrt
@@ -8,7 +8,7 @@ SHORT, LONG = 14, 40
 
 
 def best_span(values: list[int]) -> tuple[int, int, int]:
-    """Return the highest-scoring span of `SHORT` or `LONG` neighbours: its sum, start and end."""
+    """Return the highest-scoring span of `SHORT` or `LONG` consecutive words: its sum, start and end."""
     count = len(values)
     if not any(values):
         return 0, 0, min(count, SHORT)

@@ -1,7 +1,7 @@
 """Lower the thresholds for a passage that requests harm or manipulates its reader.
 
-A deed is a harmful act; a turn is how a reader is led to it: addressed, given another identity, sworn to
-secrecy. Honest text has one or the other, but hardly ever both in one passage.
+A deed is a harmful act. A turn leads the reader to it: by addressing them, giving them another identity, or swearing
+them to secrecy. Benign text contains one or the other, but hardly ever both in one passage.
 """
 
 from typing import Final
@@ -11,14 +11,14 @@ from msgspec import Struct
 from injection_scanner.classification.cues import Cue, load_cues
 
 ALIKE: Final = frozenset(("!protection off", "!nobody asked"))
-"""Two cues that the same word may trigger count as one."""
+"""Two cues that the same word may trigger; they count as one."""
 
 FIRM, LOOSE = 2, 1
-"""How much a cue counts next to a deed. Loose cues also occur in benign text."""
+"""The weight of a cue next to a deed. Loose cues also occur in benign text."""
 
 
 class ThresholdAdjustment(Struct, frozen=True):
-    """How much lower the thresholds for a block and for a warning are, in log odds."""
+    """The reduction of the thresholds for a block and for a warning, in log odds."""
 
     block: float
     warn: float
@@ -32,7 +32,7 @@ DEEDS: Final = (
     ThresholdAdjustment(1.8, 1.3),
     ThresholdAdjustment(2.2, 1.5),
 )
-"""For a passage with a deed, by the total count of its cues; exceeding `WITHOUT_ADDRESS` requires a firm turn."""
+"""The reductions for a passage with a deed, by its total cue count; beyond `WITHOUT_ADDRESS`, it needs a firm turn."""
 
 WITHOUT_ADDRESS: Final = 2
 ADDRESSES: Final = (
@@ -41,7 +41,7 @@ ADDRESSES: Final = (
     ThresholdAdjustment(0.6, 0.0),
     ThresholdAdjustment(1.1, 0.3),
 )
-"""For a passage with turns only, by their total count."""
+"""The reductions for a passage with turns only, by their total count."""
 
 MAX_ADJUSTMENT = DEEDS[-1]
 MAX_SINGLE_ADJUSTMENT = max(ease.warn for ease in (*DEEDS[: WITHOUT_ADDRESS + 1], *ADDRESSES))
@@ -54,7 +54,7 @@ def is_deed(cue: Cue) -> bool:
 
 
 def is_firm_address(cue: Cue) -> bool:
-    """Return whether a cue addresses the reader in a manner honest text does not."""
+    """Return whether a cue addresses the reader in a manner that does not occur in benign text."""
     return cue.role == "turn" and not cue.loose
 
 

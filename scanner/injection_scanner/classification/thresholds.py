@@ -1,7 +1,7 @@
 """Compute the scores at which a passage is warned about or blocked, from its text's length, tone and source.
 
-Values are log odds. Long texts need more, because each of their passages may be a false alarm. So do texts whose
-passages score high throughout: an order that was smuggled in stands out from the rest.
+Values are log odds. Long texts have higher thresholds, because each of their passages may be a false alarm. So do texts
+whose passages score high throughout, because an injected order stands out from the rest.
 """
 
 from math import log
@@ -15,29 +15,29 @@ from injection_scanner.classification.threshold_adjustment import MAX_ADJUSTMENT
 from injection_scanner.findings import Source
 
 OUTPUT_RISE: Final = 2.5
-"""How much higher both thresholds are for command output, which rarely addresses a reader."""
+"""The increase of both thresholds for command output, which rarely addresses a reader."""
 
 STEP: Final = 0.25
-"""How much one level raises both thresholds."""
+"""The increase of both thresholds per level."""
 
 USUAL: Final = 100
 MIN_LENGTH, MAX_LENGTH = 20, 400
 RISE: Final = 0.4
-"""How much higher the thresholds are for a text with e times as many passages."""
+"""The increase of the thresholds for a text with e times as many passages."""
 
 SHARE: Final = 0.5
-"""How much higher the thresholds are for a text whose typical score is higher by one."""
+"""The increase of the thresholds for a text whose typical score is higher by one."""
 
 MAX_SHIFT: Final = 2.5
 A_PASSAGE: Final = 100
 DOUBT: Final = 0.6
-"""How much lower the warning threshold is if there is other evidence."""
+"""The reduction of the warning threshold if there is other evidence."""
 
 
 class Thresholds(Struct, frozen=True):
-    """Scores from which a passage counts; `doubtful_at` applies if there is other evidence against the passage.
+    """The scores from which a passage counts; `doubtful_at` applies if there is other evidence against the passage.
 
-    Below `least`, a passage is not examined further. The `long` ones are for runs of consecutive passages.
+    Below `least`, a passage is not examined further. The `long` thresholds are for runs of consecutive passages.
     """
 
     warn_at: float
@@ -50,7 +50,7 @@ class Thresholds(Struct, frozen=True):
 
 
 def thresholds_of(weights: Weights, level: int, source: Source) -> Thresholds:
-    """Return the thresholds for a text of a given level, see `level_of`."""
+    """Return the thresholds for a text of the given level (see `level_of`)."""
     more = level * STEP + (OUTPUT_RISE if source == "output" else 0.0)
     warn_at = weights.warn_at + more
     return Thresholds(
@@ -67,7 +67,7 @@ def thresholds_of(weights: Weights, level: int, source: Source) -> Thresholds:
 def level_of(text: str, tone: float) -> int:
     """Return how many times `STEP` the thresholds for a text exceed those for an ordinary one of `USUAL` passages.
 
-    `tone` is how much higher its typical score is, see `tone_of`.
+    `tone` is the difference of its typical score from an ordinary one (see `tone_of`).
     """
     passages = min(MAX_LENGTH, max(MIN_LENGTH, (len(text) - text.count("\n")) / A_PASSAGE))
     rise = RISE * log(passages / USUAL) + SHARE * max(-MAX_SHIFT, min(MAX_SHIFT, tone))

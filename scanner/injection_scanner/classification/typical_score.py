@@ -1,7 +1,7 @@
-"""Estimate how much a whole text resembles instructions. In a file of rules, one more instruction is no surprise.
+"""Estimate how much a whole text resembles instructions, because one more instruction is normal in a file of rules.
 
-The scores are those of words alone. Three quarters of the passages score lower than the estimate, so whoever wants
-to raise it must write a quarter of the text.
+The scores are those of words alone. Three quarters of the passages score lower than the estimate, so an attacker who
+wants to raise it must write a quarter of the text.
 """
 
 from typing import Final
@@ -14,14 +14,14 @@ SAMPLED: Final = 48
 """The maximum number of passages examined, evenly spread."""
 
 ENOUGH: Final = 5
-"""A text with fewer passages says nothing about its usual tone."""
+"""The minimum number of passages from which a usual tone can be estimated."""
 
 MIN_WORDS: Final = 3
 MAX_CHARS: Final = 300
 
 
 def tone_of(passages: list[str], classifier: Classifier) -> float:
-    """Return how much higher the typical score of these passages is than in ordinary files, in log odds."""
+    """Return the difference between the typical score of the passages and that of ordinary files, in log odds."""
     typical = typical_score(passages, classifier)
     return 0.0 if typical is None else typical - classifier.weights.typical
 

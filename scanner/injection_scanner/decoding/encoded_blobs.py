@@ -1,4 +1,4 @@
-"""Decode unbroken runs of characters: base64, 32, 58, 85, hexadecimal or binary, compressed or not.
+"""Decode unbroken runs of characters: base64, base32, base58, base85, hexadecimal or binary, compressed or not.
 
 Source: RFC 4648 (base16, 32, 64), RFC 1950 and 1952 (zlib, gzip).
 """
@@ -22,11 +22,11 @@ MAX_DEPTH = 3
 MAX_CHARS = 32_000
 MIN_LETTERS = 12
 MIN_SIGNS = 20
-"""This many printable bytes do not occur by chance."""
+"""The number of printable bytes that do not occur by chance."""
 
 MAX_MEMORY_BYTES = 16_000_000
 HEAD, LONG_BLOB = 40, 160
-"""Of longer blobs, this many letters are decoded first; they are whole bytes in every encoding."""
+"""The number of letters of longer blobs that are decoded first; they are whole bytes in every encoding."""
 
 BLOB = re.compile(r"={0,2}[A-Za-z0-9+/_-]{20,}={0,6}")
 WINDOW = 64
@@ -38,7 +38,7 @@ FIVES: Final = str.maketrans(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz2345670189+/-_",
     "0123456789abcdefghijklmnop0123456789abcdefghijklmnopqrstuv********",
 )
-"""Maps base32 digits to Python's digits, and other characters to characters that are invalid there too."""
+"""Maps base32 digits to Python's digits, and all other characters to invalid ones."""
 
 EBCDIC = bytes((*range(0x81, 0x8A), *range(0x91, 0x9A), *range(0xA2, 0xAA), 0x40))
 """The blank and the lower-case letters."""
@@ -124,12 +124,12 @@ def read_base32hex(blob: str) -> str | None:
 
 
 def _of_fives(digits: str) -> bytes:
-    """Return the bytes of five-bit digits from 0 to v. Raises ValueError for other digits, and for half a byte.
+    """Return the bytes of five-bit digits from 0 to v. Raises ValueError for other digits and for incomplete bytes.
 
     Decoding them as one number takes a tenth of the time of the standard library's loop.
     """
     if len(digits) % 8 in (1, 3, 6):
-        raise ValueError("no whole bytes")
+        raise ValueError("incomplete bytes")
     bits = 5 * len(digits)
     return (int(digits, 32) >> bits % 8).to_bytes(bits // 8, "big")
 
@@ -140,11 +140,11 @@ def read_rotated(blob: str) -> str | None:
 
 
 NUMBERED: Final = (read_base58, read_base62, read_base36)
-"""These decoders read a blob as one number, so its start alone is not enough."""
+"""The decoders that read a blob as one number, so that its start alone is not enough."""
 
 
 def _in_alphabet(letters: str) -> Callable[[str], str | None]:
-    """Return a decoder for base32 in other letters, in either case."""
+    """Return a decoder for base32 with another alphabet, in either case."""
     table = str.maketrans(letters, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
     return lambda blob: (
         read_base32(blob.lower().translate(table)) if blob.islower() or blob.isupper() else None
@@ -255,7 +255,7 @@ def _coding_of(raw: bytes) -> str:
 
 
 def is_readable(text: str, *, has_blanks: bool = True) -> bool:
-    """Return whether a text reads as words rather than bytes: printable, mostly letters, separated by blanks."""
+    """Return whether a text consists of words rather than bytes: printable, mostly letters, separated by blanks."""
     if len(text) < MIN_LETTERS or not text.replace("\n", " ").replace("\t", " ").isprintable():
         return False
     letters = sum(map(str.isalpha, text[:400]))

@@ -29,7 +29,7 @@ from injection_scanner.tables.lazy_patterns import compiled
 MIN_ESCAPES = 6
 OFTEN_WHOLE, RUN_END = 2_000, 200
 BYTES = 8
-"""A number of letters that is a whole number of bytes in every grouped encoding."""
+"""The number of letters that are a whole number of bytes in every grouped encoding."""
 
 ARMOURED_85: Final = r"<~[!-u\s]{20,}~>"
 PUNCTUATED = re.compile(r"[!-~]{30}")
@@ -39,7 +39,7 @@ PATH = re.compile(r"[a-z][/_-][a-z]")
 ANY_ESCAPE_SIGN: Final = r"[\\&U%=0$cC^\[]"
 USUAL_ESCAPE_SIGNS: Final = "\\&%=$^["
 RARE_ESCAPES: Final = (b"u+", b"0x", b"hr(")
-"""One of these is in whatever starts with a sign that is not usual, which are letters and figures of any text."""
+"""Every match that starts with an unusual character contains one of these; the usual ones are letters and digits."""
 
 ESCAPED: Final = (
     r"(?:(?<=\\)(?:x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})"
@@ -53,7 +53,7 @@ ESCAPED: Final = (
     r"|(?<=\^)\^([0-9a-f]{2})|(?:(?<=\\)symbol\{|(?<=\[)char\])(\d{2,3})[}+]?|(?<=\\)o\{([0-7]{2,3})\})"
 )
 BASES: MappingProxyType[int, int] = MappingProxyType({8: 10, 6: 8, 13: 10, 16: 10, 17: 8})
-"""The bases of the groups of `ESCAPE` that are not hexadecimal."""
+"""The number bases of the groups of `ESCAPE` that are not hexadecimal."""
 
 ESCAPE: Final = ANY_ESCAPE_SIGN + ESCAPED
 USUAL_ESCAPE: Final = f"[{re.escape(USUAL_ESCAPE_SIGNS)}]{ESCAPED}"
@@ -70,7 +70,7 @@ FOURS: Final = (
 )
 SOME_GROUPS: Final = b" ".join([IN * 8] * 4)
 GROUPS: Final = r"[A-Z2-7]{8}(?<![\w].{8})(?: [A-Z2-7]{8}){3,800}(?: [A-Z2-7]{1,7}={0,6})?"
-"""Base32 in groups of eight."""
+"""Matches base32 in groups of eight."""
 
 GROUP_SIGNS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
@@ -101,7 +101,7 @@ WITHOUT_BLANKS: Final = (
 
 
 class Variant(Struct, frozen=True):
-    """A span of text (offsets) and its decoded plain text; `how` names the encoding."""
+    """A span of text, by offsets, and its decoded plain text; `how` names the encoding."""
 
     start: int
     end: int
@@ -170,10 +170,9 @@ def _find_blobs(text: str, signs: CharacterMap) -> Iterator[Variant]:
 
 
 def _read_again(run: str, whole: int) -> tuple[str, int]:
-    """Return the end of a run of blobs that is decoded again with the next blob, and the run's length at the last
-    full decoding.
+    """Return the tail of a run of blobs to decode again, and the run's length at its last full decoding.
 
-    While the run is short, or has grown by half since, this is the whole run, so that the total cost is linear.
+    The tail is the whole run while that is short or has grown by half since, so that the total cost is linear.
     """
     if len(run) <= OFTEN_WHOLE or len(run) * 2 >= whole * 3:
         return run, len(run)
@@ -181,7 +180,7 @@ def _read_again(run: str, whole: int) -> tuple[str, int]:
 
 
 def _find_pieces(text: str, signs: CharacterMap) -> Iterator[re.Match[str]]:
-    """Find consecutive chunks of which the first does not look like a word."""
+    """Find consecutive chunks, the first of which does not look like a word."""
     last = 0
     for start, end in signs.runs_of(PIECE_SIGNS, MIN_PIECE_CHARS):
         if start < last or end - start > MAX_PIECE_CHARS or not ODD_PIECE.match(text, start, end):

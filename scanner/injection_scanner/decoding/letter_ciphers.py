@@ -1,4 +1,4 @@
-"""Decode letter-by-letter codes: two symbols, keypads, spoken Morse, letter squares, spelt-out positions.
+"""Decode codes for single letters: two symbols, keypads, spoken Morse, letter squares, spelt-out positions.
 
 Every pattern matches runs possessively, without backtracking, so that it takes linear time. Source:
 ITU-T E.161 (letters on keypads), ITU-R M.1677 (Morse), ADFGX (1918).
@@ -57,7 +57,7 @@ SQUARE_SIDE: Final = 5
 
 
 def read_two_signs(run: str) -> str:
-    """Decode groups of eight made of any two symbols as bytes; return an empty string for other groups."""
+    """Decode groups of eight of any two symbols as bytes; return an empty string for other groups."""
     groups = run[: MAX_CHARS * 9].split()
     groups = groups if len(groups[-1]) == 8 else groups[:-1]
     signs = sorted(set("".join(groups)))
@@ -71,7 +71,7 @@ def read_two_signs(run: str) -> str:
 
 
 def read_coded(run: str, code: MappingProxyType[str, str]) -> str:
-    """Decode words with one code per letter; return an empty string if there are other codes."""
+    """Decode words with one code per letter; return an empty string for other codes."""
     words = [
         "".join(code.get(each, "\0") for each in word.replace(",", " ").split())
         for word in re.split(WORD_ENDS, run)
@@ -81,7 +81,7 @@ def read_coded(run: str, code: MappingProxyType[str, str]) -> str:
 
 
 def read_pairs(run: str) -> str:
-    """Decode rows and columns, named by letters, of a square in alphabetical order."""
+    """Decode rows and columns, named by letters, in an alphabetical letter square."""
     names = sorted(set(run) - {" ", "/", "|"})
     if len(names) != SQUARE_SIDE:
         return ""
@@ -100,7 +100,7 @@ def to_morse(run: str) -> str:
 
 
 def find_letter_codes(text: str, marks: CharacterMap) -> Iterator[tuple[int, int, str, str]]:
-    """Yield start, end, plain text and name of each possible letter code; the caller evaluates it."""
+    """Yield the start, end, plain text and name of each possible letter code; the caller evaluates it."""
     for found in compiled(BITS).finditer(text) if marks.has_shape(UNPARTED_SIGNS, SOME_BITS) else ():
         yield *found.span(), read_two_signs(found.group()), "two signs"
     if "33 " in text or "44 " in text:

@@ -1,6 +1,6 @@
 """Decode rare encodings: base58, uuencode, alphabet positions, squares, Bacon's cipher, ROT47, upside-down letters.
 
-Every decoder is bounded by `MAX_NUMBER_CHARS` letters or linear. Source: POSIX uuencode; Bacon 1623 (De
+Every decoder is either linear or limited to `MAX_NUMBER_CHARS` letters. Source: POSIX uuencode; Bacon 1623 (De
 augmentis); ROT47 over the printable characters of ASCII; draft-msporny-base58.
 """
 
@@ -16,7 +16,7 @@ from injection_scanner.text.non_ascii import non_ascii_characters
 
 MAX_NUMBER_CHARS: Final = 600
 AT_ONCE: Final = 10
-"""The number of letters whose number is fast to compute with."""
+"""The maximum number of letters that are decoded as one number, which keeps computing fast."""
 
 FIRST_BYTES: Final = 4
 NOT_ASCII: Final = 0x80808080
@@ -43,7 +43,7 @@ FLIPPED: Final = (
 )
 MIN_FLIPPED_CHARS: Final = 6
 COMMON_FLIPPED: Final = "\u01dd\u0250\u0279\u0265"
-"""The letters e, a, r and h upside down."""
+"""The letters e, a, r and h, upside down."""
 
 UU: Final = r"(?m)^begin [0-7]{3,4} \S[^\n]{0,80}\n((?:[!-`][ -`]{0,84}\n){1,400})"
 BARE_UU: Final = r"M(?m:(?<=^M))[ -`]{60}\n(?:M[ -`]{60}\n){0,399}(?m:^[!-L][ -`]{4,60}$)?"
@@ -51,10 +51,10 @@ SQUARE: Final = r"[1-5](?<![\w.].)[1-5][ ,-](?:[1-5]{2}[ ,-]){14,}[1-5]{2}(?![\w
 SQUARE_LETTERS: Final = "abcdefghiklmnopqrstuvwxyz"
 PLACES: Final = r"\d(?<![\w.].)\d?(?: ?[ ,./|-] ?| / )(?:\d{1,2}(?: ?[ ,./|-] ?| / )){14,}\d{1,2}(?![\w.])"
 PLACE_SIGNS: Final = f"{DIGITS} ,./|-{BEYOND}"
-"""The characters of `PLACES` and `SQUARE`; there are digits beyond ASCII."""
+"""The characters in `PLACES` and `SQUARE`, which include digits beyond ASCII."""
 
 MIN_POSITION_CHARS: Final = 31
-"""The minimum length of a match of either."""
+"""The minimum length of a match of either pattern."""
 
 BACON: Final = r"[ABab](?<!\w.)[ABab]{4}[ ,]?(?:[ABab]{5}[ ,]?){11,}"
 SAID_BITS: Final = r"[zZoO](?<!\w.)(?:[eE][rR][oO]|[nN][eE])[ ,]{1,2}(?i:(?:zero|one)[ ,]{1,2}){47,}"
@@ -96,7 +96,7 @@ def read_base36(blob: str) -> str | None:
 
 
 def _read_number(blob: str, digits: str) -> str | None:
-    """Decode a blob as one number, in base 58 or similar, whose bytes are the letters."""
+    """Decode a blob as one number, in base 58 or similar, whose bytes are the text."""
     if not 24 <= len(blob) <= MAX_NUMBER_CHARS or blob.strip(digits):
         return None
     number, base = 0, len(digits)
@@ -140,7 +140,7 @@ def read_base45(run: str) -> str:
 
 
 def read_tap_code(run: str) -> str:
-    """Decode a tap code: rows and columns of a square in which C and K share a cell."""
+    """Decode tap code: rows and columns of a square in which C and K share a cell."""
     counts = list(map(len, re.findall(r"[.*xX\u2022]+", run)))
     pairs = zip(counts[::2], counts[1::2], strict=False)
     return "".join(TAP_LETTERS[(row * 5 + column - 6) % 25] for row, column in pairs)
@@ -206,7 +206,7 @@ def read_blanks(runs: str) -> str:
 
 
 def read_private(run: str) -> str:
-    """Decode letters moved into a private-use area, by their last byte."""
+    """Decode letters shifted into a private-use area, by their last byte."""
     return "".join(chr(ord(letter) & 0xFF) for letter in run)
 
 
@@ -223,7 +223,7 @@ def read_names(run: str) -> str:
 
 
 def find_rare_encodings(text: str, signs: CharacterMap) -> Iterator[tuple[int, int, str, str]]:
-    """Yield start, end, plain text and name of each possible rare encoding; the caller evaluates it."""
+    """Yield the start, end, plain text and name of each possible rare encoding; the caller evaluates it."""
     if " \t" in text or "\t " in text:
         runs = list(compiled(BLANKS).finditer(text))
         blanks = "".join(found.group() for found in runs)
@@ -266,7 +266,7 @@ def find_rare_encodings(text: str, signs: CharacterMap) -> Iterator[tuple[int, i
 
 
 def _find_foreign(text: str) -> Iterator[tuple[int, int, str, str]]:
-    """Find encodings that use characters beyond ASCII; a run of them is also a run among the non-ASCII characters."""
+    """Find encodings that use characters beyond ASCII, whose runs are also runs among the non-ASCII characters."""
     odd = non_ascii_characters(text)
     for found in compiled(SYMBOLS).finditer(text) if compiled(SYMBOLS).search(odd) else ():
         yield *found.span(), read_symbols(found.group()), "two signs"

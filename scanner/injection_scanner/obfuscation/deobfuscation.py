@@ -1,6 +1,6 @@
 """Undo obfuscated words: ciphers, mirror writing, leet, jumbled and split words.
 
-Works on passages of folded text; a passage is corrected only if the obfuscation itself is visible. Source:
+This works on passages of folded text; a passage is corrected only if the obfuscation itself is visible. Source:
 Rawlinson 1976 (letters within words), the Caesar, atbash and ROT13 substitutions.
 """
 
@@ -57,7 +57,7 @@ KEYS = "qwertyuiop[]asdfghjkl;'zxcvbnm,./"
 NEXT_KEYS = str.maketrans(KEYS[:-1], KEYS[1:])
 KEYS_BEFORE = str.maketrans(KEYS[1:], KEYS[:-1])
 OTHER_KEYS = str.maketrans("qwertyuiopasdfghjkl;zxcvbnm,./", "',.pyfgcrlaoeuidhtns;qjkxbmwvz")
-"""Text typed with another keyboard layout (Dvorak)."""
+"""Maps text typed with another keyboard layout (Dvorak)."""
 
 KEYS_BACK = str.maketrans("',.pyfgcrlaoeuidhtns;qjkxbmwvz", "qwertyuiopasdfghjkl;zxcvbnm,./")
 BACK: MappingProxyType[str, dict[int, int]] = MappingProxyType(
@@ -124,7 +124,7 @@ def jumbled_words() -> dict[str, str]:
 
 
 def letters_of(word: str) -> str:
-    """Return a word's sorted letters, after a character that no word contains."""
+    """Return a word's sorted letters, preceded by a character that no word contains."""
     return "\0" + "".join(sorted(word))
 
 
@@ -134,7 +134,7 @@ def shortened(word: str) -> list[str]:
 
 
 def keyword_of(token: str) -> str:
-    """Return the keyword a word misspells by moved, missing, extra or wrong letters, or an empty string if none."""
+    """Return the keyword that a word misspells by moved, missing, extra or wrong letters, or an empty string."""
     if len(token) < MIN_JUMBLED_CHARS - 1 or not token.isalpha() or token in known_words():
         return ""
     known, whole = jumbled_words(), whole_words()
@@ -159,13 +159,13 @@ def whole_words() -> dict[str, str]:
 
 @cache
 def known_words() -> frozenset[str]:
-    """Return the correctly spelt words: the keywords, and all words the classifier knows."""
+    """Return the correctly spelt words: the keywords and all words that the classifier knows."""
     return frozenset((*KEYWORDS.split(), *COMMON.split(), *load_weights().features))
 
 
 @cache
 def unvowelled_words() -> dict[str, str]:
-    """Map keywords without inner vowels, and with each vowel as one symbol, to the keywords."""
+    """Map keywords without inner vowels, or with each vowel as one symbol, to the keywords."""
     found: dict[str, str] = {}
     for word in sorted({*KEYWORDS.split(), *COMMON.split()}):
         if len(word) >= MIN_JUMBLED_CHARS:
@@ -180,7 +180,7 @@ def unvowelled_words() -> dict[str, str]:
 
 
 def revowelled(token: str) -> str:
-    """Return the keyword whose vowels a word omits, swaps or numbers, or an empty string if there is none."""
+    """Return the keyword whose vowels a word omits, swaps or replaces with digits, or an empty string."""
     known = unvowelled_words()
     if token in known:
         return known[token]
@@ -203,7 +203,7 @@ def shift(word: str, by: int) -> str:
 
 
 def mirror_alphabet(word: str) -> str:
-    """Swap first and last letters of the alphabet (atbash)."""
+    """Reverse the alphabet (atbash)."""
     return word.translate(MIRRORED)
 
 
@@ -227,7 +227,7 @@ def is_jumbled(token: str) -> bool:
 
 
 def padding_of(token: str) -> str:
-    """Return the letter inserted between all other letters of a word, or an empty string if there is none."""
+    """Return the letter that is inserted between all other letters of a word, or an empty string."""
     if len(token) < MIN_PADDED_CHARS:
         return ""
     for pads, letters in ((token[1::2], token[::2]), (token[::2], token[1::2])):
@@ -237,7 +237,7 @@ def padding_of(token: str) -> str:
 
 
 def strip_padding(passage: str, tokens: list[str]) -> list[Obfuscation]:
-    """Remove the letter inserted between the letters of all words."""
+    """Remove the letter that is inserted between the letters of all words."""
     pads = sorted({pad for token in tokens if (pad := padding_of(token))})
     removed = (re.sub(f"{pad}?([^{pad}\n]){pad}?", r"\1", passage) for pad in map(re.escape, pads[:2]))
     return [Obfuscation("letters padded", plain) for plain in removed]
@@ -271,7 +271,7 @@ def undo_ciphers(passage: str, tokens: list[str]) -> list[Obfuscation]:
 
 
 def undo_leet(passage: str, tokens: list[str]) -> list[Obfuscation]:
-    """Read digits as letters where they occur inside a large share of the words."""
+    """Replace digits with letters if they occur inside a large share of the words."""
     odd = sum(1 for token in tokens if not token.isalpha() and not token.isdigit() and token.isalnum())
     if odd < 3 or odd * 5 < len(tokens):
         return []
@@ -347,7 +347,7 @@ def may_run_together(passage: str, tokens: list[str]) -> bool:
 
 
 def are_alike(tokens: list[str]) -> bool:
-    """Return whether all words but the last have equal length, as they never do in prose."""
+    """Return whether all words but the last have equal length, which never happens in prose."""
     size = len(tokens[0])
     return (
         len(tokens) > MIN_SIMILAR
@@ -357,7 +357,7 @@ def are_alike(tokens: list[str]) -> bool:
 
 
 def read_run_together(passage: str, unfolded: str, tokens: list[str]) -> list[Obfuscation]:
-    """Split words joined by a character, by capitals or by nothing; the last need a word list to split."""
+    """Split words joined by a character, by capitals or by nothing; the last case requires a word list."""
     if not may_run_together(passage, tokens):
         return []
     found = [Obfuscation("words joined", "".join(tokens))] if are_alike(tokens) else []
@@ -377,7 +377,7 @@ def read_run_together(passage: str, unfolded: str, tokens: list[str]) -> list[Ob
 
 
 def deobfuscate(passage: str, unfolded: str, tokens: list[str], marks: list[str]) -> list[Obfuscation]:
-    """Undo every obfuscation indicated by the marks of a passage's words."""
+    """Undo every obfuscation that the marks of a passage's words indicate."""
     found = [*read_inner_markup(passage), *read_run_together(passage, unfolded, tokens)]
     if marks.count(CIPHER) > 2:
         found += undo_ciphers(passage, tokens)

@@ -1,4 +1,4 @@
-"""Find, classify and remove characters that a reader does not see.
+"""Find, classify and remove characters that are invisible to a reader.
 
 Line feeds are never removed, so line numbers stay the same. Source: Unicode UTS #51 (emoji), UAX #9 (bidi),
 UAX #31 (joiners), ECMA-48 (control sequences), Trojan Source.
@@ -41,7 +41,7 @@ APART = 3
 
 
 class HiddenCharacterFinding(Struct, frozen=True):
-    """One hidden text: its rule, its line (from 1), its content, and whether to cut the line."""
+    """One hidden text: the rule, its line (from 1), its content, and whether to cut the line."""
 
     rule: str
     line: int
@@ -50,7 +50,7 @@ class HiddenCharacterFinding(Struct, frozen=True):
 
 
 class RevealedText(Struct, frozen=True):
-    """The visible text, and the characters that were removed from it."""
+    """The visible text, and the findings about the characters removed from it."""
 
     text: str
     sightings: tuple[HiddenCharacterFinding, ...]
@@ -100,7 +100,7 @@ def _reveal_line(line: str, number: int, sightings: list[HiddenCharacterFinding]
 
 
 def _check_bidi(line: str, *, has_rtl: bool) -> str:
-    """Describe what is wrong with a line's bidi controls, or return an empty string if nothing is."""
+    """Describe what is wrong with a line's bidi controls, or return an empty string."""
     depth: list[str] = []
     used = False
     for mark in re.findall(f"[{BIDI}]", line):
@@ -120,7 +120,7 @@ def _check_bidi(line: str, *, has_rtl: bool) -> str:
 
 
 def _check_run(line: str, start: int, end: int, *, number: int, has_rtl: bool) -> str | None:
-    """Return the rule a run of hidden characters breaks, None to keep the run, or "" to drop it silently."""
+    """Return the rule that a run of hidden characters breaks, None to keep the run, or "" to drop it silently."""
     run = line[start:end]
     before, after = line[start - 1 : start], line[end : end + 1]
     if run[0] in "\x1b\x9b\x9d":
@@ -179,6 +179,6 @@ def read_hidden(run: str) -> str:
 
 
 def show(text: str) -> str:
-    """Shorten a text to one harmless line of at most 120 characters."""
+    """Escape and shorten a text to one harmless line of at most 120 characters."""
     flat = " ".join(SUSPECT.sub("", text[:400]).split())
     return flat if len(flat) <= 120 else flat[:117] + "..."

@@ -1,6 +1,6 @@
 """Find markup that the rendered page does not show: comments, hidden styles, attributes, link titles.
 
-Offsets are of folded text. Source: HTML Living Standard (hidden content), CommonMark (link titles,
+Offsets refer to folded text. Source: HTML Living Standard (hidden content), CommonMark (link titles,
 definitions).
 """
 
@@ -40,7 +40,7 @@ UNSEEN = re.compile(
     r"<(template|noscript|noframes|datalist|desc|metadata|comment|object|audio|video|canvas|rp|annotation"
     r"|dialog(?! open))(?=[\s>/])[^<>]{0,600}>"
 )
-"""Content of such an element is not shown; an unclosed one is just a name, such as `<object>`."""
+"""Matches elements whose content is not shown; an unclosed one is just a name, such as `<object>`."""
 
 ATTRIBUTE = re.compile(
     r"(?:alt|title|content|value|data-[\w-]{1,30}|aria-[a-z]{3,20}|placeholder|srcdoc|summary|label|longdesc|cite|id|name)"
@@ -56,7 +56,7 @@ HIDDEN_DEED: Final = (
     r"|\b(?:if|when|since) you(?:'re| are) an? (?:ai\b|llm\b|language model|assistant|agent|bot\b)"
     r"|\btell the (?:reader|user|visitor|customer)|\bto (?:all |any )?(?:ais\b|llms\b|language models)"
 )
-"""Names of actions that make hidden markup suspicious."""
+"""Matches actions whose mention makes hidden markup suspicious."""
 
 EMPTY_SUMMARY = re.compile(r"<summary>\s*(?:[.\u00b7\u2026-]|&nbsp;)?\s*</summary>")
 TITLE = re.compile(
@@ -67,12 +67,12 @@ TITLE = re.compile(
 
 
 def names_deed(text: str) -> bool:
-    """Return whether hidden text names an action, or the agent's configuration."""
+    """Return whether hidden text mentions an action or the agent's configuration."""
     return compiled(HIDDEN_DEED).search(text) is not None
 
 
 def find_hidden_regions(text: str) -> list[tuple[int, int]]:
-    """Return the spans of folded text that a reader does not see, in order; none overlap within a kind."""
+    """Return the spans of folded text that a reader does not see, in order and without overlaps within a kind."""
     regions = _comments(text)
     if "<" in text:
         regions += _tags(text)

@@ -8,12 +8,12 @@ from msgspec import Struct
 from injection_scanner.text.word_marks import DISGUISES
 
 LONG: Final = 4
-"""Words with fewer letters occur by chance."""
+"""The minimum length of a meaningful word; shorter ones occur by chance."""
 
 MIN_WORDS: Final = 2
 MIN_JOINED: Final = 5
 LONG_WORDS: Final = 14
-"""Words with a higher average length may be several words run together."""
+"""The average word length above which words may be several words run together."""
 
 MAX_QUOTED: Final = 6
 MIN_OBFUSCATED: Final = 2
@@ -27,14 +27,14 @@ SHOWN_BY_WORDS: Final = frozenset(
 
 
 class Obfuscation(Struct, frozen=True):
-    """How a passage is obfuscated, and its plain text. Benign text may look obfuscated by chance."""
+    """The obfuscation of a passage, and its plain text. Benign text may look obfuscated by chance."""
 
     how: str
     text: str
 
     @property
     def is_certain(self) -> bool:
-        """Whether no honest text looks like this."""
+        """Whether benign text never looks like this."""
         return self.how not in ("leet", "markup in words", "jumbled", "pieces", "column", "words joined")
 
     @property
@@ -43,9 +43,9 @@ class Obfuscation(Struct, frozen=True):
         return self.how == "prose parted"
 
     def makes_words(self, tokens: Iterable[str], is_word: Callable[[str], bool]) -> bool:
-        """Return whether its `tokens` contain long words, as any deliberately obfuscated text does.
+        """Return whether the `tokens` contain long words, as any deliberately obfuscated text does.
 
-        Random letters match every kind of obfuscation. Obfuscations that leave no gaps between words are not checked.
+        Random letters match every kind of obfuscation. Obfuscations without gaps between words are not checked.
         """
         if not self.text.isascii() or not (self.how in SHOWN_BY_WORDS or self.how.startswith("shift")):
             return True

@@ -1,7 +1,7 @@
-"""Join fragments by the shapes into which orders are split: labels, strings, cells, comments.
+"""Join fragments in the forms into which orders are split: labels, strings, cells, comments.
 
-Every view is linear in the text. Joined text is nearly always honest, so only text that names the acts of an order
-is passed on.
+Every view takes linear time. Joined text is nearly always benign, so only text that names the acts of an order is
+passed on.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ NAME: Final = r"(?<![\w$])([A-Za-z_]{0,12})\[?(\d{1,2}\]?|[A-Z])\Z"
 MAX_NAME: Final = 16
 ITEM: Final = r"(?m)^[ \t>*-]{0,8}\(?([a-h]|\d{1,2})[.):]\s{1,3}([^\n]{2,160})$"
 JOIN_REQUESTS: Final = ("together", "as one", "in one go", "in a row", "combin", "join", "assembl")
-"""A text that asks to join the items of a list contains one of these."""
+"""Every text that asks to join the items of a list contains one of these phrases."""
 
 QUOTED: Final = r"\"([^\"\n]{1,240})\"|(?<!\w)'([^'\n]{1,240})'(?!\w)|«([^»\n]{1,240})»|“([^”\n]{1,240})”"
 KEY_ENDS: Final = (": ", ':"', " :")
@@ -51,7 +51,7 @@ NAMED_HALVES: Final = (
     r"(?:\s\w{2,9}){0,3}?(?::| is| reads| says)\s([^\n/|;]{3,200}?)(?=[\n/|;]|\.\s|$)"
 )
 HALVES: Final = ("half", "halves", " part", "piece", "scrap", "fragment", "shred")
-"""A text that names parts of an order contains one of these."""
+"""Every text that names parts of an order contains one of these words."""
 
 TABLE: Final = r"(?m)(?:^[ \t]*\|[^\n]{3,400}\|[ \t]*(?:\n|\Z)){3,60}"
 DEEDS: Final = (
@@ -63,13 +63,13 @@ MIN_DEEDS: Final = 2
 MAX_FRAGMENTS: Final = 40
 MAX_JOINED: Final = 500
 MAX_GAP: Final = 400
-"""Quoted strings belong together only if at most this many characters are between them."""
+"""The maximum number of characters between quoted strings that belong together."""
 
 
 class Joined(Struct, frozen=True):
-    """The joined text of fragments, and where each fragment is in the text, from start to end.
+    """The joined text of fragments, and the start and end of each fragment in the original text.
 
-    `alone` are quotations that name deeds on their own: where one of them is an attack, it is quoted whole, not split.
+    `alone` contains quotations that name deeds on their own; an attack in one of them is quoted whole, not split.
     """
 
     places: tuple[tuple[int, int], ...]
@@ -136,7 +136,7 @@ def _every(text: str, pattern: str) -> Iterator[Series]:
 
 
 def _labelled(text: str) -> Iterator[Series]:
-    """Yield lines whose labels differ in a number or a letter, in text order and in label order."""
+    """Yield lines whose labels differ in a number or letter, in text order and in label order."""
     groups: dict[str, list[tuple[int, int, str, str]]] = {}
     for found in compiled(LABELLED).finditer(text):
         part = found[3].strip(" \t\"'`«»,;|/\\")
@@ -158,7 +158,7 @@ def _listed(text: str) -> Iterator[Series]:
 
 
 def _assigned(text: str) -> Iterator[Series]:
-    """Yield nearby short assignments whose names differ in a number or a letter."""
+    """Yield nearby short assignments whose names differ in a number or letter."""
     group: list[tuple[int, int, str, str]] = []
     stem = ""
     for found in compiled(ASSIGNED).finditer(text):
@@ -193,7 +193,7 @@ def _rank(label: str) -> int:
 
 
 def _quoted(text: str, *, with_keys: bool = True) -> Iterator[Series]:
-    """Yield quoted strings that closely follow one another, with or without the keys of JSON between them."""
+    """Yield quoted strings that closely follow one another, with or without JSON keys between them."""
     group: list[tuple[int, int, str]] = []
     for found in compiled(QUOTED).finditer(text):
         if not with_keys and text.startswith(KEY_ENDS, found.end()):
@@ -212,7 +212,7 @@ def _run_of(group: list[tuple[int, int, str]]) -> Iterator[Series]:
 
 
 def _tables(text: str) -> Iterator[Series]:
-    """Yield the columns of tables that have a column of numbers, ordered by it."""
+    """Yield the columns of tables with a column of numbers, ordered by these numbers."""
     for found in compiled(TABLE).finditer(text):
         lines = (line.strip().strip("|").split("|") for line in found.group().strip().split("\n"))
         rows: list[list[str]] = [

@@ -19,13 +19,13 @@ JOINED: Final = (
     r"|(?<=\+) ?'[^'\n]{1,60}' ?\+|(?<=\+) ?\"[^\"\n]{1,60}\" ?\+"
     r"|(?<=\*)[a-z]\w{0,20}, \*[a-z])"
 )
-"""Phrases that ask to join parts, in lower case."""
+"""Matches phrases that ask to join parts, in lower case."""
 
 JOIN_KEYS = (
     *("concat", "combin", "consecutive", "carry out", "join", "followed by", "merg", "piece", "stitch"),
     *("sequence", "assembl", "append", "together", "$", "}", "+", ", *"),
 )
-"""Every match of `JOINED` contains one of these."""
+"""Strings of which every match of `JOINED` contains at least one."""
 
 TABLE_ROW: Final = r"(?m)^[ \t]*\|([^\n]{3,400})\|[ \t]*$"
 INSTRUCTION: Final = (
@@ -52,7 +52,7 @@ MIN_QUOTES = 4
 
 
 def join_columns(block: str) -> list[Obfuscation]:
-    """Read a block's first letters vertically, and a table's columns of single words."""
+    """Read a block's first letters vertically, and the single-word columns of its tables."""
     lines = block.split("\n")
     if len(lines) < MIN_ROWS:
         return []
@@ -90,7 +90,7 @@ def read_column(lines: list[str]) -> list[Obfuscation]:
 
 
 def follow_instructions(block: str) -> list[Obfuscation]:
-    """Extract what a block says to read: first, last or capital letters, or every second or third word or letter."""
+    """Extract the letters or words that a block says to read: first, last or capital letters, every second or third."""
     if (
         not any(map(block.__contains__, INSTRUCTION_KEYS))
         or (told := compiled(INSTRUCTION).search(block)) is None
@@ -126,7 +126,7 @@ def count_quotes(block: str) -> int:
 
 
 def may_hold_payload(block: str) -> bool:
-    """Return whether a block is worth searching for split payloads: it has quotations, or enough lines."""
+    """Return whether a block is worth searching for split payloads, because it has quotations or enough lines."""
     return (
         block.count("\n") >= MIN_ROWS - 1
         or count_quotes(block) >= MIN_QUOTES

@@ -1,6 +1,6 @@
 """Find orders in words without spaces, and in words with spaces between their letters.
 
-Both take linear time.
+Both searches take linear time.
 """
 
 import re
@@ -16,7 +16,7 @@ VERBS: Final = (
     *(b"ignor", b"disregard", b"forget", b"override", b"bypass", b"abandon", b"discard"),
     *(b"donottell", b"withouttelling", b"reveal", b"newsysteminstruction"),
 )
-"""Every match of `STRIPPED_ORDER` starts with one of these, which are found far faster."""
+"""The strings with which matches of `STRIPPED_ORDER` start, and which can be found much faster."""
 
 NON_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
 STRIPPED_KEYS = (
@@ -38,7 +38,7 @@ LETTER_HERE = re.compile(r"[^\x00-@\[-`{-\x7f]")
 
 
 def is_order_without_whitespace(text: str) -> bool:
-    """Return whether a text contains an order once its gaps are removed."""
+    """Return whether a text contains an order after removing its gaps."""
     return next(find_stripped_orders(strip_whitespace(text.lower())), None) is not None
 
 
@@ -48,7 +48,7 @@ def strip_whitespace(text: str) -> bytes:
 
 
 def spans_without_whitespace(text: str) -> list[tuple[int, int]]:
-    """Find orders whose letters are separated by other characters; return offsets in folded text."""
+    """Find orders whose letters are separated by other characters; return their offsets in folded text."""
     letters = strip_whitespace(text)
     if not any(key in letters for key in STRIPPED_KEYS):
         return []
@@ -76,7 +76,7 @@ def find_stripped_orders(letters: bytes) -> Iterator[tuple[int, int]]:
 
 
 def occurrences(part: bytes, letters: bytes) -> Iterator[int]:
-    """Yield the start of every occurrence of a part."""
+    """Yield the start of every occurrence of a substring."""
     at = letters.find(part)
     while at >= 0:
         yield at
@@ -100,7 +100,7 @@ def find_letter(text: str, at: int, number: int) -> int:
 
 
 def segment_words(letters: str, words: Container[str]) -> str:
-    """Split letters into words from a list, with as few leftover letters and as few words as possible."""
+    """Split letters into known words, with as few leftover letters and as few words as possible."""
     run = "".join(letters[:MAX_SPLIT_CHARS].split()).lower()
     costs: list[float] = [0.0]
     begins: list[int] = [0]

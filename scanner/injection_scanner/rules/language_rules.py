@@ -1,6 +1,6 @@
 """Detect orders to drop the rules, or to hide or reveal secrets, in many languages.
 
-A passage is examined closely only if prefixes of its words occur in the table.
+A passage is examined closely only if the table contains prefixes of its words.
 """
 
 import re
@@ -34,7 +34,7 @@ FORBIDDEN: Final = fold_pattern(
     r"|\binte\b|\bikke\b|\bala\b|\u0645\u062a |\u0644\u0627 |\u05d0\u05dc |\u092e\u0924 "
     r"|\u0e2b\u0e49\u0e32\u0e21|\u0e2d\u0e22\u0e48\u0e32|\bjangan\b|\bdung\b|\bkhong\b"
 )
-"""Nearby words that forbid rather than request."""
+"""Matches nearby words that forbid rather than request."""
 
 ADDRESSED: Final = fold_pattern(
     r"admin|\bagent|asist|assist|\bbots?\b|\bai\b|\bdan\b|\broot\b|gpt"
@@ -51,7 +51,7 @@ ADDRESSED: Final = fold_pattern(
     r"|\b(?:sen|ban|kamu|anda|ikaw|wewe|jij|du|tu|ty|te|jy|vi|esi|oled|si|olet)\b|spravc"
     r"|spravce|yonetici|beheerder|\u03b4\u03b9\u03b1\u03c7\u03b5\u03b9\u03c1"
 )
-"""Words that address the reader as an agent."""
+"""Matches words that address the reader as an agent."""
 
 
 class Patterns(Struct, frozen=True):
@@ -125,7 +125,7 @@ def languages_of_script(passage: str) -> list[Language]:
 def check_languages(
     passage: str, languages: Iterable[tuple[Language, frozenset[int]]]
 ) -> Iterator[tuple[str, int, int, Literal["info", "warn", "block"]]]:
-    """Yield rule, start, end and maximum severity of each match in a passage that may be in these languages.
+    """Yield the rule, start, end and maximum severity of each match in a passage that may be in the given languages.
 
     Each language comes with the indices of its pairs of `keys` that occur.
     """

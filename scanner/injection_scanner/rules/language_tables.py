@@ -1,4 +1,4 @@
-"""The language tables: words, and the word prefixes that make a language worth checking."""
+"""The language tables, with words, and with the word prefixes that make a language worth checking."""
 
 from functools import cache
 
@@ -15,7 +15,7 @@ PAIRS = 4
 
 
 class LanguageWords(Struct, frozen=True, forbid_unknown_fields=True):
-    """One language's table, as `languages.toml` explains it."""
+    """One language's table; `languages.toml` explains the fields."""
 
     forget: str
     orders: str
@@ -30,7 +30,7 @@ class LanguageWords(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Language(Struct, frozen=True):
-    """One language; `letters` are the initials of its words."""
+    """One language; `letters` are the initial letters of its words."""
 
     name: str
     letters: frozenset[str]
@@ -57,7 +57,7 @@ def load_language_table() -> LanguageTable:
 
 
 def pair_bits_of(token: str) -> int:
-    """Return the bits of the language pairs to whose sides a word may belong."""
+    """Return the bits of the language pairs whose sides a word may belong to."""
     begins = load_language_table().begins
     ended = token + " "
     bits = 0
@@ -68,12 +68,12 @@ def pair_bits_of(token: str) -> int:
 
 
 def has_pair(sides: int) -> bool:
-    """Return whether these bits include both sides of a pair of some language."""
+    """Return whether the bits include both sides of a pair of any language."""
     return sides & sides >> load_language_table().width != 0
 
 
 def is_foreign_word(token: str) -> bool:
-    """Return whether a word starts, for enough letters, like a word of a known language."""
+    """Return whether a word has a sufficiently long prefix in common with a word of a known language."""
     begins = load_language_table().begins.get(token[:PREFIX], ())
     return any(len(begin) >= LONG_PREFIX and token.startswith(begin) for begin, _ in begins)
 

@@ -1,6 +1,6 @@
-"""Determine which rules and deobfuscations a passage needs from its single words.
+"""Determine from its single words which rules and deobfuscations a passage needs.
 
-Only the checks that the marks of its words require run on a passage, which makes most text cheap to scan.
+Only the checks that the marks of its words require are run on a passage, which makes most text cheap to scan.
 """
 
 from collections.abc import Container
@@ -32,7 +32,7 @@ FIGURES = (LEET_I, LEET_L)
 
 
 def is_word(token: str, words: Container[str]) -> bool:
-    """Return whether a word, possibly obfuscated, is in a list or belongs to a language with known orders."""
+    """Return whether a possibly obfuscated word is in a list or belongs to a language with known orders."""
     return (
         token in words
         or token in cipher_words()

@@ -1,6 +1,6 @@
-"""The scanner's rules: loaded from `rules.toml`, matched on folded text, weighed by the context of a match.
+"""The scanner's rules, which are loaded from `rules.toml`, matched on folded text, and weighed by context.
 
-Patterns are compiled when a text first contains one of their words, so that short texts are scanned fast.
+A pattern is compiled when a text first contains one of its words, so that short texts are scanned fast.
 """
 
 import re
@@ -26,7 +26,7 @@ MENTIONED = re.compile(
     r"|if (?:an?|any|some\w{0,5}|any\w{3,5}|the) (?:\w{1,12} ){0,3}(?:tells|asks|instructs|urges) you\b)"
 )
 INTRODUCED = re.compile(r"\b(?:such as\b|e\.g\.|for example\b)")
-"""Phrases that introduce an example; after an order they mean nothing."""
+"""Matches phrases that introduce an example; after an order, they are meaningless."""
 
 BEGIN = 3
 """The length of the prefixes by which a rule's words are looked up."""
@@ -35,7 +35,10 @@ OPENING = frozenset("\"'`\u201c\u2018\u00ab\u300c\u201e")
 
 
 class ScanRule(Struct, frozen=True, forbid_unknown_fields=True):
-    """One rule. Without a `pattern`, it names a check made elsewhere; `rules.toml` explains the rest."""
+    """One rule.
+
+    Without a `pattern`, it names a check that is implemented elsewhere; `rules.toml` explains the fields.
+    """
 
     id: str
     severity: Severity
@@ -51,14 +54,14 @@ class ScanRule(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ScanRuleFile(Struct, frozen=True, forbid_unknown_fields=True):
-    """The shape of `rules.toml`."""
+    """The schema of `rules.toml`."""
 
     fragments: dict[str, str]
     rule: tuple[ScanRule, ...]
 
 
 class ScanRules(Struct, frozen=True):
-    """All rules by ID, and what triggers them: a passage's words, characters in a text, or being hidden.
+    """All rules by ID, and their triggers: words of a passage, characters in a text, or being hidden.
 
     `by_word` maps first letters to each word prefix that a rule needs, with the rule's ID.
     """
@@ -71,7 +74,7 @@ class ScanRules(Struct, frozen=True):
 
 
 class Hit(Struct, frozen=True):
-    """One match of a rule in folded text, and the severity left after weighing."""
+    """One match of a rule in folded text, with its severity after weighing."""
 
     rule: str
     start: int
@@ -120,7 +123,7 @@ def pattern_of(rule_id: str) -> re.Pattern[str]:
 
 
 def match_passage(text: str, start: int, end: int, rule_ids: Iterable[str]) -> Iterator[Hit]:
-    """Match some rules against one passage of a text."""
+    """Match the given rules against one passage of a text."""
     rules = load_scan_rules().rules
     passage = text[start:end]
     for rule_id in rule_ids:
@@ -131,14 +134,14 @@ def match_passage(text: str, start: int, end: int, rule_ids: Iterable[str]) -> I
 
 
 def is_called_for(rule: ScanRule, text: str) -> bool:
-    """Return whether a text has one of the words, phrases or characters a rule needs, and any companion it needs."""
+    """Return whether a text has one of the words, phrases or characters that a rule needs, and any companion."""
     return any(map(text.__contains__, rule.needs)) and (
         not rule.beside or any(map(text.__contains__, rule.beside))
     )
 
 
 def match_signs(text: str) -> Iterator[Hit]:
-    """Match the rules triggered by characters in the text against all of it."""
+    """Match the rules that are triggered by characters in the text against the whole text."""
     book = load_scan_rules()
     for rule_id in book.by_sign:
         rule = book.rules[rule_id]
@@ -148,7 +151,7 @@ def match_signs(text: str) -> Iterator[Hit]:
 
 
 def match_hidden(text: str, regions: list[tuple[int, int]]) -> Iterator[Hit]:
-    """Match the rules for hidden text against such regions."""
+    """Match the rules for hidden text against hidden regions."""
     book = load_scan_rules()
     for rule_id in book.hidden:
         pattern = pattern_of(rule_id)
@@ -158,7 +161,7 @@ def match_hidden(text: str, regions: list[tuple[int, int]]) -> Iterator[Hit]:
 
 
 def weigh_context(text: str, start: int, end: int, rule: ScanRule) -> Severity:
-    """Lower a severity if the text warns of the attack or quotes it; a JSON value is not a quotation."""
+    """Lower a severity if the text warns about the attack or quotes it; a JSON value is not a quotation."""
     if not rule.quotable or rule.severity == "info":
         return rule.severity
     before = text[max(0, start - 200) : start]

@@ -1,4 +1,4 @@
-"""Load the compiled tables, which hold the content of the TOML files in a form that needs no parsing.
+"""Load the compiled tables, which contain the data of the TOML files in a form that needs no parsing.
 
 `python -m bench.ready_tables` creates them.
 """
@@ -18,7 +18,7 @@ MARK_BYTES: Final = 4
 
 
 def load_table(name: str, shape: type[T], make: Callable[[str], T]) -> T:
-    """Return the compiled table, or build it now if its source has changed since."""
+    """Return the compiled table, or build it now if its source has changed."""
     source = read_source(name)
     ready = read_data_file(f"{name}.msgpack")
     if ready[:MARK_BYTES] == _mark_of(source):
@@ -45,7 +45,7 @@ def _mark_of(source: bytes) -> bytes:
 
 
 def read_data_file(file: str) -> bytes:
-    """Return the content of a file in this folder, or nothing if it does not exist."""
+    """Return the content of a file in this folder, or empty bytes if it does not exist."""
     try:
         with open(os.path.join(FOLDER, file), "rb", buffering=0) as stream:
             return stream.readall()

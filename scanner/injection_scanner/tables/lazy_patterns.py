@@ -1,4 +1,4 @@
-"""Patterns compiled when a text first needs them: compiling all would take longer than a short text."""
+"""Compile patterns when a text first needs them, because compiling all would take longer than scanning a short text."""
 
 import re
 from functools import cache
@@ -6,5 +6,5 @@ from functools import cache
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern once per process; flags are part of the pattern."""
+    """Compile a pattern once per process; flags are part of the pattern itself."""
     return re.compile(pattern)

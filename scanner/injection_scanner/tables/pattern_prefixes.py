@@ -1,6 +1,6 @@
 """Compute the prefixes of the words that a pattern of alternatives matches.
 
-Needed only when the tables are compiled.
+This is needed only when the tables are compiled.
 """
 
 import re
@@ -11,7 +11,7 @@ LETTERS = re.compile(r"[^\W\d_]*")
 
 
 def prefixes_of(alternatives: str) -> frozenset[str]:
-    """Return the prefixes of words that the alternatives match; a prefix followed by a blank is a whole word."""
+    """Return the prefixes of the words that the alternatives match; a prefix followed by a blank is a whole word."""
     begins: set[str] = set()
     for found in STARTS.finditer(alternatives):
         letters, ahead = found[1], alternatives[found.end() :]

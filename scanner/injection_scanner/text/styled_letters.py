@@ -1,6 +1,6 @@
 """Find styled letters, letters with too many marks, and foreign letters among Latin ones.
 
-Looked for only in text that is not plain ASCII. Source: Unicode's blocks of mathematical, enclosed, small
+Only text that is not plain ASCII is searched. Source: Unicode's blocks of mathematical, enclosed, small
 capital and regional letters.
 """
 
@@ -14,7 +14,7 @@ STYLE_RUN = re.compile(rf"[{STYLED_PROSE}][{STYLED_PROSE}\s.,:;'-]{{30,}}")
 INTERLEAVED = re.compile(
     "[\u0370-\u0558\u10a0-\u10ff\u13a0-\u16ff\u2c80-\u2cff\ua4d0-\ua4ff\uab30-\uabbf](?<=[A-Za-z].)(?=[A-Za-z])"
 )
-"""A foreign letter between Latin ones."""
+"""Matches a foreign letter between Latin ones."""
 
 STYLED_SIGN = re.compile(f"[{STYLED_PROSE}\u0300-\u036f\u0483-\u0489\U0001f1e6-\U0001f1ff]")
 REGIONAL_WORDS = re.compile("[\U0001f1e6-\U0001f1ff]{3,}")

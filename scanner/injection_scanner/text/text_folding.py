@@ -1,6 +1,6 @@
 """Fold text for matching: one case, one spacing, one form of each letter, with offsets into the original.
 
-In folded text a line feed is a barrier (blank line, list item, heading, fence); a wrapped line is a space.
+In folded text, a line feed is a boundary (blank line, list item, heading, fence), and a mere line wrap is a space.
 Source: Unicode UAX #15 (normal forms), UTS #39 (confusables), for Latin look-alikes only.
 """
 
@@ -20,7 +20,7 @@ UNEVEN = re.compile(
 ACCENTS = re.compile("[\u0300-\u036f\u200b-\u200f\u2066-\u2069\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
 BARRIER = re.compile(r"[-+*#|<]|\d{1,3}[.)]|```|~~~")
 WRAPPED = re.compile(rf"\n(?<=[\x00-\x08\x0e-\x1b!-\x7f]\n)(?!\s|{BARRIER.pattern})")
-"""A line feed that only wraps a line; it becomes a space of the same length."""
+"""Matches a line feed that only wraps a line; it becomes a space of the same length."""
 
 LOOK_ALIKE_LETTERS = (
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d\u0432"
@@ -50,7 +50,7 @@ STYLED_LETTERS = (
     "\U0001f1fd\U0001f1fe\U0001f1ff\u01dd\u025f\u0183\u0265\u1d09\u027e\u029e\u026f\u0279\u0287"
     "\u028c\u028d\u028e\u0250\u0254"
 )
-# Letters with a hook or a stroke have no accent to remove. Real ones fold too, in texts and patterns alike.
+# Letters with a hook or a stroke have no accent to remove. Legitimate ones fold too, in texts and patterns alike.
 STROKED_LETTERS = (
     "\u0111\u0142\u00f8\u0127\u0167\u0180\u0253\u0188\u0256\u0257\u0192\u0260\u0266\u0268\u0249"
     "\u0199\u019a\u0271\u0272\u019e\u0275\u01a5\u024b\u024d\u0282\u01ad\u0288\u0289\u028b\u2c73\u01b4\u024f\u01b6\u0225"
@@ -64,7 +64,7 @@ MIXABLE = re.compile(f"[{LOOK_ALIKE_LETTERS}]+")
 
 
 class Folded(Struct, frozen=True):
-    """Folded text; `starts[i]` in it came from `origins[i]` in the original, one to one until the next start.
+    """Folded text; offset `starts[i]` corresponds to `origins[i]` in the original, one to one up to the next start.
 
     `mixed` holds the original offsets where a look-alike letter stood inside a Latin word.
     """
@@ -75,7 +75,7 @@ class Folded(Struct, frozen=True):
     mixed: tuple[int, ...]
 
     def origin(self, offset: int) -> int:
-        """Return the original offset of a folded one, never past the piece it came from."""
+        """Return the original offset of a folded one, never beyond the piece that it came from."""
         piece = bisect_right(self.starts, offset) - 1
         found = self.origins[piece] + offset - self.starts[piece]
         return min(found, self.origins[piece + 1]) if piece + 1 < len(self.origins) else found
@@ -93,7 +93,7 @@ def fold_letters(run: str) -> str:
 
 
 def fold_pattern(pattern: str) -> str:
-    """Fold the letters of a pattern as texts are folded, leaving its ASCII syntax alone."""
+    """Fold the letters of a pattern in the same way as texts, leaving its ASCII syntax alone."""
     return re.sub(r"[^\x00-\x7f]+", lambda found: fold_letters(found.group()), pattern)
 
 

@@ -1,4 +1,4 @@
-"""Overlapping regions of a text, by start and end."""
+"""Merge and split overlapping regions of a text, given by start and end."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -6,15 +6,15 @@ from typing import Final
 Region = tuple[int, int]
 
 MAX_OVERLAP: Final = 4
-"""How many times regions may cover a text before they are merged."""
+"""The number of times that regions may cover a text before they are merged."""
 
 PIECE: Final = 3000
 SHARED: Final = 400
-"""The overlap of two pieces in letters, so that anything across their border is inside one of them."""
+"""The overlap of two pieces in letters, so that anything across their boundary is inside one of them."""
 
 
 def within_budget(regions: list[Region], length: int) -> list[Region]:
-    """Return the regions unchanged, or pieces of them if they cover a text of that length too often."""
+    """Return the regions unchanged, or pieces of them if they cover a text of the given length too often."""
     covered = sum(end - start for start, end in regions)
     return regions if covered <= MAX_OVERLAP * max(length, PIECE) else list(pieces_of(merge_regions(regions)))
 

@@ -1,4 +1,4 @@
-"""Tokenise folded text: words, addresses, secret locations, signs of commands and of imitated speakers."""
+"""Tokenise folded text into words, addresses, secret locations, and marks of commands and imitated speakers."""
 
 import re
 from functools import cache
@@ -38,7 +38,7 @@ def tokenize(text: str) -> list[str]:
 
 
 def places_of(passage: str, tokens: list[str]) -> list[int]:
-    """Return where each token starts in a passage, as far as it can be found in order, in linear time."""
+    """Return the start of each token in a passage, as far as it can be found in order, in linear time."""
     places: list[int] = []
     at = 0
     for token in tokens:
@@ -55,7 +55,7 @@ def places_of(passage: str, tokens: list[str]) -> list[int]:
 
 
 def locate(passage: str, tokens: list[str], first: int, last: int) -> tuple[int, int]:
-    """Return where tokens `first` to `last` are in a passage."""
+    """Return the offsets of tokens `first` to `last` in a passage."""
     if last - first >= len(tokens):
         return 0, len(passage)
     places = places_of(passage, tokens[: last + 1])

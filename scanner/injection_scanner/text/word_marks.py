@@ -1,4 +1,4 @@
-"""The marks of words that make a passage worth closer checks."""
+"""The marks of words that make a passage worth a closer check."""
 
 from typing import Final
 
@@ -12,4 +12,4 @@ UNVOWELLED: Final = "?unvowelled"
 PADDED: Final = "?padded"
 DISGUISES: Final = frozenset((CIPHER, LEET, JUMBLED, NATO, LETTER, DOUBLED, UNVOWELLED, PADDED))
 RULE: Final = "="
-"""Stands before a rule's id."""
+"""The prefix of a mark that contains a rule's ID."""

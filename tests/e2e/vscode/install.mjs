@@ -1,7 +1,8 @@
 // Without an installed server: uvx runs the extension's wheel, or a button installs it; old servers are
 // named.
 //
-// Usage: install.mjs CONFIG_AS_JSON with the fields that a scene needs, `uv` (the folder of uvx), `old` (a server that is too old).
+// Usage: install.mjs CONFIG_AS_JSON with the fields that a scene needs, `uv` (the folder of uvx), `old` (a server that is too old),
+// `caches` (variables with the folders of downloads).
 // The wheel's dependencies are installed from the package index.
 
 import { readFile, writeFile } from "node:fs/promises";
@@ -11,9 +12,9 @@ import { bounded, Scene, until } from "./scene.mjs";
 import { UNHEARD_MS } from "./window.mjs";
 
 const SLOW_MS = 240_000;
-const { uv, old, ...config } = JSON.parse(process.argv[2]);
+const { uv, old, caches, ...config } = JSON.parse(process.argv[2]);
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
-const scene = await Scene.open({ ...config, path: `${uv}:/usr/bin:/bin`, machine: {} });
+const scene = await Scene.open({ ...config, path: `${uv}:/usr/bin:/bin`, machine: {}, variables: caches });
 const { window } = scene;
 const shot = scene.shot.bind(scene);
 const { page, panel } = window;

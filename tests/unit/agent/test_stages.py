@@ -129,7 +129,7 @@ async def test_the_final_call_offers_no_tool_and_runs_none() -> None:
     assert toy.ran == []
     reported = turn.record.messages[-1]
     assert isinstance(reported, ToolMessage)
-    assert "No tool can be used now" in reported.text
+    assert "No tools can be used now" in reported.text
 
 
 async def test_a_failed_final_call_does_not_change_the_ending() -> None:

@@ -105,7 +105,7 @@ async def test_a_call_without_a_name_is_reported_as_invalid(name: str) -> None:
     ("arguments", "reported"),
     [
         (r'"{\"n\": 1}"', ""),
-        (r'{"n": "a\ud800b"}', "half a character is escaped in them"),
+        (r'{"n": "a\ud800b"}', "they contain an escape for half a character"),
         ("[1]", "one JSON object"),
     ],
 )

@@ -64,7 +64,7 @@ def test_calls_and_outcomes_stay_together(events: list[Event]) -> None:
     assert [
         breach
         for breach in invariant_violations(closed(events).messages)
-        if "answer to nothing" not in breach
+        if "answer without a preceding prompt" not in breach
     ] == []
 
 

@@ -28,12 +28,12 @@ def test_a_valid_history_has_no_violation(messages: list[Message]) -> None:
     ("messages", "why"),
     [
         ([USER, CALLS, A], "the call b has no outcome"),
-        ([USER, CALLS, B, A], "message 2 is the outcome of b, which is not awaited there"),
-        ([USER, CALLS, A, B, A], "message 4 is the outcome of a, which is not awaited there"),
-        ([USER, CALLS, A, USER, B], "message 3 stands before the outcome of b"),
-        ([USER, A], "message 1 is the outcome of a, which is not awaited there"),
-        ([USER, SAID, SAID], "message 2 is an answer to nothing"),
-        ([SAID], "message 0 is an answer to nothing"),
+        ([USER, CALLS, B, A], "message 2 is the outcome of b, which was not expected there"),
+        ([USER, CALLS, A, B, A], "message 4 is the outcome of a, which was not expected there"),
+        ([USER, CALLS, A, USER, B], "message 3 comes before the outcome of b"),
+        ([USER, A], "message 1 is the outcome of a, which was not expected there"),
+        ([USER, SAID, SAID], "message 2 is an answer without a preceding prompt"),
+        ([SAID], "message 0 is an answer without a preceding prompt"),
     ],
 )
 def test_every_violation_is_named(messages: list[Message], why: str) -> None:

@@ -26,7 +26,7 @@ from hermes_acp.frontends.cli.board.card_history import history_line
 LINES: dict[CardEvent, str] = {
     CardAdded("1", "Fix it"): "added 'Fix it' to inbox",
     CardEdited("1", title="Fix that", work=CardWork()): "changed title, settings",
-    CardMoved("1", "input_required"): "moved to waits for you",
+    CardMoved("1", "input_required"): "moved to waiting for you",
     CardMoved("1", "parked", "The run\nfailed."): "moved to parked: The run failed.",
     CardCommented("1", "Look  here"): "commented: Look here",
     CardLinked("1", Link("blocks", "2")): "linked: it blocks 2",

@@ -56,7 +56,7 @@ def test_a_test_is_shown_on_the_desktop_listed_and_can_be_repeated(run: Run, des
     code, out, _ = run("test", "desk", settings=DESK)
     assert code == 1
     assert "desk  pending  hermes-acp: Test: this is a test of your notifications" in out
-    assert "1 attempt. The desktop did not show it (exit code 3)." in out
+    assert "1 attempt. The desktop did not show the notification (exit code 3)." in out
     Path(f"{desktop}.code").write_text("0")
     code, out, _ = run("retry")
     assert code == 0
@@ -91,7 +91,7 @@ def test_without_targets_the_output_says_how_to_add_one(run: Run) -> None:
     code, out, _ = run()
     assert (code, "config.yaml" in out) == (0, True)
     code, _, err = run("test")
-    assert (code, "No targets are set." in err) == (2, True)
+    assert (code, "No notification targets are configured." in err) == (2, True)
     code, _, err = run("test", "phone", settings=DESK)
     assert (code, "There is no target 'phone'." in err) == (2, True)
 

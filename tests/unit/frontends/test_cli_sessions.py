@@ -242,7 +242,7 @@ def test_a_unique_prefix_of_an_id_is_enough(run: Run, home: Path) -> None:
     transcript.close()
     assert run("sessions", "show", "oth")[0] == 0
     code, _, err = run("sessions", "show", "ses_")
-    assert (code, "2 sessions begin with 'ses_'" in err) == (2, True)
+    assert (code, "2 session IDs start with 'ses_'" in err) == (2, True)
 
 
 def test_a_session_is_exported_without_secrets(run: Run, home: Path) -> None:

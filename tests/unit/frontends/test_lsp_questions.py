@@ -57,7 +57,7 @@ async def test_a_script_is_in_the_question(tmp_path: Path) -> None:
 async def test_a_long_script_is_opened_as_a_file_or_else_asked_about_in_full(tmp_path: Path) -> None:
     opened = await asked(tmp_path, script(SCRIPT), opens=True)
     assert opened.opened == [f"{SCRIPT}\n"]
-    assert "The whole text is open as approval-" in opened.question
+    assert "The full text is open as approval-" in opened.question
     assert SCRIPT in (await asked(tmp_path, script(SCRIPT))).question
 
 

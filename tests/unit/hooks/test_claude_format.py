@@ -32,9 +32,9 @@ def test_a_hook_is_converted_to_ours() -> None:
 @pytest.mark.parametrize(
     ("hooks", "fault"),
     [
-        (written("PreCompact"), "there is no event like PreCompact here"),
-        (written("PreToolUse", matcher="Bash|Slash.*"), "no tool here is like Bash|Slash.*"),
-        (written("PreToolUse", type="prompt"), "it runs no command"),
+        (written("PreCompact"), "there is no counterpart to the event PreCompact"),
+        (written("PreToolUse", matcher="Bash|Slash.*"), "there is no counterpart to the tool Bash|Slash.*"),
+        (written("PreToolUse", type="prompt"), "it does not run a command"),
         (written("PreToolUse", command=""), ""),
     ],
 )

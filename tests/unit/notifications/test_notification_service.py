@@ -259,7 +259,7 @@ async def test_an_unusable_address_fails_at_once(place: Place, address: str) -> 
     await service.notify(WAITING)
     await service.send_all()
     assert place.states() == ["web failed 1"]
-    assert "is not a URL that Apprise knows" in place.deliveries()[0].error
+    assert "is not a URL that Apprise supports" in place.deliveries()[0].error
 
 
 def test_agent_text_keeps_its_lines_but_no_secret_control_character_or_mention() -> None:

@@ -22,8 +22,8 @@ def test_a_skill_needs_a_tool_of_each_group_it_names(tmp_path: Path) -> None:
     collection = collect_skills(folders, ("process",))
     assert collection.find("shell")
     why = {each.place.rpartition("/")[2]: each.why for each in collection.hidden}
-    assert why["online"] == "It needs tools of the groups web."
-    assert why["odd"] == "It needs tools of the groups teleport."
+    assert why["online"] == "It needs tools from the groups web."
+    assert why["odd"] == "It needs tools from the groups teleport."
 
 
 def test_the_prompt_lists_the_skills_for_the_surface_of_the_session(tmp_path: Path) -> None:

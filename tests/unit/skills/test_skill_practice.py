@@ -262,6 +262,6 @@ def test_of_very_many_similar_skills_the_remaining_ones_are_counted(bench: Bench
 )
 def test_the_user_is_warned_about_a_foreign_file_that_runs_downloads(text: str, shown: str) -> None:
     files = {"SKILL.md": b"---\nname: ship\ndescription: Ships.\n---\nDo it.\n", "go.sh": text.encode()}
-    expected = (f"go.sh, line 1, runs what it downloads: {shown}",) if shown else ()
+    expected = (f"go.sh, line 1, runs downloaded content: {shown}",) if shown else ()
     assert check_skill("ship", files, is_foreign=True).warnings == expected
     assert check_skill("ship", files).warnings == ()

@@ -287,7 +287,7 @@ async def test_some_unused_skills_are_reported_if_there_are_many(machine: Machin
     await source.renew()
     news = source.news()
     assert len(news) == 11
-    assert news[-1] == "30 more skills are not used: `/skills` says why."
+    assert news[-1] == "30 more skills are not used: `/skills` shows the reasons."
 
 
 def test_every_folder_that_may_contain_skills_later_is_known(machine: Machine) -> None:

@@ -50,7 +50,7 @@ async def test_an_intact_home_has_no_problems(home: Path) -> None:
     assert reported(home, "problem") == reported(home, "note") == []
     assert reported(home, "fine") == [
         f"{home} is writable.",
-        "Only you can read what is stored.",
+        "Only you can read the stored files.",
         "2 of 2 session records are intact.",
         "The list of sessions agrees with all 2 records.",
         "The search index holds all 4 passages.",
@@ -94,7 +94,7 @@ async def test_a_torn_tail_is_a_note_but_not_while_somebody_writes(home: Path) -
         stream.write(b'{"crc":1,"ev')
     assert not any("torn bytes" in note for note in reported(home, "note"))
     transcript.close()
-    assert any("moved aside earlier" in note for note in reported(home, "note"))
+    assert any("set aside earlier" in note for note in reported(home, "note"))
 
 
 async def test_damage_in_the_middle_an_empty_record_and_a_wrong_name_are_problems(home: Path) -> None:

@@ -149,7 +149,9 @@ def test_a_line_out_of_sequence_is_detected_kept_and_reported(path: Path, change
         transcript, events, _ = Transcript.reopen(path)
         kept = place + (change == "doubled")
         assert events == list(LONG[:kept])
-        behind = f"missing, duplicated or moved events after event {kept}: the {len(changed) - kept} events"
+        behind = (
+            f"missing, duplicated or reordered events after event {kept}: the {len(changed) - kept} events"
+        )
         assert behind in transcript.damage
         transcript.append(EVENTS[2])
         transcript.close()

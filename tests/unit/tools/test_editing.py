@@ -53,7 +53,7 @@ async def test_an_edit_shows_what_it_will_do_and_what_it_did() -> None:
     [
         ("same", "same", "are the same"),
         ("", "x", "old_text is empty"),
-        ("two", "2", "2 times, at lines 2, 4"),
+        ("two", "2", "2 times in the file, at lines 2, 4"),
         ("    return valeu\n", "x", "lines 6-6:\n     6\t    return value"),
         ("def f():\n  return values", "x", "lines 5-6:\n     5\tdef f():\n     6\t    return value"),
         ("zzzzqqqq", "x", "The file has no similar text"),

@@ -80,8 +80,8 @@ def test_declared_parameters_must_match_the_function() -> None:
     assert declared(text + "def run(path): pass").parameters == schema
     assert declared(text + "def run(**given): pass").parameters == schema
     assert faults(text + "def run(file): pass") == [
-        "probe.py:2: run takes no path, which the parameters name.",
-        "probe.py:2: run needs file, which the parameters do not require.",
+        "probe.py:2: run takes no path, which the declared parameters include.",
+        "probe.py:2: run needs file, which the declared parameters do not require.",
     ]
 
 
@@ -103,12 +103,12 @@ def test_declared_parameters_must_match_the_function() -> None:
         (with_facts(network=["*.example.com"]), 'probe.py:1: "network" must be a list'),
         (with_facts(network=["localhost"]), 'probe.py:1: "network" must be a list'),
         (with_facts(processes=1), 'probe.py:1: "processes" must be True or False'),
-        (with_facts(timeout_s=1e9), 'probe.py:1: "timeout_s" must be seconds'),
-        ("import socket\n" + GOOD, "probe.py:1: socket needs a network"),
+        (with_facts(timeout_s=1e9), 'probe.py:1: "timeout_s" must be at most'),
+        ("import socket\n" + GOOD, "probe.py:1: socket needs the network"),
         (GOOD + "    from os import path; import subprocess\n", "probe.py:4: subprocess starts programs"),
         ("import requests\n" + GOOD, "probe.py:1: requests is not in the standard library"),
         ("from hermes_acp import core\n" + GOOD, "probe.py:1: hermes_acp is not available to tools"),
-        ("from . import other\n" + GOOD, "probe.py:1: a tool is one file"),
+        ("from . import other\n" + GOOD, "probe.py:1: a tool is a single file"),
         ("def run(:", "probe.py:1: not valid Python"),
         ("\0", "probe.py: not valid Python"),
         ("x = " + "-" * 50_000 + "1", "probe.py: it is nested too deeply"),

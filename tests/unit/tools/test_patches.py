@@ -64,7 +64,7 @@ async def test_one_patch_adds_changes_deletes_and_moves() -> None:
 @pytest.mark.parametrize(
     ("patch", "said"),
     [
-        ("nonsense", "contains no file"),
+        ("nonsense", "does not contain any files"),
         ("*** Begin Patch\n*** Update File: a.py\n@@\n-x\n", "is cut off"),
         (
             "*** Begin Patch\n*** Update File: a.py\n@@\n-    return 2\n+x\n*** End Patch",
@@ -95,7 +95,7 @@ async def test_a_patch_that_does_not_fit_says_why(patch: str, said: str) -> None
 
 async def test_if_one_file_does_not_match_no_change_is_proposed() -> None:
     patch = MANY.replace("-x\n", "-not there\n")
-    with pytest.raises(WorkspaceError, match=r"old name: .* Nothing of the patch was applied"):
+    with pytest.raises(WorkspaceError, match=r"old name: .* No part of the patch was applied"):
         await propose("apply_patch", MemoryWorkspace(FILES), patch=patch)
 
 

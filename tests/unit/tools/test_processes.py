@@ -136,7 +136,7 @@ async def test_an_unknown_process_is_answered_with_the_known_ones() -> None:
     workspace.processes["p1"] = ScriptedProcess("p1", "x")
     with pytest.raises(BadRequest) as refused:
         await tell(workspace, action="kill", name="p7")
-    assert "There are: p1." in refused.value.sentence()
+    assert "Known processes: p1." in refused.value.sentence()
 
 
 def test_input_cannot_end_its_own_delimiter() -> None:

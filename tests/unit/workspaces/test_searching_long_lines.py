@@ -133,7 +133,7 @@ async def test_a_file_listing_ends_in_time_and_says_that_it_is_incomplete(
     [
         (b"\n\0exit 1", ""),
         (b"\n\0exit 137", "killed by signal 9"),
-        (b'{"type":"begin"}\n{"type":"mat', "more than can be fetched"),
+        (b'{"type":"begin"}\n{"type":"mat', "more than can be transferred"),
     ],
 )
 async def test_a_truncated_remote_search_is_reported(output: bytes, reported: str) -> None:

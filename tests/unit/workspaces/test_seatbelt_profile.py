@@ -135,7 +135,7 @@ def script(path: Path, text: str) -> str:
 
 def test_a_sandbox_that_does_not_confine_is_not_used(tmp_path: Path) -> None:
     lax = script(tmp_path / "lax", 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"')
-    assert "can write outside of the workspace" in find_seatbelt_fault(lax)
+    assert "can write outside the workspace" in find_seatbelt_fault(lax)
     assert detect_seatbelt(lax).way == "none"
 
 

@@ -49,8 +49,8 @@ export class TerminalOutput implements vscode.Disposable {
 }
 
 /**
- * Of a command that ends at once VS Code may tell that it ran and nothing of what it wrote; then it can only be copied. A browser
- * asks before anybody reads its clipboard: there it is left alone.
+ * If a command ends at once, VS Code may report that it ran, but not its output, which can then only be copied. A browser
+ * asks for permission before a page reads its clipboard, so nothing is copied there.
  */
 async function copiedOutput(): Promise<string> {
   if (vscode.env.uiKind !== vscode.UIKind.Desktop) return "";

@@ -15,7 +15,7 @@ export class Walkthrough implements vscode.Disposable {
     private readonly store: Store,
   ) {
     this.subscription = vscode.window.tabGroups.onDidChangeTabs(({ opened }) => {
-      // The tab of a walkthrough has no input that extensions know; so have few others, and to tick again does no harm.
+      // A walkthrough's tab has no input that extensions know. Few other tabs are like that, and ticking again does no harm.
       if (opened.some(({ input }) => input === undefined)) void this.tick();
     });
   }

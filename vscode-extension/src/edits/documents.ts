@@ -219,8 +219,8 @@ export class DocumentReviews implements vscode.Disposable {
   }
 
   /**
-   * Note that what is taken of a file is written next, and return that text where its user typed in the file meanwhile. Where both
-   * changed the same lines nothing is noted: the agent then finds that the file has changed, and writes nothing.
+   * Note that the accepted text of a file is written next. If the user has typed in the file in the meantime, return the merged text;
+   * if both changed the same lines, note nothing: the agent then finds that the file has changed, and writes nothing.
    */
   private decidedText(review: Review): string | undefined {
     const { when, callId, diff, hunks, verdicts } = review;

@@ -13,9 +13,9 @@ import { diskText, openDocument, replaceText } from "../editor/documents";
 import type { Memory } from "../state/memory";
 
 interface Kept {
-  /** Hashes of the texts it was shown with, the newest last. */
+  /** Hashes of the texts with which the document was shown, the newest last. */
   readonly shown: readonly string[];
-  /** The text without what is only shown; of a review that is over the disk has it. */
+  /** The text without displayed lines; after the end of a review, the text on disk is used instead. */
   readonly clean?: string;
 }
 

@@ -12,8 +12,8 @@ export const applyCode = (code: string, open: string | undefined) => {
 export const USER_SAID = "User:";
 export const AGENT_SAID = "Agent:";
 export const commitMessageFor = (diff: string) =>
-  `Write a commit message for the staged changes below. Answer with the message alone, without a code block: a subject of at most 72 characters in the imperative, then, where it helps, an empty line and why it was changed. Use no tools.\n\n${diff}`;
-export const REST_LEFT_OUT = "[the rest is left out]";
+  `Write a commit message for the staged changes below. Answer with the message alone, without a code block: a subject of at most 72 characters in the imperative, then, if it helps, an empty line and the reason for the change. Use no tools.\n\n${diff}`;
+export const REST_LEFT_OUT = "[the rest is omitted]";
 export const NO_GIT_CHANGES = "There are no changes.";
 export const gitFailed = (why: string) => `git diff failed: ${why}`;
 export const NOT_TRUSTED = "The workspace is not trusted. Files in it cannot be written.";

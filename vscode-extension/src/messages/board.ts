@@ -1,4 +1,4 @@
-/** Texts for people on boards: cards by state, one card in full, its form. */
+/** Texts for people on boards: the cards by state, a card in full, and its form. */
 
 import { plural } from "./plural";
 

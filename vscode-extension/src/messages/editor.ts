@@ -38,11 +38,11 @@ export const MANAGE_TRUST = "Manage trust";
 export const ATTACH = "Attach";
 export const tooLargePicture = (file: string) => `${file} is larger than 5 MB. Attach a smaller picture.`;
 
-export const NOTHING_STAGED = "Nothing is staged. Stage the changes that the commit message is for.";
+export const NOTHING_STAGED = "Nothing is staged. Stage the changes that you want to commit first.";
 export const WRITING_COMMIT_MESSAGE = "Hermes is writing a commit message";
 export const CODE_ACTIONS_ON =
   "Code actions are on. Select code and press Ctrl+. to explain, fix, refactor or test it.";
-export const COMPLETION_ON = "Suggestions are on. Type, pause, and press Tab to take one. Each pause asks the model.";
+export const COMPLETION_ON = "Suggestions are on. Type, pause, and press Tab to accept one. Each pause asks the model.";
 export const TRUST_FIRST = "They start once you trust this folder.";
 export const pendingEdits = (count: number) => `${plural(count, "edit")} to review`;
 

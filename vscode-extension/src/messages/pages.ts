@@ -1,4 +1,4 @@
-/** Texts for people on the pages: the setup, MCP servers, rules and context files, trust. */
+/** Texts for people on the pages: setup, MCP servers, rules and context files, trust. */
 
 import { plural } from "./plural";
 import { WORK_PAGE_NAMES } from "./work";

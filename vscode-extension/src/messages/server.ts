@@ -1,4 +1,4 @@
-/** Texts for people about the server: finding, installing, starting and losing it. */
+/** Texts for people about the server: how it is found, installed, started and lost. */
 
 import { plural } from "./plural";
 

@@ -1,4 +1,4 @@
-/** What people read in the web page around the panel: the way in, folders, the connection. */
+/** Texts for people on the web page around the panel: sign-in, folders, connection. */
 
 export const PRODUCT = "Hermes";
 export const CLIENT_TITLE = "Hermes web page";

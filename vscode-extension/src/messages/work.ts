@@ -14,7 +14,9 @@ export const NOT_DRIVEN = "No process is working on runs. Start `hermes-acp daem
 export const ALL_RUNS = "All runs";
 export const WAITING = "Waiting for your answer";
 export const waitingCount = (count: number) =>
-  count === 1 ? "1 run or session waits for your answer" : `${count} runs and sessions wait for your answer`;
+  count === 1
+    ? "1 run or session is waiting for your answer"
+    : `${count} runs and sessions are waiting for your answer`;
 export const RUN_STATES = {
   queued: "queued",
   running: "running",
@@ -138,7 +140,7 @@ export const share = (part: number, whole: number) => (whole > 0 ? `${Math.round
 export const duration = (seconds: number) => `${seconds.toLocaleString("en", { maximumFractionDigits: 1 })} s`;
 
 export const SETTINGS_NOTE =
-  "They apply from the next turn on. Modes, rules, models and keys are changed on the server's machine.";
+  "Changes apply from the next turn on. Modes, rules, models and keys are changed on the server's machine.";
 export const SAVE_SETTING = "Save";
 export const savedAs = (title: string) => `Save: ${title}`;
 export const useDefault = (fallback: string) => (fallback ? `Use the default: ${fallback}` : "Use the default");

@@ -183,7 +183,7 @@ export class PanelActions {
     }
   }
 
-  /** Have a recording turned into text; the page is told in any case, as it waits for that. */
+  /** Have a recording transcribed; the page always gets an answer, because it waits for one. */
   private async hear(message: Extract<ToHost, { type: "speak" }>, answer: Answer): Promise<void> {
     const { sessionId, mimeType, data } = message;
     let text = "";

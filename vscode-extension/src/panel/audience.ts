@@ -1,4 +1,4 @@
-/** The readers of the panel, wherever they are. Each first gets the whole state, then the events. */
+/** The views that show the panel, wherever they are. Each first gets the whole state, then the events. */
 
 import type { SessionEvent } from "../state/events";
 import { Outbox } from "../state/outbox";

@@ -60,9 +60,9 @@ export interface Attachments {
   drop(uris: readonly string[], answer: Answer): Promise<void>;
 }
 
-/** What turns recordings into text. */
+/** Transcribes recordings. */
 export interface Transcription {
-  /** Return what is said in a recording, given in base64. */
+  /** Return the transcription of a recording in base64. */
   transcribe(mimeType: string, data: string): Promise<string>;
 }
 

@@ -26,7 +26,7 @@ export interface Shell {
   readonly hasFolder: boolean;
   readonly isTrusted: boolean;
   readonly takesImages: boolean;
-  /** Whether the agent can turn a recording into text, and the page can record. */
+  /** Whether the agent can transcribe recordings, and the page can record. */
   readonly takesSpeech: boolean;
   readonly canFork: boolean;
   readonly canRename: boolean;
@@ -106,7 +106,7 @@ export type ToView =
   | { readonly type: "mentions"; readonly query: string; readonly mentions: readonly Mention[] }
   | { readonly type: "insert"; readonly mention: Mention }
   | { readonly type: "insertPicture"; readonly picture: Picture }
-  /** What was said for the prompt of a session; nothing if that is not known. */
+  /** The transcription for the prompt of a session; empty if there is none. */
   | { readonly type: "heard"; readonly sessionId: string; readonly text: string }
   | { readonly type: "context"; readonly context: EditorContext }
   | {

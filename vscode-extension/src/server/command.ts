@@ -7,7 +7,7 @@ import { FROM_OWN_INSTALLATION, FROM_SETTING } from "../messages/server";
 export interface Command {
   readonly path: string;
   readonly args: readonly string[];
-  /** Where it was found, for people. */
+  /** Where it was found, as a text for people. */
   readonly source: string;
   /** Whether its first start may have to download it. */
   readonly isFetched?: boolean;

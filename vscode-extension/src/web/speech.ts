@@ -1,4 +1,4 @@
-/** Recordings that the agent turns into text, for the prompt. */
+/** Recordings that the agent transcribes for the prompt. */
 
 import type { Link } from "../acp/link";
 import { ask, NotThere } from "../acp/methods";

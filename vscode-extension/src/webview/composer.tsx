@@ -101,7 +101,7 @@ function Fault({ words }: { words: string }) {
   );
 }
 
-/** Return the prompt with an option in place of a word, and where the caret is then: behind it, or where it is written on. */
+/** Return the prompt with an option instead of a word, and the position of the caret, which is after the inserted text. */
 function withOption(text: string, { start, end }: Word, { insert, mention }: MenuOption) {
   const put = mention?.isStart ? insert : `${insert} `;
   return { text: text.slice(0, start) + put + text.slice(end), at: start + put.length };

@@ -111,7 +111,7 @@ function Head({ diff, hunks, roots, isThere, onCompare }: HeadProps) {
   );
 }
 
-/** Return the lines as an editor's user counts them: what ends with a line feed has no empty line behind it. */
+/** Return the lines as editors count them: a final line feed does not start another line. */
 function shownLines(text: string): readonly string[] {
   const lines = linesOf(text);
   return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
@@ -120,7 +120,7 @@ function shownLines(text: string): readonly string[] {
 interface HunkProps {
   readonly hunk: Hunk;
   readonly before: readonly string[];
-  /** The lines before this one (from 0) stand above already. */
+  /** The lines before this one (counted from 0) are already shown above. */
   readonly shownUntil: number;
   readonly most: number;
   readonly verdict: Verdict;

@@ -36,7 +36,7 @@ class Place {
   height = USUAL_HEIGHT_PX;
   /** The first visible row, which stays in place whatever the heights of the rows before it. */
   anchor: Anchor = { at: 0, offset: 0 };
-  /** Where the box stood when it was last looked at, and how much there was to scroll. */
+  /** The scroll position when it was last read, and how far the list could be scrolled. */
   private stood = { top: 0, room: 0 };
   /** The direction of the first waiting row that is not visible. */
   unseen: "" | "above" | "below" = "";
@@ -48,18 +48,18 @@ class Place {
     this.observer = new ResizeObserver((entries) => this.measure(entries));
   }
 
-  /** Return the rows to draw now. */
+  /** Return the rows to draw. */
   look(): Sight {
     this.shown = inSight(this.heights, this);
     return this.shown;
   }
 
-  /** The user, or this class, moved it: it is drawn again where other rows are in sight, or it left or reached its end. */
+  /** Handle scrolling by the user or by this class: redraw if other rows are visible, or the end was left or reached. */
   onScroll(): void {
     if (!this.box) return;
     const { scrollTop, scrollHeight, clientHeight } = this.box;
     const wasAtEnd = this.isAtEnd;
-    // Where rows or the box became others since, nobody scrolled: only somebody who moves it up leaves the end.
+    // If the rows or the box have changed their size, nobody has scrolled: only scrolling up leaves the end.
     const isStill = wasAtEnd && (scrollTop >= this.stood.top || scrollHeight - clientHeight !== this.stood.room);
     this.isAtEnd = isStill || scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
     this.height = clientHeight;

@@ -15,14 +15,14 @@ export interface Word {
 export interface MenuOption {
   readonly insert: string;
   readonly label: string;
-  /** What may be written behind it. */
+  /** What may follow it. */
   readonly hint: string;
   readonly detail: string;
   readonly icon: string;
   readonly mention?: Mention;
 }
 
-/** Return the word with a sign that the caret stands in; a slash counts only at the very beginning. */
+/** Return the @ or / word in which the caret is; a slash counts only at the very beginning. */
 export function wordBefore(text: string, caret: number): Word | undefined {
   const before = text.slice(0, caret);
   const mention = /(^|\s)@([^\s@]*)$/.exec(before);

@@ -8,7 +8,7 @@ import type { Session } from "../state/session";
 export interface Inserted {
   readonly mention?: Mention;
   readonly picture?: Picture;
-  /** Words that were spoken for the prompt of a session. */
+  /** Transcribed speech for the prompt of a session. */
   readonly heard?: { readonly sessionId: string; readonly text: string };
 }
 /** The maximum number within a frame. */

@@ -2,10 +2,10 @@
 
 import * as messages from "../messages/panel";
 
-/** What browsers can write and the agent can read, the best first. */
+/** Formats that browsers can record and the agent can read, the best first. */
 const KINDS: readonly string[] = ["audio/webm;codecs=opus", "audio/ogg;codecs=opus", "audio/mp4"];
 const MAX_MS = 300_000;
-/** Less than that is no speech, but a click. */
+/** A shorter recording is a click, not speech. */
 const MIN_MS = 300;
 
 export interface Recorded {
@@ -13,7 +13,7 @@ export interface Recorded {
   readonly data: string;
 }
 
-/** One recording. The microphone is on from `begin` to `end`, and no longer than it may be. */
+/** One recording. The microphone is on from `begin` to `end`, but no longer than the limit. */
 export class Recording {
   private stream: MediaStream | undefined;
   private recorder: MediaRecorder | undefined;
@@ -22,10 +22,10 @@ export class Recording {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private isOver = false;
 
-  /** `onLimit` is called when the recording has become too long. */
+  /** `onLimit` is called when the recording has reached its maximum length. */
   constructor(private readonly onLimit: () => void) {}
 
-  /** Turn the microphone on; the user may be asked first. Resolves to why that does not work, or to nothing. */
+  /** Turn the microphone on; the user may be asked first. Resolves to an error message, or to nothing on success. */
   async begin(): Promise<string> {
     // Only pages that are served securely have devices.
     const devices = navigator.mediaDevices as MediaDevices | undefined;

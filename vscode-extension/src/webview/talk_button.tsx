@@ -1,4 +1,4 @@
-/** The button that is held to speak a prompt: what was said is put into the prompt, to be read before it is sent. */
+/** The button to hold while speaking a prompt; the transcription is put into the prompt, to be checked before it is sent. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 
@@ -12,7 +12,7 @@ interface Props {
   readonly sessionId: string;
   /** How many recordings have been answered. */
   readonly heard: number;
-  /** Say why nothing was recorded; nothing takes it back. */
+  /** Say why nothing was recorded; an empty text withdraws the message. */
   readonly onFault: (why: string) => void;
 }
 
@@ -58,7 +58,7 @@ export function TalkButton(props: Props) {
   );
 }
 
-/** Record while the button is held. Return what the recording is at, and what begins and ends it. */
+/** Record while the button is held. Return the recording's state, and the functions that start and end it. */
 function useRecording({ sessionId, heard, onFault }: Props) {
   const [phase, setPhase] = useState<Phase>("idle");
   const recording = useRef<Recording | undefined>(undefined);
@@ -86,7 +86,7 @@ function useRecording({ sessionId, heard, onFault }: Props) {
     setPhase("idle");
     onFault(why);
   };
-  // Whoever leaves the page holds no button any more.
+  // A user who leaves the page no longer holds the button.
   useEffect(() => {
     const leave = () => void end();
     addEventListener("blur", leave);

@@ -8,7 +8,7 @@ import { Served } from "./served";
 export interface RunsShown {
   readonly waiting: readonly WaitingListWaiting[];
   readonly runs: readonly RunsListRun[];
-  /** Whether a running process drives runs. */
+  /** Whether a running process works on runs. */
   readonly isDriven: boolean;
   /** The open run and its questions, or empty for the list. */
   readonly open: string;

@@ -19,7 +19,7 @@ describe("a past session as text", () => {
     expect(text.length).toBeLessThan(41_000);
     expect(text).toContain("19 xxx");
     expect(text).not.toContain("1 xxx".repeat(2));
-    expect(text.startsWith("[the rest is left out]")).toBe(true);
+    expect(text.startsWith("[the rest is omitted]")).toBe(true);
   });
 });
 

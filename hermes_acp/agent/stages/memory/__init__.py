@@ -1,1 +1,1 @@
-"""Stages for what outlives a session: the reminder of notes, and the external memory service."""
+"""Stages for long-term memory: the reminder to take notes, and the external memory service."""

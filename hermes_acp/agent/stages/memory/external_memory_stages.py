@@ -1,6 +1,6 @@
 """Query an external memory service, and send it the conversation.
 
-What the service returns is fenced as background, not as the user's words. Only the first step waits for it, briefly.
+Its answers are fenced as background, not as the user's words. Only the first step waits for them, and only briefly.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ SOURCE: Final = (
 def outside_memory_stages(
     memory: ExternalMemory, is_wanted: Callable[[], bool], is_attended: Callable[[], bool]
 ) -> TurnStages:
-    """Return the stages; if the service is not used in this session, they neither query nor send anything."""
+    """Return the stages; in a session that does not use the service, they neither query it nor send it anything."""
 
     async def ask_memory(turn: Turn) -> Ending | None:
         """Start the query, unless it was started when the previous turn ended."""
@@ -36,7 +36,7 @@ def outside_memory_stages(
         return None
 
     async def note_memories(turn: Turn) -> Ending | None:
-        """Add the answer as a note once it has arrived."""
+        """Add the service's answer as a note, if it has arrived."""
         if is_wanted() and not turn.depth:
             text = await memory.take(turn.record.session_id, 0.0 if turn.spent.steps else FIRST_WAIT_S)
             if text:
@@ -45,7 +45,7 @@ def outside_memory_stages(
         return None
 
     async def keep_exchange(turn: Turn, ending: Ending) -> None:
-        """Start sending the exchange; if no user is attending, wait briefly for it to be sent."""
+        """Start sending the exchange; if no user is attending, wait briefly until it is sent."""
         exchange = _exchange(turn)
         if is_wanted() and not turn.depth and exchange.said and ending.reason == "done":
             memory.keep(turn.record.session_id, exchange)

@@ -1,6 +1,6 @@
-"""Remind the model once if nothing from a long session has been kept for later sessions.
+"""Remind the model, once, if nothing from a long session has been kept for later sessions.
 
-The reminder is a note after the prompt, so the frozen prompt does not change. What is reminded, and whether, follows
+The reminder is a note after the prompt, so the frozen prompt does not change. Whether and what to remind is derived
 from the session's messages, so a restart repeats nothing.
 """
 
@@ -26,7 +26,7 @@ def memory_reminder_stage(after_turns: int) -> Stage:
     """Return the stage that reminds the model after this many turns without a note or a skill."""
 
     async def remind_of_memory(turn: Turn) -> Ending | None:
-        """Remind the model, once in a session."""
+        """Remind the model, at most once per session."""
         if turn.spent.steps or turn.depth or MEMORY_TOOL not in turn.deps.toolbox.names:
             return None
         if turn.record.mode != "plan" and is_due(turn.record.messages, after_turns):
@@ -37,7 +37,7 @@ def memory_reminder_stage(after_turns: int) -> Stage:
 
 
 def is_due(messages: Sequence[Message], after_turns: int) -> bool:
-    """Return whether more than `after_turns` prompts came without a note, a skill or an earlier reminder."""
+    """Return whether there have been more than `after_turns` prompts without a note, a skill or an earlier reminder."""
     prompts = 0
     for message in messages:
         match message:

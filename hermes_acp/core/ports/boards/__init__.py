@@ -1,1 +1,1 @@
-"""Boards: cards, their events, the actions on them, and the ports of boards."""
+"""Boards: their cards, events, actions and ports."""

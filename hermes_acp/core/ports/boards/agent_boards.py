@@ -1,4 +1,4 @@
-"""Boards, as the agent may see and change them."""
+"""The port through which the agent sees and changes boards."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,8 +8,9 @@ from hermes_acp.core.ports.boards.card_actions import CardAction
 
 
 class AgentBoards(Protocol):
-    """The boards of a home folder, for the tools of its sessions. An empty name means the board of the session's
-    card.
+    """The boards of a home folder, for the tools of its sessions.
+
+    An empty board name means the board of the session's card.
     """
 
     @property
@@ -18,16 +19,16 @@ class AgentBoards(Protocol):
         ...
 
     async def list(self, board: str, session_id: str) -> Sequence[CardView]:
-        """List the cards of a board that are not done. Raises BadRequest or StorageError."""
+        """List the unfinished cards on a board. Raises BadRequest or StorageError."""
         ...
 
     async def show(self, board: str, card_id: str, session_id: str) -> CardView:
-        """Return a card; without an ID, the one that the session works on. Raises BadRequest or StorageError."""
+        """Return a card; without an ID, the one on which the session works. Raises BadRequest or StorageError."""
         ...
 
     async def act(self, board: str, action: CardAction, session_id: str) -> CardView:
-        """Carry out an action as the agent of a session, and return the card. Raises BadRequest or StorageError.
+        """Carry out an action on behalf of a session's agent, and return the card. Raises BadRequest or StorageError.
 
-        An action without a card's ID is about the card that the session works on.
+        An action without a card ID applies to the card on which the session works.
         """
         ...

@@ -1,4 +1,4 @@
-"""Boards: the log of a board, and the ports that boards use."""
+"""The ports for boards: the log of a board, the boards of a profile, and the worktrees of cards."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Protocol
@@ -12,22 +12,22 @@ from hermes_acp.core.ports.boards.cards import Actor, CardState
 
 
 class BoardLog(Protocol):
-    """The append-only log of one board, which any number of processes read and append to."""
+    """The append-only log of one board, read and appended to by any number of processes."""
 
     async def read(self, after: int = 0) -> Sequence[LogEntry]:
         """Return the entries after a number, oldest first. Raises StorageError."""
         ...
 
     async def append(self, drafts: Sequence[Draft], *, expected: int, at: float) -> Sequence[LogEntry] | None:
-        """Append entries after the entry `expected`, all or none, durably. Raises StorageError.
+        """Append entries durably, all or none, provided that `expected` is the number of the last entry.
 
-        Return None without writing anything if that is not the last entry: the caller reads the new ones and
-        decides again.
+        Raises StorageError. Returns None without writing anything if it is not: the caller must read the new entries
+        and decide again.
         """
         ...
 
     async def wait(self, after: int) -> None:
-        """Wait until there may be an entry after a number."""
+        """Wait until there may be an entry after the given number."""
         ...
 
 
@@ -44,7 +44,7 @@ class BoardLogs(Protocol):
         ...
 
     async def create(self, name: str) -> bool:
-        """Create a board; return False if it exists. Raises StorageError."""
+        """Create a board; return False if it already exists. Raises StorageError."""
         ...
 
     async def remove(self, name: str) -> None:
@@ -52,29 +52,30 @@ class BoardLogs(Protocol):
         ...
 
     def open(self, name: str) -> BoardLog:
-        """Return a board's log, without opening it."""
+        """Return a board's log without reading anything."""
         ...
 
     async def wait(self, known: Mapping[str, int], ignored: Collection[str] = ()) -> None:
-        """Wait until a board may have an entry after its number in `known`, or was added or removed. Raises
-        StorageError.
+        """Wait until a board may have an entry after its number in `known`, or was added or removed.
+
+        Raises StorageError.
         """
         ...
 
     async def aclose(self) -> None:
-        """Close what was opened."""
+        """Close everything that was opened."""
         ...
 
 
 class Boards(Protocol):
-    """The boards of a home folder, as used by slash commands."""
+    """The boards of a home folder, for use by slash commands."""
 
     async def overview(self, name: str) -> BoardView:
-        """Return a board's limits and how many cards are in which state. Raises BadRequest or StorageError."""
+        """Return a board's limits and the number of cards in each state. Raises BadRequest or StorageError."""
         ...
 
     async def list(self, name: str, states: Collection[CardState] = ()) -> Sequence[CardView]:
-        """List cards, those that wait for a person first. Raises BadRequest or StorageError."""
+        """List cards, starting with those that wait for a person. Raises BadRequest or StorageError."""
         ...
 
     async def view(self, name: str, card_id: str) -> CardView:
@@ -82,7 +83,10 @@ class Boards(Protocol):
         ...
 
     async def act(self, name: str, action: CardAction, by: Actor) -> BoardChanges:
-        """Carry out an action and return what it changed, its card first. Raises BadRequest or StorageError."""
+        """Carry out an action and return the changes, starting with the action's own card.
+
+        Raises BadRequest or StorageError.
+        """
         ...
 
     async def answer(self, name: str, card_id: str, words: str, by: Actor, call_id: str = "") -> None:
@@ -91,8 +95,9 @@ class Boards(Protocol):
 
 
 class CardWorktree(Struct, frozen=True):
-    """The worktree of a card: its folder and, in a repository, its branch and the commit that the branch
-    started from. `has_lost_work`: it was created without the changes of the card's last worktree.
+    """The worktree of a card: its folder and, in a repository, its branch and the commit from which the branch started.
+
+    `has_lost_work` means that it was created without the changes in the card's last worktree.
     """
 
     folder: str
@@ -107,15 +112,15 @@ class Worktrees(Protocol):
     async def open(
         self, board: str, card_id: str, folder: str, last: CardWorktree | None = None
     ) -> CardWorktree:
-        """Return the worktree of a card, created if it does not exist; the folder itself outside repositories.
+        """Return the worktree for a card, creating it if necessary; outside repositories, return the folder itself.
 
-        `last` is the card's last worktree, perhaps on another machine. The card's session is bound to its folder, so
-        the same folder is used here, with a new branch. Repeatable. Raises WorkspaceError.
+        `last` is the card's last worktree, which may be on another machine. The card's session is bound to its folder,
+        so the same folder is used with a new branch. Idempotent. Raises WorkspaceError.
         """
         ...
 
     async def remove(self, board: str, card_id: str, is_wanted: Callable[[], Awaitable[bool]]) -> None:
-        """Remove a card's worktree, after its work was merged or discarded. Repeatable. Raises WorkspaceError.
+        """Remove a card's worktree after its work was merged or discarded. Idempotent. Raises WorkspaceError.
 
         `is_wanted` is called while nobody else can open the worktree; if it returns True, nothing is removed.
         """

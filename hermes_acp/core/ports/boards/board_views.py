@@ -8,8 +8,8 @@ from hermes_acp.core.ports.boards.cards import BoardSettings, Card, CardState, S
 class CardView(Struct, frozen=True, gc=False):
     """A card as shown to people.
 
-    `waits_for` lists the cards that must be done first. `is_queued`: its run waits for a worker. `changed` is the
-    cursor of its last change.
+    `waits_for` lists the cards that must be done first. `is_queued` means that its run is waiting for a worker.
+    `changed` is the cursor of its last change.
     """
 
     card: Card
@@ -19,9 +19,9 @@ class CardView(Struct, frozen=True, gc=False):
 
 
 class BoardView(Struct, frozen=True):
-    """A board: the number of cards in each state, its limits, and why it starts no cards (if it does not).
+    """A board: the number of cards in each state, its limits and, if it starts no cards, the reason.
 
-    `cursor` orders all changes of the board.
+    `cursor` orders all changes to the board.
     """
 
     name: str
@@ -33,9 +33,9 @@ class BoardView(Struct, frozen=True):
 
 
 class BoardChanges(Struct, frozen=True):
-    """The current versions of the cards changed after a cursor, and the IDs of removed cards.
+    """The current versions of the cards that changed after a cursor, and the IDs of removed cards.
 
-    `board` has the new cursor.
+    `board` contains the new cursor.
     """
 
     board: BoardView

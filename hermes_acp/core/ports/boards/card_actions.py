@@ -1,4 +1,4 @@
-"""The actions of people, agents and programs on a board; each becomes entries in its log, or is refused."""
+"""The actions of people, agents and programs on a board; each results in log entries or is refused."""
 
 from typing import Literal
 
@@ -9,7 +9,10 @@ from hermes_acp.core.ports.boards.cards import BoardSettings, CardState, CardWor
 
 
 class AddCard(Struct, frozen=True, tag="add"):
-    """Add a card; a `ready` one is started as soon as nothing blocks it. Without text, its title is the prompt."""
+    """Add a card; a `ready` one is started as soon as nothing blocks it.
+
+    If the text is empty, the title is the prompt.
+    """
 
     title: str
     text: str = ""
@@ -28,7 +31,7 @@ class EditCard(Struct, frozen=True, tag="edit"):
 
 
 class MoveCard(Struct, frozen=True, tag="move"):
-    """Move a card to a state."""
+    """Move a card to another state."""
 
     card_id: str
     to: CardState
@@ -37,14 +40,14 @@ class MoveCard(Struct, frozen=True, tag="move"):
 
 
 class CommentOnCard(Struct, frozen=True, tag="comment"):
-    """Write a comment."""
+    """Write a comment on a card."""
 
     card_id: str
     text: str
 
 
 class LinkCard(Struct, frozen=True, tag="link"):
-    """Add a link to a card, or remove it."""
+    """Add a link to a card, or remove one."""
 
     card_id: str
     link: Link
@@ -52,7 +55,7 @@ class LinkCard(Struct, frozen=True, tag="link"):
 
 
 class AnswerCard(Struct, frozen=True, tag="answer"):
-    """Answer the open question of a card's run, or the one about a call."""
+    """Answer the open question of a card's run, or the question about a particular call."""
 
     card_id: str
     answer: PermissionAnswer
@@ -61,35 +64,35 @@ class AnswerCard(Struct, frozen=True, tag="answer"):
 
 
 class ApproveCard(Struct, frozen=True, tag="approve"):
-    """Accept the result of a card in review: its branch is merged, or it is done."""
+    """Accept the result of a card in review: merge its branch or, without a branch, mark the card as done."""
 
     card_id: str
     comment: str = ""
 
 
 class SendBackCard(Struct, frozen=True, tag="send_back"):
-    """Send a card in review back to work, in the same session, with this prompt."""
+    """Send a card in review back for more work in the same session, with this prompt."""
 
     card_id: str
     words: str
 
 
 class ParkCard(Struct, frozen=True, tag="park"):
-    """Stop the work on a card until someone moves it to ready."""
+    """Stop work on a card until someone moves it to ready."""
 
     card_id: str
     reason: str = ""
 
 
 class TakeCard(Struct, frozen=True, tag="take"):
-    """Let an open session work on a card instead of a run."""
+    """Assign a card to an open session instead of a run."""
 
     card_id: str
     session_id: str
 
 
 class NoteResult(Struct, frozen=True, tag="result"):
-    """Record the result of the work; the card is reviewed when its run ends, or at once if a session took it."""
+    """Record the result of the work; the card goes to review when its run ends, or at once if a session took it."""
 
     card_id: str
     result: str
@@ -106,19 +109,19 @@ class NoteBranch(Struct, frozen=True, tag="branch"):
 
 
 class RemoveCard(Struct, frozen=True, tag="remove"):
-    """Take a card off the board; it can be restored."""
+    """Remove a card from the board; it can be restored."""
 
     card_id: str
 
 
 class RestoreCard(Struct, frozen=True, tag="restore"):
-    """Put a removed card back on the board."""
+    """Restore a removed card to the board."""
 
     card_id: str
 
 
 class ChangeBoard(Struct, frozen=True, tag="change_board"):
-    """Set the limits of the board."""
+    """Change the limits of the board."""
 
     settings: BoardSettings
 

@@ -1,4 +1,4 @@
-"""The entries of a board's log: everything that has happened to its cards."""
+"""The entries in a board's log, which record everything that has happened to its cards."""
 
 from msgspec import Struct
 
@@ -34,7 +34,7 @@ class CardEdited(Struct, frozen=True, omit_defaults=True, tag="edited"):
 
 
 class CardMoved(Struct, frozen=True, omit_defaults=True, tag="moved"):
-    """A card's state changed. `words` is the prompt of its next attempt; an empty `result` keeps the previous one."""
+    """A card's state changed. `words` is the prompt for its next attempt; an empty `result` keeps the previous one."""
 
     card_id: str
     to: CardState
@@ -73,14 +73,14 @@ class CardAnswered(Struct, frozen=True, omit_defaults=True, tag="answered"):
 
 
 class AttemptStarted(Struct, frozen=True, tag="attempt_started"):
-    """A run was started for a card, or a session took it."""
+    """A run was started for a card, or a session took the card."""
 
     card_id: str
     attempt: Attempt
 
 
 class AttemptNoted(Struct, frozen=True, omit_defaults=True, tag="attempt_noted"):
-    """An attempt's usage so far, and whether it has ended."""
+    """An attempt's usage so far was recorded, and whether it has ended."""
 
     card_id: str
     number: int
@@ -89,7 +89,7 @@ class AttemptNoted(Struct, frozen=True, omit_defaults=True, tag="attempt_noted")
 
 
 class BranchNoted(Struct, frozen=True, omit_defaults=True, tag="branch_noted"):
-    """The folder and branch of a card's attempt became known and, if machines share the board, its machine."""
+    """The folder and branch of a card's attempt became known, and its machine if several machines share the board."""
 
     card_id: str
     folder: str
@@ -139,7 +139,7 @@ CardEvent = (
 
 
 class LogEntry(Struct, frozen=True):
-    """An entry of the log: its number, counted from 1, when it was written (seconds since the epoch), and by whom."""
+    """An entry in the log: its number, counted from 1, when it was written (seconds since the epoch), and by whom."""
 
     number: int
     at: float

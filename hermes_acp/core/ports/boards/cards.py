@@ -1,4 +1,4 @@
-"""Cards of a board: units of work with states, links to other cards, and results."""
+"""Cards on a board: units of work with states, links to other cards, and results."""
 
 import re
 from typing import Final, Literal
@@ -14,20 +14,20 @@ STATES: Final[tuple[CardState, ...]] = (
     *("review", "merging", "done", "parked"),
 )
 LinkKind = Literal["blocks", "parent", "found_in"]
-"""A card `blocks` another one, has another one as its `parent`, or was `found_in` the work on another one."""
+"""A card `blocks` another card, has another card as its `parent`, or was `found_in` the work on another card."""
 ActorKind = Literal["person", "agent", "engine", "check"]
 Worktree = Literal["own", "same"]
-"""Whether a card is worked on in its own git worktree, or in the folder itself."""
+"""Whether a card is worked on in a git worktree of its own or in the folder itself."""
 Approval = Literal["person", "checks"]
 """Who accepts finished work: a person or, for a card with a branch, its checks."""
 BOARD_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 DEFAULT_BOARD: Final = "default"
 ORIGIN: Final = "board:"
-"""The prefix of the origins of cards' runs, followed by the board's name."""
+"""The prefix of the origins of runs for cards, followed by the board's name."""
 
 
 class Actor(Struct, frozen=True, omit_defaults=True, gc=False):
-    """Who performs an action: a person by name, an agent by its session, the engine, or a check by name."""
+    """Who performs an action: a person (by name), an agent (by its session), the engine, or a check (by name)."""
 
     kind: ActorKind
     name: str = ""
@@ -44,10 +44,10 @@ class Link(Struct, frozen=True, gc=False):
 
 
 class CardWork(Struct, frozen=True, omit_defaults=True, gc=False):
-    """The work on a card: its folder, settings and limits. Priorities are 1 (first) to 5.
+    """The settings for the work on a card: its folder, options and limits. Priorities range from 1 (first) to 5.
 
     `checks` lists commands that must succeed before the result is merged. `place` is a label of the workers that may
-    take the card; empty: the board's.
+    take the card; if empty, the board's label applies.
     """
 
     folder: str = ""
@@ -63,18 +63,18 @@ class CardWork(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Spending(Struct, frozen=True, omit_defaults=True, gc=False):
-    """The tokens and money that work has used."""
+    """The tokens and money that were spent on work."""
 
     tokens: int = 0
     cost_usd: float = 0.0
 
 
 class Attempt(Struct, frozen=True, omit_defaults=True, gc=False):
-    """A run for a card or, without `run_id`, the work of a session that has taken it.
+    """A run for a card or, without `run_id`, the work of a session that has taken the card.
 
-    `number` counts the attempts of the card. `is_open`: it has not ended. `is_withdrawn`: someone has moved or
-    changed the card since, so the run must be stopped. `folder` is where it works; `branch` holds its commits and
-    started at `base`. `machine` names the machine of the folder if machines share the board.
+    `number` counts the card's attempts. `is_open` means that it has not ended; `is_withdrawn`, that someone has since
+    moved or changed the card, so the run must be stopped. `folder` is where it works; `branch` contains its commits and
+    started at `base`. `machine` is the machine of the folder if several machines share the board.
     """
 
     number: int
@@ -99,10 +99,10 @@ class Comment(Struct, frozen=True, gc=False):
 
 
 class CardNotes(Struct, frozen=True, omit_defaults=True, gc=False):
-    """Notes on a card's state: the result of the work, the reason for the state, and what to do in the next attempt.
+    """Notes about a card's state: the result of the work, the reason for the state, and what to do in the next attempt.
 
-    `reason` is the open question of an `input_required` card, and why a card is `parked`. `words` is the next prompt
-    of a card that was sent back. `attempt` is the number of the attempt that the result is from.
+    `reason` is the open question of an `input_required` card, or why a card is `parked`. `words` is the next prompt for
+    a card that was sent back. `attempt` is the number of the attempt that produced the result.
     """
 
     result: str = ""
@@ -136,9 +136,9 @@ class Card(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class BoardSettings(Struct, frozen=True, omit_defaults=True):
-    """The limits of a board: what all its cards may use together, and how many of its runs may be active.
+    """The limits of a board: the total that its cards may use, and how many of its runs may be active.
 
-    A board without `place` is worked on by any worker.
+    A board without `place` accepts any worker.
     """
 
     max_tokens: int | None = None
@@ -148,7 +148,7 @@ class BoardSettings(Struct, frozen=True, omit_defaults=True):
 
 
 def run_id_of(board: str, card_id: str, number: int) -> str:
-    """Return the ID of the run of an attempt."""
+    """Return the ID of the run for an attempt."""
     return f"{board}.{card_id}.{number}"
 
 

@@ -1,4 +1,4 @@
-"""Merging the finished work of cards: a queue for each repository."""
+"""The port that merges finished work on cards, with a queue for each repository."""
 
 from typing import Protocol
 
@@ -8,7 +8,8 @@ from msgspec import Struct
 class MergeRequest(Struct, frozen=True):
     """A request to merge the branch of a card, in the repository at `folder`.
 
-    `worktree` is where the branch is checked out. `checks` lists commands that must succeed, besides the repository's.
+    `worktree` is where the branch is checked out. `checks` lists commands that must succeed in addition to the
+    repository's own.
     """
 
     board: str
@@ -22,7 +23,7 @@ class MergeRequest(Struct, frozen=True):
 
 
 class Merged(Struct, frozen=True, tag="merged"):
-    """The branch is part of the repository's main line, at this commit."""
+    """The branch was merged into the repository's main line, at this commit."""
 
     commit: str = ""
     sentence: str = ""
@@ -39,9 +40,9 @@ class MergeQueue(Protocol):
     """Merges branches one at a time in each repository: rebase, checks, fast-forward."""
 
     async def merge(self, request: MergeRequest) -> Merged | NotMerged:
-        """Wait for the repository's turn and merge. Raises WorkspaceError if the merge cannot be attempted now.
+        """Wait for the repository's queue, then merge. Raises WorkspaceError if the merge cannot be attempted now.
 
-        Repeatable after any interruption: a branch that is merged already is `Merged`. Several processes may ask for
-        the same merge at once.
+        Idempotent, even after an interruption: a branch that has already been merged yields `Merged`. Several processes
+        may request the same merge at once.
         """
         ...

@@ -1,1 +1,1 @@
-"""Parts common to all connections, in any protocol version: the client, its calls, their errors."""
+"""The parts of a connection that all protocol versions share: the client, method dispatch, error replies."""

@@ -1,4 +1,4 @@
-"""Auth methods: how a user gets a model, the same for every version of the protocol."""
+"""The authentication methods that a user can choose, the same in every protocol version."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ from hermes_acp.frontends.acp.messages import choices
 
 
 class AuthOption(Struct, frozen=True):
-    """One auth method; with `args` it runs this program in a terminal."""
+    """One authentication method; with `args`, the client runs this program with them in a terminal."""
 
     id: str
     name: str

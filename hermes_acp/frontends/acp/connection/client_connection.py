@@ -1,4 +1,4 @@
-"""One client of the app, and the registry of all of them."""
+"""A client connected to the app, and the registry of all connected clients."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
@@ -35,15 +35,15 @@ class ConnectionRegistry:
 
     @property
     def clients(self) -> "tuple[ClientConnection, ...]":
-        """The open connections, in the order they were opened."""
+        """The open connections, in the order in which they were opened."""
         return tuple(self._clients.values())
 
     def enter(self, client: "ClientConnection") -> None:
-        """Add a connection that was opened."""
+        """Add a newly opened connection."""
         self._clients[id(client)] = client
 
     def leave(self, client: "ClientConnection") -> None:
-        """Remove a connection that is closing."""
+        """Remove a closing connection."""
         self._clients.pop(id(client), None)
 
 
@@ -61,13 +61,13 @@ class ClientConnection:
         self.last_auth_status: object = None
         self.is_under_way = False
         self.environment: Environment | None = None
-        """That of the client's own process, if it is not this one: its commands see those variables."""
+        """The environment of the client's own process, if it is not this one. The client's commands run with it."""
         self.is_away = False
         """Whether the client has lost its connection and may reconnect."""
         self.asked_diffs: dict[tuple[str, str], tuple[Diff, ...]] = {}
-        """The large diffs that questions showed this client, by session and call, until the call ends."""
+        """The large diffs that questions have shown this client, by session ID and call ID, until the call ends."""
         self.turns_of_others: dict[str, str] = {}
-        """By session, the running turn that this client was notified of without having started it."""
+        """The running turn that this client did not start but was notified of, by session ID."""
         self.mcp_tunnel = McpTunnel(lambda: self.connection)
         self.peer_id = ""
         """The suffix that distinguishes this client from others with the same name, created when needed.
@@ -77,11 +77,11 @@ class ClientConnection:
         self._tasks: TaskGroup | None = None
 
     def open(self, app: "App", connection: "Connection", tasks: "TaskGroup") -> None:
-        """Attach the app, the connection, and the task group for work that outlives an answer."""
+        """Attach the app, the connection, and the task group for work that outlives the response to a request."""
         self.app = app
         switches = self.environment or app
         self.offers_unstable, self.offers_draft_v2 = switches.offers_unstable, switches.offers_draft_v2
-        if not self.greeted:  # otherwise the response to initialize already says so
+        if not self.greeted:  # otherwise, the response to initialize has already announced this
             self.offers_speech = app.voice_service.is_offered()
         self.connection = connection
         self._tasks = tasks
@@ -95,12 +95,12 @@ class ClientConnection:
 
     @property
     def variables(self) -> "Mapping[str, str] | None":
-        """The variables for the client's commands, or None for those of this process."""
+        """The environment variables for the client's commands; None means those of this process."""
         return self.environment.variables if self.environment else None
 
     @property
     def name(self) -> str:
-        """The client's name, for people."""
+        """The client's display name."""
         greeted = self.greeted
         told = greeted.client_info if isinstance(greeted, v1.InitializeRequest) else greeted and greeted.info
         if not told:
@@ -111,12 +111,12 @@ class ClientConnection:
 
     @property
     def is_reachable(self) -> bool:
-        """Whether a request would reach the client now."""
+        """Whether a request sent now would reach the client."""
         return self.connection.is_open and not self.is_away
 
     @property
     def capabilities(self) -> v1.ClientCapabilities:
-        """The capabilities of a client of version 1; empty before initialize."""
+        """The capabilities of a version 1 client; empty for other clients and before initialize."""
         announced = (
             self.greeted.client_capabilities if isinstance(self.greeted, v1.InitializeRequest) else None
         )
@@ -124,7 +124,7 @@ class ClientConnection:
 
     @property
     def announced(self) -> "v1.ClientCapabilities | v2.ClientCapabilities | None":
-        """The capabilities in the types of the negotiated version, or None before initialize."""
+        """The announced capabilities, in the wire types of the negotiated version; None before initialize."""
         match self.greeted:
             case None:
                 return None
@@ -135,12 +135,12 @@ class ClientConnection:
 
     @property
     def takes_plan_updates(self) -> bool:
-        """Whether plans with an ID are shown: announced by a version 1 client and enabled here."""
+        """Whether to send plans with IDs: a version 1 client supports them, and unstable features are enabled."""
         return self.offers_unstable and bool(self.capabilities.plan)
 
     @property
     def takes_subagents(self) -> bool:
-        """Whether child agents' sessions are shown: announced by a version 1 client and enabled here."""
+        """Whether to show child agents as sessions: a version 1 client supports it, and unstable features are on."""
         return self.offers_unstable and bool(self.capabilities.subagents)
 
     @property
@@ -156,12 +156,12 @@ class ClientConnection:
         self._expect_questions()
 
     def _expect_questions(self) -> None:
-        """Report a client that can ask its user; initialize may come before or after the connection is opened."""
+        """Tell the MCP manager if this client can ask its user. `initialize` may arrive before or after `open`."""
         if self._tasks and self.can_ask:
             self.app.mcp_manager.expect_questions()
 
     def session(self, session_id: str) -> "Session":
-        """Return an open session. Raises SessionNotFound."""
+        """Return the open session with this ID. Raises SessionNotFound."""
         if session := self.app.sessions.get(session_id):
             return session
         raise SessionNotFound(
@@ -171,7 +171,7 @@ class ClientConnection:
         )
 
     def after_answer(self, work: Callable[[], None]) -> None:
-        """Run `work` right after the current answer is queued."""
+        """Run `work` as soon as the response to the current request is queued."""
         assert self._tasks, "a connection is open before it serves"
 
         async def do() -> None:
@@ -180,7 +180,7 @@ class ClientConnection:
         self._tasks.start_soon(do)
 
     def run_beyond_answer(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Run `work` in the background, beyond the answer to the current call, at most until the connection ends."""
+        """Run `work` in the background; it may outlast the current request, but not the connection."""
         assert self._tasks, "a connection is open before it serves"
 
         async def do() -> None:

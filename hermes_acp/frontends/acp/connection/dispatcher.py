@@ -1,4 +1,4 @@
-"""Dispatch one connection's calls to their methods, and every failure to its error reply.
+"""Dispatch a connection's requests to their methods, and turn failures into error replies.
 
 This is the boundary where a HermesError becomes a JSON-RPC error.
 """
@@ -30,23 +30,23 @@ METHODS: Final[Mapping[int, str]] = MappingProxyType(
         2: "hermes_acp.frontends.acp.v2.methods",
     }
 )
-"""The module with each version's methods; our own methods, which every version has, are at 0."""
+"""The package with the methods of each protocol version; key 0 has our own methods, which every version offers."""
 OWN: Final = "_hermes/"
 STABLE: Final = 1
 NEWEST: Final = max(METHODS)
-# Stands in for an initialize request of a later version that does not decode as this one's.
+# Replaces an initialize request of a later protocol version that cannot be decoded with our types.
 NEWER_THAN_STABLE: Final = b'{"protocolVersion":2,"info":{"name":"unknown","version":"unknown"}}'
 
 
 class Dispatcher:
-    """Serve the calls of one connection in the negotiated version."""
+    """Serve the requests of one connection in the negotiated protocol version."""
 
     def __init__(self, client: ClientConnection) -> None:
         self._client = client
         self._tables: dict[int, MethodTable] = {}
 
     async def request(self, call: IncomingRequest) -> object:
-        """Serve a call. Raises PeerError."""
+        """Serve a request. Raises PeerError."""
         try:
             result = self.serve(call.method, call.params)
             return await result if inspect.isawaitable(result) else result
@@ -58,7 +58,7 @@ class Dispatcher:
             raise to_peer_error(shortage(errors.not_carried_out(call.method))) from error
 
     def notification(self, method: str, params: msgspec.Raw) -> Awaitable[None] | None:
-        """Serve a notification; drop one that should have been a request."""
+        """Serve a notification; ignore one whose method expects a request."""
         found = self._find(self._client.version or STABLE, method)
         if not found.is_notification:
             return None
@@ -91,7 +91,7 @@ class Dispatcher:
         )
 
     def _agree(self, params: msgspec.Raw) -> int:
-        """Return the highest version up to the requested one; a second initialize may only raise it, immediately."""
+        """Negotiate the version. A second initialize may only raise it, before any other request. Raises PeerError."""
         version = NEWEST if _asked_version(params) >= NEWEST else STABLE
         before = self._client.version
         if before and max(before, version) > STABLE and (self._client.is_under_way or version < before):
@@ -113,7 +113,7 @@ class Dispatcher:
 
 
 class MethodTable:
-    """One version's methods by wire name, each imported on first use."""
+    """The methods of one protocol version by wire name, each imported on first use."""
 
     def __init__(self, package: str, constant: str) -> None:
         self._plugins: PluginFolder[Method] = PluginFolder(package, constant)
@@ -150,7 +150,7 @@ class _Introduction(Struct):
 
 
 def _wants_unstable(params: msgspec.Raw) -> bool:
-    """Return whether a client asks for the unstable half of the protocol by `_meta.hermes.unstable`."""
+    """Return whether the client requests unstable features with `_meta.hermes.unstable`."""
     try:
         return msgspec.json.decode(params, type=_Introduction).meta.hermes.unstable
     except msgspec.MsgspecError:
@@ -162,7 +162,7 @@ class _Asked(Struct, rename="camel"):
 
 
 def _asked_version(params: msgspec.Raw) -> int:
-    """Return the version a client asks for, or the stable one if it is unreadable."""
+    """Return the requested protocol version; the stable one if the request cannot be parsed."""
     try:
         return msgspec.json.decode(params, type=_Asked).protocol_version
     except msgspec.MsgspecError:

@@ -1,6 +1,6 @@
 """Convert failures to JSON-RPC errors.
 
-Each family of errors has a code; the data has the details.
+Each class of errors has a code; `data` contains the details.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ CODES: Final[Mapping[type[HermesError], int]] = MappingProxyType(
 
 
 def to_peer_error(error: HermesError) -> PeerError:
-    """Return the error reply for a failure."""
+    """Convert an error to its JSON-RPC error reply."""
     code = next((code for family, code in CODES.items() if isinstance(error, family)), INTERNAL_ERROR)
     data: dict[str, object] = {"code": error.code}
     if isinstance(error, SessionNotFound):

@@ -1,7 +1,7 @@
-"""The MCP servers that a client carries, reached over its own connection.
+"""Reach MCP servers that run in the client, over the client's ACP connection.
 
-`mcp/message` has the same shape in every version. This module is loaded before there is an event loop. An error of
-the outer call is a transport error, not the server's.
+`mcp/message` has the same format in every protocol version. This module is imported before the event loop starts. An
+error of the outer request is a transport error, not an error of the MCP server.
 Source: Agent Client Protocol, unstable part.
 """
 
@@ -41,7 +41,7 @@ class _Outcome(Struct, frozen=True):
 
 
 class McpTunnel:
-    """The open requests to one client's MCP servers."""
+    """The pending requests to one client's MCP servers."""
 
     def __init__(self, connection: "Callable[[], Connection]") -> None:
         self._connection = connection
@@ -55,7 +55,7 @@ class McpTunnel:
         params: Mapping[str, Any] | None,
         hear: OnNotification,
     ) -> Mapping[str, Any]:
-        """Send a request and return its outcome; a result wins over an error. Raises TunnelClosed."""
+        """Send a request and return its result or error; with both, the result counts. Raises TunnelClosed."""
         from hermes_acp.mcp.server_definitions import TunnelClosed
 
         key = server_id, request_id
@@ -81,7 +81,7 @@ class McpTunnel:
         return _failure(editor.MCP_EMPTY_ANSWER)
 
     def hear(self, server_id: str, request_id: str, method: str, params: Mapping[str, Any] | None) -> None:
-        """Pass a notification on; drop one for a request that is not open."""
+        """Pass a notification on to its request; drop it if the request is no longer pending."""
         if hear := self._hearing.get((server_id, request_id)):
             hear(method, params)
 

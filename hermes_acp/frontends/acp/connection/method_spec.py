@@ -1,4 +1,4 @@
-"""The constant that every method module exports."""
+"""`Method`, the type of the constant that every method module exports."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -12,13 +12,13 @@ T = TypeVar("T")
 
 
 class Method(Struct, frozen=True):
-    """One method: the type of its parameters, and the function that serves it.
+    """A protocol method: the type of its parameters, and the function that serves it.
 
-    `serve` may be a plain function (it then runs in reading order) or return an awaitable. An unstable method exists
-    only where the unstable half of the protocol is offered. `name` is the wire name, if that is not the file name with
-    its first underscore replaced by a slash.
+    `serve` may be a plain function, which runs before the next message is read, or return an awaitable. An unstable
+    method exists only if unstable features are enabled. `name` is the wire name, if that is not the file name with its
+    first underscore replaced by a slash.
 
-    `access` is what a call about a session needs (`session_access` has the meaning of each).
+    `access` is the access that a request about a session needs; `session_access` explains the values.
     """
 
     params: Any
@@ -31,7 +31,7 @@ class Method(Struct, frozen=True):
 
 
 def stable_part(params: T) -> T:
-    """Return parameters without the fields found only in the unstable half of the protocol."""
+    """Return the parameters without the fields that exist only in the unstable part of the protocol."""
     unstable: tuple[str, ...] = getattr(type(params), "wire_unstable", ())
     if not unstable or not isinstance(params, Struct):
         return params

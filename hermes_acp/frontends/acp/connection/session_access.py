@@ -15,7 +15,7 @@ Access = Literal["any", "view", "control", "alone"]
 
 
 def check_access(client: ClientConnection, access: Access, params: object) -> None:
-    """Check a call that names a session. Raises Busy if others have it open, BadRequest for an observer."""
+    """Check a request about a session. Raises Busy if only other clients may act in it, BadRequest for an observer."""
     session_id = getattr(params, "session_id", None)
     if access == "any" or not isinstance(session_id, str):
         return

@@ -1,4 +1,4 @@
-"""The frames that show one event, encoded once for all clients that get the same."""
+"""Encode the frames of an event once, and reuse them for all clients that get the same frames."""
 
 from collections.abc import Hashable, Sequence
 
@@ -6,18 +6,18 @@ from hermes_acp.core.events import Event
 
 
 class SharedFrames:
-    """Keeps the frames of the event that was shown last: every client is shown an event before the next one."""
+    """Cache the frames of the latest event only, because every client is sent an event before the next one."""
 
     def __init__(self) -> None:
         self._event: Event | None = None
         self._frames: dict[Hashable, Sequence[bytes]] = {}
 
     def find(self, event: Event, form: Hashable) -> Sequence[bytes] | None:
-        """Return an event's frames, or None; `form` distinguishes clients that get it in different forms."""
+        """Return the cached frames of an event, or None; `form` separates clients that need different frames."""
         return self._frames.get(form) if event is self._event else None
 
     def keep(self, event: Event, form: Hashable, frames: Sequence[bytes]) -> Sequence[bytes]:
-        """Keep an event's frames for the clients that are shown it next, and return them."""
+        """Cache the frames of an event for the next clients, and return them."""
         if event is not self._event:
             self._event = event
             self._frames = {}

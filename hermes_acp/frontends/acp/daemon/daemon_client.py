@@ -10,7 +10,7 @@ from hermes_acp.frontends.acp.daemon.daemon_socket import connect, read_line
 
 
 def ask(home: str, purpose: str) -> bytes | None:
-    """Send a request that is answered with one line; return None if no resident process answers."""
+    """Send a request and return the line that answers it, or None if no resident process answers."""
     line = connect(home)
     if line is None:
         return None
@@ -21,9 +21,9 @@ def ask(home: str, purpose: str) -> bytes | None:
 
 
 def stop(home: str, *, at_once: bool, is_replaced: bool = False) -> bool:
-    """Ask the resident process to end, and wait until it has. Return False if none is running.
+    """Ask the resident process to end, and wait until it has ended. Return False if none is running.
 
-    If it `is_replaced`, its clients wait for the next one.
+    If `is_replaced`, the clients of that process wait for its successor.
 
     Raises HermesError if it refuses.
     """
@@ -40,5 +40,5 @@ def stop(home: str, *, at_once: bool, is_replaced: bool = False) -> bool:
         line.settimeout(None)
         with suppress(OSError):
             while line.recv(1 << 10):
-                pass  # it sends nothing more; the end of the stream means that it ended
+                pass  # it sends nothing more, so the end of the stream means that it has ended
     return True

@@ -88,7 +88,7 @@ def status_command(arguments: Sequence[str]) -> int:
 
 
 def _run(options: argparse.Namespace, environment: Environment, flags: Sequence[str]) -> int:
-    """Run in the foreground, with clients over a network if an address is given."""
+    """Run in the foreground; with an address, also serve clients over the network."""
     from hermes_acp.config.settings import load_settings
     from hermes_acp.frontends.acp.daemon.daemon_process import ResidentOptions, run
 
@@ -100,7 +100,7 @@ def _run(options: argparse.Namespace, environment: Environment, flags: Sequence[
 
 
 def _lines(status: DaemonStatus) -> Iterator[str]:
-    """Yield a status as lines of text."""
+    """Describe a status in lines of text."""
     since = datetime.fromtimestamp(status.started_at).strftime("%Y-%m-%d %H:%M")
     yield daemon.running(status.pid, status.version, since)
     if ON_DEMAND in status.flags:
@@ -145,9 +145,9 @@ def _start(home: str, flags: Sequence[str]) -> int:
 
 
 def _report_running(home: str, running: DaemonStatus, flags: Sequence[str]) -> int:
-    """Report the process that is already running; return the exit code. Raises Busy if it runs with other flags.
+    """Report that a process is already running; return the exit code. Raises Busy if it was started with other flags.
 
-    If a person wants it to run, a process that was started on demand stays from now on.
+    A process that was started on demand no longer ends when it is idle, because a person has now asked for it.
     """
     if ON_DEMAND in flags:
         return ExitCode.DONE
@@ -165,13 +165,13 @@ def _report_running(home: str, running: DaemonStatus, flags: Sequence[str]) -> i
 
 
 def _flags_of_running(home: str) -> list[str]:
-    """Return the flags that the resident process was started with."""
+    """Return the command-line flags of the running resident process."""
     status = _status(home)
     return [*status.flags] if status else []
 
 
 def _pid(home: str) -> int:
-    """Return the ID of the process that answers, or 0."""
+    """Return the process ID of the resident process, or 0 if none answers."""
     status = _status(home)
     return status.pid if status else 0
 

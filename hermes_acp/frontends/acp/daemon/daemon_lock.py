@@ -1,4 +1,4 @@
-"""One resident process for each home folder: a lock that ends with its process, and the socket it guards."""
+"""The lock that allows only one resident process per home folder, and the socket that it protects."""
 
 import os
 import time
@@ -17,10 +17,10 @@ MOMENT_S: Final = 0.1
 
 
 class DaemonLock:
-    """The right to be the resident process of a home folder."""
+    """The lock of a home folder's resident process, released at the latest when the process ends."""
 
     def __init__(self, home: Path) -> None:
-        """Take the lock; the socket of an earlier process stays until there is another. Raises Busy or StorageError."""
+        """Take the lock; the socket of an earlier process stays until it is replaced. Raises Busy or StorageError."""
         path = private_folder(home) / RESIDENT_LOCK
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -37,9 +37,7 @@ class DaemonLock:
         self._socket = socket_path(str(home))
 
     def release(self, *, is_replaced: bool) -> None:
-        """Let another process take the lock. If that process replaces this one, the socket stays, so that clients
-        wait for it.
-        """
+        """Release the lock. If another process follows (`is_replaced`), keep the socket, so that clients wait."""
         if self._descriptor < 0:
             return
         if not is_replaced:
@@ -48,7 +46,7 @@ class DaemonLock:
         self._descriptor = -1
 
     def _lock(self, what: str) -> None:
-        """Take the lock. Raises Busy if another process keeps it; one that only removes a socket holds it briefly."""
+        """Take the lock. Raises Busy if another process holds it longer than removing a socket takes."""
         try:
             lock_or_busy(self._descriptor, what)
         except Busy:

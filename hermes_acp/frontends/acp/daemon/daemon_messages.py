@@ -24,7 +24,10 @@ class Hello(Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class Answer(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """The response of the resident process: whether it complies and, if not, why. `is_ending` announces a successor."""
+    """The response of the resident process: whether it accepts the request and, if not, why.
+
+    `is_ending` means that the process is about to end and that another one will take over.
+    """
 
     is_accepted: bool
     reason: str = ""

@@ -1,4 +1,4 @@
-"""The resident process: its socket, its signals, the turns it continues, and its end.
+"""Run the resident process: its socket, its signals, the interrupted turns that it continues, and its shutdown.
 
 SIGTERM lets running turns end, for a limited time. Turns that did not end are cut off as if the process had been
 killed, and the next resident process continues them.
@@ -54,15 +54,15 @@ if TYPE_CHECKING:
 
 CLOSING_S: Final = 1.0
 CONTINUING_S: Final = 1.0
-"""How long clients wait at startup for turns to be continued, which is less than they wait for a response."""
+"""The time that startup waits for interrupted turns to continue; it is less than clients wait for a response."""
 DAY_S: Final = 86_400.0
 RUNS_RETRY_S: Final = 5.0
 
 
 class ResidentOptions(Struct, frozen=True):
-    """How a resident process runs: its command's flags, which its successor gets too, and its times in seconds.
+    """The options of a resident process: its command's flags, which a successor gets too, and times in seconds.
 
-    Turns get `drain_s` to end. With `idle_s`, the process ends once it has not been used for that long. `hub` is the
+    Running turns get `drain_s` to end. With `idle_s`, the process ends after being idle for that long. `hub` is the
     link to the hub that started it.
     """
 
@@ -82,7 +82,7 @@ class HttpService(Protocol):
 
     @property
     def observers(self) -> tuple[SessionObserver, ...]:
-        """The observers of all sessions."""
+        """The observers that are notified of the events of all sessions."""
         ...
 
     def announce(self, say: Callable[[str], None]) -> None:
@@ -111,8 +111,8 @@ def run(
 ) -> int:
     """Run until a signal or a request to stop; return the exit code. Raises Busy if another one runs.
 
-    `serve` binds a server for remote clients, once this is known to be the only resident process. If the home folder
-    is not writable, only remote clients are served. Raises StorageError if the folder cannot be created.
+    `serve` binds a server for remote clients; it is called once this is known to be the only resident process. If the
+    home folder is not writable, only remote clients are served. Raises StorageError if the folder cannot be created.
     """
     lock: DaemonLock | None = None
     try:
@@ -138,7 +138,7 @@ def run(
 
 
 class ResidentProcess:
-    """The sessions of one home folder, for as long as the machine runs."""
+    """The process that keeps the sessions of a home folder open, independently of their clients."""
 
     def __init__(
         self,
@@ -193,7 +193,7 @@ class ResidentProcess:
                     await self._note_left_over(UnfinishedTurns(home / "unfinished-turns.json"))
                     have_begun = anyio.Event()
                     tasks.start_soon(self._continue_all, have_begun)
-                    with anyio.move_on_after(CONTINUING_S):  # clients that reconnect find their turn running
+                    with anyio.move_on_after(CONTINUING_S):  # reconnecting clients find their turn running
                         await have_begun.wait()
                     if listener:
                         tasks.start_soon(self._clients.serve, listener)
@@ -213,9 +213,9 @@ class ResidentProcess:
             self._release_lock()
 
     async def _listener(self) -> SocketListener | None:
-        """Listen on the socket, and tell the person who started the process if it serves only them.
+        """Listen on the socket; without remote clients, announce it to the person who started the process.
 
-        Where no socket can be created, return None if there are remote clients, else raise StorageError.
+        If no socket can be created, return None if remote clients are served, else raise StorageError.
         """
         home = str(self._environment.home)
         folder = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -234,7 +234,7 @@ class ResidentProcess:
         return listener
 
     def _place(self) -> str:
-        """Return where clients reach this process, in a sentence."""
+        """Return a sentence that says where clients can reach this process."""
         if self._http:
             return daemon.serving_at(self._http.address)
         return daemon.listening(socket_path(str(self._environment.home)))
@@ -252,14 +252,14 @@ class ResidentProcess:
         self._app.turn_tasks.unfinished = unfinished
 
     async def _drive_runs(self) -> None:
-        """Drive runs; an unwritable home folder stops this, but not the process."""
+        """Work on runs; an unwritable home folder stops this, but not the process."""
         while True:
             with suppress(StorageError):
                 await self._app.run_service.work()
             await anyio.sleep(RUNS_RETRY_S)
 
     async def _ask_for_runs(self) -> None:
-        """Show the questions of runs to clients; an unreadable home folder stops this, but not the process."""
+        """Show clients the questions of runs; an unreadable home folder stops this, but not the process."""
         while True:
             with suppress(StorageError):
                 await self._questions.keep()
@@ -312,7 +312,7 @@ class ResidentProcess:
         self._app.turn_tasks.start(session, go_on)
 
     async def _ending(self) -> int:
-        """Drive runs until a signal arrives; after SIGTERM, wait for running turns. Return the exit code."""
+        """Work on runs until a signal arrives; after SIGTERM, wait for running turns. Return the exit code."""
         async with background_tasks(
             self._drive_runs,
             self._report_runs,
@@ -324,7 +324,7 @@ class ResidentProcess:
         ):
             number = await self._guard.stopped()
         code = code_after(number)
-        if self._is_replaced is None:  # service managers end it to restart it
+        if self._is_replaced is None:  # service managers send SIGTERM to restart the process
             self._is_replaced = number == signal.SIGTERM
         is_draining = number == signal.SIGTERM
         self._manager.report_stopping(daemon.DRAINING, self._options.drain_s if is_draining else 0.0)
@@ -365,7 +365,7 @@ class ResidentProcess:
             self._lock = None
 
     async def _end_when_idle(self) -> None:
-        """End the process once it is not used, if it was started on demand and nobody has asked it to stay."""
+        """End the process once it is idle, if it was started on demand and nobody has asked it to stay."""
         if self._options.idle_s is None:
             return
         idle_end = IdleEnd(self._app, self._registry, self._notifications, self._options.idle_s)

@@ -20,7 +20,7 @@ MAX_PATH_BYTES: Final = 100
 MAX_LINE_BYTES: Final = 1 << 20
 HANDOVER: Final = b"\x01"
 ANSWER_S: Final = 2.0
-"""How long a resident process may take to respond. An editor waits no longer for a hanging one."""
+"""The timeout for a response of the resident process; editors do not wait longer for one that hangs."""
 
 
 def socket_path(home: str) -> str:
@@ -29,7 +29,7 @@ def socket_path(home: str) -> str:
 
 
 def socket_address(home: str, folder: int, name: str = SOCKET) -> str:
-    """Return an address of a socket that is short enough; `folder` is a descriptor of the home folder."""
+    """Return an address for a socket that fits the size limit; `folder` is a descriptor of the home folder."""
     path = os.path.join(home, name)
     if len(os.fsencode(path)) <= MAX_PATH_BYTES:
         return path
@@ -37,7 +37,7 @@ def socket_address(home: str, folder: int, name: str = SOCKET) -> str:
 
 
 def connect(home: str) -> "socket.socket | None":
-    """Connect to the resident process of a home folder; return None if none of this user listens there."""
+    """Connect to the resident process of a home folder; return None if no process of this user listens there."""
     import socket
 
     line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -54,7 +54,7 @@ def connect(home: str) -> "socket.socket | None":
         return None
     finally:
         os.close(folder)
-    if not is_own(line):  # it would receive this process's variables
+    if not is_own(line):  # a process of another user must not receive this process's environment variables
         line.close()
         return None
     return line
@@ -72,7 +72,7 @@ def read_line(line: "socket.socket") -> bytes:
 
 
 def is_own(line: "socket.socket") -> bool:
-    """Return whether the process on the other side belongs to this user, according to the kernel."""
+    """Ask the kernel whether the process at the other end of the socket belongs to this user."""
     import socket
 
     if sys.platform == "linux":

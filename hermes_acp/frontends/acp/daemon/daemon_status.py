@@ -20,7 +20,7 @@ async def daemon_status(
     """Return the status of this process."""
     opened = app.sessions.opened
     questions = sum(len(session.clients.asks) for session in opened)
-    with suppress(StorageError):  # unreadable runs do not prevent showing the rest
+    with suppress(StorageError):  # the other facts are shown even if the runs cannot be read
         questions += await _questions_of_runs(app)
     sessions = tuple(_status_of(session) for session in opened)
     return DaemonStatus(os.getpid(), __version__, started_at, address, clients, sessions, flags, questions)

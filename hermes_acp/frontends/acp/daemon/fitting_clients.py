@@ -13,12 +13,12 @@ NETWORK: Final = frozenset(
     {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"}
 )
 FREE: Final = frozenset({"HERMES_HOME", "HERMES_PROFILE", "HERMES_SERVE_TOKEN", *SWITCHES})
-"""The home folder is the same by its socket, whatever names it; the token is for other clients; each client has its own
-switches."""
+"""Variables that may differ. Both processes use the home folder of the socket, however it was named; the token is for
+network clients; and the switches of each client are applied separately."""
 
 
 def refusal(hello: Hello, own: Environment) -> str:
-    """Return why a client must be served by its own process, or an empty string."""
+    """Return why the client must be served by its own process, or an empty string if it need not be."""
     if hello.version != __version__:
         return daemon.other_version(__version__, hello.version)
     if hello.allows_bypass != own.allows_bypass:
@@ -29,7 +29,7 @@ def refusal(hello: Hello, own: Environment) -> str:
 
 
 def _decisive(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that decide which model is used, how it is reached, and how the agent behaves."""
+    """Return the variables that affect which model is used, how it is reached, and how the agent behaves."""
     return {
         name: value
         for name, value in variables.items()

@@ -1,7 +1,6 @@
-"""The gateway as a separate process: the resident process starts it, restarts it when it has ended, and ends it at
-its own end.
+"""Run the gateway as a child of the resident process: start it, restart it after it has ended, and end it at shutdown.
 
-It is a client like any other, so the libraries that it needs, and their faults, stay out of this process.
+The gateway is a client like any other. Its libraries, and their crashes, stay out of this process.
 """
 
 import subprocess
@@ -52,7 +51,7 @@ class GatewayChild:
             await anyio.sleep(wait_s)
 
     async def _run(self) -> int:
-        """Run the gateway once; return its exit code. Its input is closed when this process ends, for any reason."""
+        """Run the gateway once; return its exit code. However this process ends, the gateway's input closes."""
         process = await anyio.open_process(
             [sys.executable, "-m", "hermes_acp", "gateway", "run", "--ends-with-input"],
             stdin=subprocess.PIPE,
@@ -70,7 +69,7 @@ class GatewayChild:
 
 
 async def _end(process: anyio.abc.Process) -> None:
-    """End the gateway by closing its input; kill it if that does not help."""
+    """Close the gateway's input, so that it ends; kill it if it does not."""
     assert process.stdin is not None
     await process.stdin.aclose()
     with anyio.move_on_after(END_GRACE_S):

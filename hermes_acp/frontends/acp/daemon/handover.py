@@ -1,4 +1,4 @@
-"""Hand an editor's connection over to the resident process, if there is one.
+"""Hand an editor's connection over to the resident process, if one is running.
 
 The process that the editor started then only waits for the end. Without a suitable resident process, nothing
 happens and the agent runs here. Imports little: every start comes through here, and what is imported stays in
@@ -36,7 +36,7 @@ def hand_over(in_fd: int, out_fd: int, *, allows_bypass: bool) -> int | None:
 def _hand_over(
     lookup: ResidentLookup, variables: Mapping[str, str], wire: tuple[int, int], *, allows_bypass: bool
 ) -> int | None:
-    import json  # the usual decoder would cost five megabytes here
+    import json  # importing msgspec would cost five megabytes of memory here
 
     from hermes_acp import __version__
     from hermes_acp.frontends.acp.messages import daemon
@@ -60,7 +60,7 @@ def _hand_over(
             except TimeoutError:
                 reason, is_ending = daemon.NO_ANSWER, False
             except (OSError, ValueError, KeyError, TypeError):
-                reason = daemon.NO_ANSWER  # it has just ended
+                reason = daemon.NO_ANSWER  # the resident process has just ended
     if reason or lookup.has_failed:
         sys.stderr.write(f"hermes-acp: {daemon.works_alone(reason or daemon.NO_SUCCESSOR)}\n")
     return None

@@ -1,6 +1,6 @@
-"""The link of a resident process to the hub that started it: terms on standard input, reports on standard output.
+"""The link from a resident process to the hub that started it: limits on standard input, usage on standard output.
 
-When the input ends, the hub has ended or wants this process to end; its turns get the usual time.
+The end of the input means that the hub has ended or wants this process to end; running turns get the usual time.
 """
 
 import os
@@ -20,10 +20,10 @@ OUTPUT: Final = 1
 
 
 class HubLink:
-    """The link, from the first terms on."""
+    """The link to the hub; it exists once the first limits have arrived."""
 
     def __init__(self) -> None:
-        """Wait for the first terms. Raises ConfigError if a hub did not start this process."""
+        """Wait for the first limits. Raises ConfigError if this process was not started by a hub."""
         self._read = b""
         while b"\n" not in self._read:
             piece = os.read(INPUT, MAX_LINE_BYTES)
@@ -36,7 +36,7 @@ class HubLink:
         self.quota = ReportedQuota(self.terms, self._report)
 
     async def keep(self) -> None:
-        """Take terms, end this process once the hub closes the input, and send reports until cancelled."""
+        """Apply new limits and send usage reports until cancelled; end this process once the hub closes the input."""
         os.set_blocking(INPUT, False)
         os.set_blocking(OUTPUT, False)
         async with anyio.create_task_group() as tasks:
@@ -55,7 +55,7 @@ class HubLink:
                 self.quota.take(terms)
 
     async def _send(self) -> None:
-        with suppress(BrokenPipeError):  # the hub was killed, so nobody counts any more
+        with suppress(BrokenPipeError):  # the hub was killed, so nobody reads the reports
             await self._send_all()
 
     async def _send_all(self) -> None:
@@ -72,7 +72,7 @@ class HubLink:
         self._has_reports.set()
 
     def _take(self) -> list[Terms]:
-        """Return the terms in the complete lines read so far. Raises ConfigError."""
+        """Return the limits from the complete lines read so far. Raises ConfigError."""
         *lines, self._read = self._read.split(b"\n")
         try:
             return [decode_terms(line) for line in lines]

@@ -1,4 +1,4 @@
-"""End a resident process that was started on demand, once it has not been used for a while."""
+"""Detect when a resident process that was started on demand has been idle long enough to end."""
 
 from contextlib import suppress
 from typing import Final
@@ -13,11 +13,11 @@ from hermes_acp.notifications.notification_service import NotificationService
 
 MAX_POLL_INTERVAL_S: Final = 30.0
 POLLS_PER_IDLE_TIME: Final = 10
-"""How many times a process checks whether it is in use within the idle time."""
+"""The number of checks for activity within the idle time."""
 
 
 class IdleEnd:
-    """Watches whether a process has clients, turns, runs, schedules or notifications to send."""
+    """Watch whether a process has clients, turns, runs, schedules or pending notifications."""
 
     def __init__(
         self, app: App, registry: ConnectionRegistry, notifications: NotificationService, idle_s: float
@@ -28,7 +28,7 @@ class IdleEnd:
         self._idle_s = idle_s
 
     async def passed(self) -> None:
-        """Wait until the process has not been used for the whole time."""
+        """Wait until the process has been idle for the whole idle time."""
         poll_interval_s = min(MAX_POLL_INTERVAL_S, self._idle_s / POLLS_PER_IDLE_TIME)
         used_at = anyio.current_time()
         while anyio.current_time() - used_at < self._idle_s:
@@ -41,7 +41,7 @@ class IdleEnd:
             return True
         if any(session.clients or session.has_work for session in self._app.sessions.opened):
             return True
-        with suppress(HermesError):  # unreadable state does not keep a process alive
+        with suppress(HermesError):  # an unreadable state does not keep the process alive
             engine = self._app.run_service.engine
             if await engine.list(RunFilter(states=("queued", "running", "input_required"), limit=1)):
                 return True

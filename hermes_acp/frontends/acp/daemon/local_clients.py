@@ -1,6 +1,6 @@
-"""The socket of the resident process: serve the clients that other processes of the same user hand over.
+"""Serve the clients that other processes of the same user hand over through the socket of the resident process.
 
-Only processes of this user are served: the kernel identifies the peer.
+Only processes of this user are served; the kernel identifies the peer.
 """
 
 import os
@@ -29,17 +29,17 @@ GREETING_S: Final = 5.0
 
 
 class Controls(Struct, frozen=True):
-    """The other requests that clients of the socket may send: for the status as JSON, and to end the process."""
+    """The handlers of the other requests on the socket: report the status as JSON, stop, stay."""
 
     status: Callable[[], Awaitable[bytes]]
     stop: Callable[[bool, bool], None]
-    """Begin to end: at once, or after running turns; whether another process follows."""
+    """Start shutting down. The arguments say whether to do so at once, and whether another process follows."""
     stay: Callable[[], None]
-    """Never end for want of use."""
+    """Do not end when idle."""
 
 
 class LocalClients:
-    """The clients that other processes handed over."""
+    """The clients handed over by other processes."""
 
     def __init__(
         self, app: App, environment: Environment, registry: ConnectionRegistry, controls: Controls
@@ -58,7 +58,7 @@ class LocalClients:
             await listener.serve(self._hear)
 
     async def stop(self) -> None:
-        """Accept no more clients, end the connections of those that are served, and wait until they have ended."""
+        """Accept no more clients, end the current connections, and wait until they have ended."""
         self._is_stopping = True
         for connection in self._connections:
             connection.close_soon()
@@ -67,7 +67,7 @@ class LocalClients:
             await self._has_none.wait()
 
     async def _hear(self, stream: SocketStream) -> None:
-        """Answer one connection to the socket, unless the process on the other side belongs to another user."""
+        """Handle a connection to the socket, unless the process at the other end belongs to another user."""
         assert isinstance(stream, UNIXSocketStream), "the listener is a Unix socket"
         async with stream:
             if not is_own(stream.extra(SocketAttribute.raw_socket)):
@@ -77,7 +77,7 @@ class LocalClients:
                     hello = msgspec.json.decode(await _line(stream), type=Hello)
                 await self._answer(stream, hello)
             except (msgspec.MsgspecError, OSError, anyio.BrokenResourceError, anyio.EndOfStream, ConfigError):
-                return  # it does not understand the message, or has ended
+                return  # the peer sent something else, or has ended
 
     async def _answer(self, stream: UNIXSocketStream, hello: Hello) -> None:
         match hello.purpose:
@@ -99,7 +99,7 @@ class LocalClients:
                 await _say(stream, Answer(is_accepted=False, reason=daemon.UNKNOWN_PURPOSE))
 
     async def _serve(self, stream: UNIXSocketStream, environment: Environment) -> None:
-        """Serve a client over the descriptors that follow, until the client or the process that it started has gone."""
+        """Serve a client over the descriptors that follow, until the client or its own process has ended."""
         with anyio.fail_after(GREETING_S):
             _, descriptors = await stream.receive_fds(1, 2)
         if len(descriptors) != 2:

@@ -1,4 +1,4 @@
-"""Write messages from a resident process to the person who started it, or to its log."""
+"""Write the messages of a resident process to the terminal of the person who started it, or to its log."""
 
 import os
 import stat

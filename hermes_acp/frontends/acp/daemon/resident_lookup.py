@@ -1,6 +1,6 @@
-"""Reach the resident process of a home folder: wait for one that is being replaced, or start one on demand.
+"""Find the resident process of a home folder: wait for a successor, or start a process on demand.
 
-Every process that an editor starts comes through here, so this imports little.
+Every process that an editor starts imports this module, so it imports little itself.
 """
 
 import os
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     import socket
 
 SUCCESSOR_S: Final = 5.0
-"""How long a client waits for the next resident process after one ended unexpectedly."""
+"""The time that a client waits for the next resident process after one has ended unexpectedly."""
 POLL_INTERVAL_S: Final = 0.05
 CONFIG_FILE: Final = "config.yaml"
 MAX_SETTINGS_BYTES: Final = 1 << 20
-"""How much of the settings is searched for `daemon: auto`."""
+"""The number of bytes of the settings file that are searched for `daemon: auto`."""
 
 
 class ResidentLookup:
     """One client's attempts to reach the resident process of a home folder."""
 
     def __init__(self, home: str, variables: Mapping[str, str], *, allows_bypass: bool) -> None:
-        """Prepare the lookup; a process that is started here gets the client's `variables`."""
+        """Prepare the lookup; a process started on demand gets the client's `variables`."""
         self._home = home
         self._variables = variables
         self._allows_bypass = allows_bypass
@@ -36,7 +36,7 @@ class ResidentLookup:
         self._deadline = time.monotonic() + SUCCESSOR_S
         self._has_tried = False
         self.has_failed = False
-        """Whether a process should have been there, or was started, but does not answer."""
+        """Whether a process was expected or was started, but does not answer."""
 
     @property
     def may_succeed(self) -> bool:
@@ -46,7 +46,7 @@ class ResidentLookup:
     def connection(self) -> "socket.socket | None":
         """Connect, or reconnect to the process that replaces one that is ending. Return None without a usable one.
 
-        If a process is wanted on demand and none is running, it is started.
+        If the settings say `daemon: auto` and none is running, start one.
         """
         if self._has_tried:
             time.sleep(POLL_INTERVAL_S)
@@ -61,7 +61,7 @@ class ResidentLookup:
         return line or self._successor()
 
     def _successor(self) -> "socket.socket | None":
-        """Wait for the process that replaces one that was killed or restarted and left its socket."""
+        """Wait for the successor of a process that was killed or is restarting and has left its socket."""
         path = socket_path(self._home)
         while os.path.exists(path) and not self.has_failed:
             if time.monotonic() > self._deadline:
@@ -75,7 +75,7 @@ class ResidentLookup:
 
 
 def is_on_demand(home: str) -> bool:
-    """Return whether the settings say `daemon: auto`. All other settings are left to code that can read YAML."""
+    """Return whether the settings say `daemon: auto`, without parsing YAML; other settings are not read here."""
     try:
         descriptor = os.open(os.path.join(home, CONFIG_FILE), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -96,9 +96,10 @@ def _says_auto(line: str) -> bool:
 
 
 def start_on_demand(variables: Mapping[str, str], *, allows_bypass: bool) -> None:
-    """Start a resident process that ends when nobody uses it, and wait until it answers or has failed.
+    """Start a resident process that ends when idle, and wait until it answers or has failed.
 
-    The process that starts it ends at once, so nothing that ends this one reaches it. It reports to standard error.
+    `daemon start` detaches it and then ends, so a signal that ends this process does not reach it. Failures are
+    written to standard error.
     """
     flags = ["--on-demand", *(["--allow-bypass"] if allows_bypass else [])]
     command = [sys.executable, "-m", "hermes_acp", "daemon", "start", *flags]
@@ -110,7 +111,7 @@ def start_on_demand(variables: Mapping[str, str], *, allows_bypass: bool) -> Non
 
 
 def _forget(home: str) -> None:
-    """Remove the socket that a process left, unless another one is about to use its place."""
+    """Remove the socket that a process left, unless another process is about to replace it."""
     import fcntl
 
     try:

@@ -44,9 +44,9 @@ def serve_command(arguments: Sequence[str]) -> int:
 def run_serving(
     options: argparse.Namespace, environment: Environment, flags: Sequence[str], idle_s: float | None = None
 ) -> int:
-    """Run the resident process for clients over a network; a restart repeats its `flags`.
+    """Run the resident process for network clients; a restarted process gets the same `flags`.
 
-    With `idle_s`, it ends once it has not been used for that long. Raises HermesError.
+    With `idle_s`, it ends after being idle for that long. Raises HermesError.
     """
     from hermes_acp.frontends.acp.daemon.daemon_process import ResidentOptions, run
 

@@ -1,1 +1,1 @@
-"""Extensions of the protocol, in every version, for clients that announce support."""
+"""Protocol extensions for clients that announce support, the same in every protocol version."""

@@ -1,4 +1,4 @@
-"""The role that a client asks for when it opens a session: `_meta.hermes.role`."""
+"""Parse the role that a client requests when it opens a session: `_meta.hermes.role`."""
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.acp.extensions.meta_extensions import own_meta
@@ -7,12 +7,12 @@ from hermes_acp.sessions.clients.attached_clients import Role
 
 
 def role_in(meta: object) -> Role:
-    """Return the role, `controller` if none is asked for. Raises BadRequest for an unknown one."""
+    """Return the requested role; `controller` if none is requested. Raises BadRequest for an unknown role."""
     return checked_role(own_meta(meta).get("role", "controller"))
 
 
 def checked_role(asked: object) -> Role:
-    """Return a valid role. Raises BadRequest for an unknown one."""
+    """Validate a requested role. Raises BadRequest for an unknown role."""
     match asked:
         case "controller":
             return "controller"

@@ -1,4 +1,4 @@
-"""The surface on which a client's sessions start: an editor, unless the client's capabilities name another one.
+"""Determine the surface of a client's sessions: an editor, unless the client's capabilities name another one.
 
 `clientCapabilities._meta.hermes.surface` is one of `core.event_types.Surface`.
 """
@@ -21,6 +21,6 @@ SURFACES: Final[Mapping[object, Surface]] = MappingProxyType(
 
 
 def surface_of(client: "ClientConnection") -> Surface:
-    """Return where a client's new sessions start."""
+    """Return the surface on which a client's new sessions start."""
     announced = client.announced
     return SURFACES.get(own_meta(announced.meta if announced else UNSET).get("surface"), "editor")

@@ -1,4 +1,4 @@
-"""Show drafts and reviewed edits to clients that display them.
+"""Notify clients that display them of draft edits and of reviewed edits.
 
 The notifications are `_hermes/edits/draft` and `_hermes/edits/judged`.
 """
@@ -19,7 +19,7 @@ JUDGED: Final = "_hermes/edits/judged"
 
 
 def notify_edits(client: ClientConnection, session_id: str, reviews: Reviews, event: Event) -> None:
-    """Send what an event says about edits, if the `_meta` of the client's capabilities announces support.
+    """Notify the client of an event about edits, if the `_meta` of its capabilities announces support.
 
     A draft needs `hermes.drafts: true`; a review needs `hermes.edits: true` and includes the number of open hunks.
     """

@@ -1,4 +1,4 @@
-"""Diagnostics from an editor that announced support for them.
+"""Request diagnostics from an editor that announces support for it.
 
 The protocol has no such method, so the request is our own: `_hermes/diagnostics`.
 """
@@ -22,13 +22,13 @@ DIAGNOSTICS_TIMEOUT_S: Final = 20.0
 
 
 def attach_diagnostics(client: ClientConnection, session: "Session") -> None:
-    """Let a session query this client, if it announced `hermes.diagnostics: true`."""
+    """Let a session request diagnostics from this client, if it announced `hermes.diagnostics: true`."""
     if takes(client.announced, "diagnostics"):
         session.sources.diagnoses = EditorDiagnostics(client, session.id)
 
 
 class EditorDiagnostics:
-    """The errors and warnings of one session's editor."""
+    """Requests a session's diagnostics from its editor."""
 
     def __init__(self, client: ClientConnection, session_id: str) -> None:
         self._client = client

@@ -1,7 +1,7 @@
-"""The editor's own trust in a workspace: `_meta.hermes.workspaceTrusted`.
+"""Apply the editor's own trust in a workspace: `_meta.hermes.workspaceTrusted`.
 
 The editor sends it at initialize or for one session. If an editor does not trust a folder, the agent can read and plan
-there but uses nothing from it. Even if the editor trusts a folder, the user is still asked about its content.
+there, but uses none of its settings or tools. Even if the editor trusts a folder, the agent still asks about them.
 """
 
 from typing import TYPE_CHECKING, Any, cast
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def is_distrusted(client: ClientConnection, meta: object) -> bool:
-    """Return whether the editor distrusts the workspace; the session's own `_meta` wins over the client's."""
+    """Return whether the editor distrusts the workspace; the session's `_meta` takes precedence over the client's."""
     is_trusted = _trust_in(meta)
     if is_trusted is None:
         is_trusted = _trust_in(client.greeted.meta if client.greeted else None)

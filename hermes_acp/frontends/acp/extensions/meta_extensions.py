@@ -1,6 +1,6 @@
-"""Announce this agent's extensions to clients that announce any of their own.
+"""Announce this agent's extensions to clients that announce any themselves.
 
-Other clients could not use them.
+Other clients cannot use them.
 """
 
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ def extension_meta(
 
 
 def own_meta(meta: object) -> Mapping[str, object]:
-    """Return the members of `_meta.hermes`; empty if there are none."""
+    """Return the contents of `_meta.hermes`; empty if it is missing or not an object."""
     said = cast("Mapping[str, object]", meta).get("hermes") if isinstance(meta, dict) else None
     return cast("Mapping[str, object]", said) if isinstance(said, dict) else {}
 

@@ -1,7 +1,6 @@
-"""Updates that tell clients attached with `session/attach` about each other: prompts, answers, ends of turns,
-departures.
+"""Tell clients attached with `session/attach` about each other: prompts, answers, ends of turns, departures.
 
-The updates are those of the RFD. Other clients do not get them: they would not know these updates.
+The updates are defined in the RFD. Other clients do not get them, because they would not understand them.
 """
 
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from hermes_protocol import v1
 
 
 class Peer(Struct, rename="camel", kw_only=True, omit_defaults=True):
-    """A client, as others see it."""
+    """A client as other clients see it."""
 
     client_id: str | UnsetType = UNSET
     name: str
@@ -34,7 +33,7 @@ class PermissionResolved(Struct, rename="camel", kw_only=True, tag_field="type",
 
 
 class PromptReceived(Struct, rename="camel", kw_only=True, tag_field="type", tag="prompt_received"):
-    """Another client sent a prompt, whose content blocks are those of the protocol's version."""
+    """Another client sent a prompt. Its content blocks have the wire types of the protocol version."""
 
     message_id: str
     prompt: list[Any]
@@ -64,7 +63,7 @@ class PeerNotification(Struct, rename="camel", kw_only=True):
 
 
 def peer_of(connection: object) -> Peer:
-    """Return what others see of a connection."""
+    """Describe a connection to other clients."""
     if not isinstance(connection, ClientConnection):
         return Peer(name="client")
     greeted = connection.greeted
@@ -74,25 +73,25 @@ def peer_of(connection: object) -> Peer:
 
 
 def peer_id_of(client: ClientConnection) -> str:
-    """Return the ID by which others know a client; a new one if it chose none."""
+    """Return the ID by which others know a client; generate one if the client has chosen none."""
     client.peer_id = client.peer_id or client.app.ids.fresh("client")
     return client.peer_id
 
 
 class PeerUpdates:
-    """Tells one client of one session about the others."""
+    """Informs a client about the other clients of a session."""
 
     def __init__(
         self, client: ClientConnection, session: Session, stop_reason: Callable[[TurnEnded], str]
     ) -> None:
-        """Record which turn is already running: its end is reported even if it occurs during the replay."""
+        """Note the turn that is already running; its end is reported even if it occurs during the replay."""
         self._stop_reason = stop_reason
         self._client = client
         self._session = session
         self._awaited_turn = session.record.open_turn
 
     def sent_by_another(self, event: UserSaid) -> bool:
-        """Return whether a prompt came from elsewhere."""
+        """Return whether another client sent a prompt."""
         return self._session.clients.author_of(event) is not self._client
 
     def show(self, event: Event) -> None:

@@ -1,6 +1,6 @@
-"""Files of a session that a client may be given: those that the agent may read without asking.
+"""Decide which files of a session a client may read: those that the agent may read without asking.
 
-Nobody can be asked here, so a file that the agent would have to ask about is refused.
+A file for which the agent would need approval is refused, because this request cannot ask for it.
 """
 
 import os
@@ -20,7 +20,7 @@ class ReadableFile:
     """One file of a session; `name` is its path relative to the working directory."""
 
     def __init__(self, client: ClientConnection, session_id: str, named: str) -> None:
-        """Find the file. Raises SessionNotFound, BadRequest for a path that leads elsewhere."""
+        """Find the file. Raises SessionNotFound, or BadRequest for a path outside the session's folders."""
         self._client = client
         self._session = client.session(session_id)
         self._named = named
@@ -36,7 +36,7 @@ class ReadableFile:
         self.name = _name(self.path, workspace)
 
     async def read(self, max_bytes: int) -> FileChunk:
-        """Read the file. Raises AuthRequired, ConfigError, BadRequest for a file that clients may not read."""
+        """Read the file. Raises AuthRequired, ConfigError, or BadRequest for a file that clients may not read."""
         from hermes_acp.telemetry.secret_files import secret_in
 
         # The name is checked first, so that a forbidden file is not even opened.
@@ -52,7 +52,7 @@ class ReadableFile:
         return chunk
 
     def clean(self, text: str) -> str:
-        """Return text with its secrets masked."""
+        """Mask the secrets in text."""
         return self._session.ledger.redactor.clean(text)
 
     async def _check(self, effect: Reads) -> None:

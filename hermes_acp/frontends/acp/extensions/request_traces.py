@@ -1,4 +1,4 @@
-"""The trace that a client's request belongs to.
+"""Find the trace that a client's request belongs to.
 
 Source: Agent Client Protocol, "Extensibility": keys at the root of `_meta` that are reserved for W3C Trace Context.
 """
@@ -10,7 +10,7 @@ from hermes_acp.telemetry.trace_context import valid_trace_parent
 
 
 def trace_parent_in(meta: object) -> str:
-    """Return the `traceparent` in a request's `_meta`; empty if there is no valid one."""
+    """Return the `traceparent` from a request's `_meta`; empty if it is missing or invalid."""
     if not isinstance(meta, dict):
         return ""
     return valid_trace_parent(cast("Mapping[str, object]", meta).get("traceparent"))

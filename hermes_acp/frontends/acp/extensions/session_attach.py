@@ -30,7 +30,7 @@ from hermes_acp.sessions.session_manager import OpenWorkspace, SessionHistory
 from hermes_protocol.errors import PeerError
 
 SESSION_NOT_FOUND: Final = -32001
-"""The RFD's own code."""
+"""The error code that the RFD defines."""
 MAX_CLIENT_ID: Final = 128
 HistoryPolicy = Literal["full", "pending_only", "none", "after_message"]
 
@@ -80,14 +80,14 @@ class DetachResult(Struct, rename="camel", kw_only=True):
 
 
 class SessionJoiner(Protocol):
-    """The parts of attaching that depend on the protocol version."""
+    """The steps of attaching that depend on the protocol version."""
 
     def audience(self, client: ClientConnection, session: Session) -> ReplayAudience:
-        """Return the audience that shows the session's events to the client."""
+        """Return the object that sends the session's events to the client."""
         ...
 
     def join(self, client: ClientConnection, session: Session, role: Role) -> None:
-        """Attach the client; open questions reach it after the answer."""
+        """Attach the client, which is sent open questions after the response."""
         ...
 
     def workspace_opener(self, client: ClientConnection) -> OpenWorkspace:
@@ -98,7 +98,7 @@ class SessionJoiner(Protocol):
 async def attach_to_session(
     client: ClientConnection, params: AttachRequest, joining: SessionJoiner
 ) -> AttachResult:
-    """Attach a client and replay what its policy asks for. Raises PeerError unless the session is open, BadRequest."""
+    """Attach a client and replay the requested history. Raises BadRequest, or PeerError if the session is not open."""
     role = checked_role(params.role) if params.role is not None else role_in(params.meta)
     policy = _policy(params)
     session = _open_session(client, params.session_id)
@@ -125,7 +125,7 @@ async def attach_to_session(
 
 
 async def detach_from_session(client: ClientConnection, params: DetachRequest) -> DetachResult:
-    """Detach a client; running work continues. Raises PeerError unless the client is attached."""
+    """Detach a client; running work continues. Raises PeerError if the client is not attached."""
     session = _open_session(client, params.session_id)
     if session.clients.find(client) is None:
         raise _not_found(params.session_id)
@@ -168,7 +168,7 @@ def _name_client(client: ClientConnection, client_id: str | None) -> None:
 def _wanted(
     past: SessionHistory, policy: HistoryPolicy, after: str | None
 ) -> tuple[HistoryPolicy, SessionHistory]:
-    """Return the part of the past to replay, and the policy that this follows: an unknown message means all of it."""
+    """Return the events to replay, and the policy that was applied: with an unknown message, everything is replayed."""
     if policy in ("pending_only", "none"):
         return policy, SessionHistory(_open_cards(past.events))
     if policy == "after_message":
@@ -180,7 +180,7 @@ def _wanted(
 
 
 def _open_cards(events: Sequence[Event]) -> list[Event]:
-    """Return the cards of calls that have not ended: questions and updates that follow are about them."""
+    """Return the cards of calls that have not ended, because later questions and updates refer to them."""
     cards: dict[str, Event] = {}
     for event in events:
         if isinstance(event, CallProposed):

@@ -1,4 +1,4 @@
-"""Times of prompts and calls, and how turns spent their time, for clients that announce `_meta.hermes.times`."""
+"""Report the times of prompts, calls and turns to clients that announce `_meta.hermes.times`."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -11,9 +11,9 @@ Updates = tuple[v1.SessionUpdate, ...]
 
 
 class TimeUpdates:
-    """The updates about time, sent before those of the same event: a card takes none after its end.
+    """Creates the updates about times, which are sent before the event's own: a finished card accepts no updates.
 
-    The update about a prompt is sent after the prompt.
+    Only the update about a prompt is sent after the prompt.
     """
 
     def __init__(self) -> None:
@@ -21,7 +21,7 @@ class TimeUpdates:
         self._began: dict[str, int] = {}
 
     def take(self, event: Event, at: float | None) -> Updates:
-        """Return the updates about an event that happened at that time, in seconds since the epoch; None if unknown."""
+        """Return the updates for an event; `at` is its time in seconds since the epoch, or None if unknown."""
         spent = self._timer.take(event, at)
         if at is None:
             return ()
@@ -41,18 +41,18 @@ class TimeUpdates:
 
 
 class PastTimes:
-    """The updates about the times of a session's past events, for when these are shown again."""
+    """The updates about the times of a session's past events, for a replay."""
 
     def __init__(self, updates: Mapping[tuple[str, str], Updates]) -> None:
         self._updates = updates
 
     def of(self, event: Event) -> Updates:
-        """Return the updates about a past event."""
+        """Return the updates for a past event."""
         return self._updates.get(_key_of(event), ())
 
 
 def read_past_times(record: Path) -> PastTimes:
-    """Read the times in a session's record; a record that cannot be read has none. Blocks."""
+    """Read the times from a session's record; an unreadable record has none. Blocks."""
     from hermes_acp.storage.transcript import Transcript
 
     try:
@@ -62,14 +62,14 @@ def read_past_times(record: Path) -> PastTimes:
 
 
 def past_times(timed: Iterable[tuple[Event, float | None]]) -> PastTimes:
-    """Return the updates about the times of events."""
+    """Create the updates for past events with their times."""
     times = TimeUpdates()
     taken = ((_key_of(event), times.take(event, at)) for event, at in timed)
     return PastTimes({key: updates for key, updates in taken if key[1] and updates})
 
 
 def _key_of(event: Event) -> tuple[str, str]:
-    """Return the kind and ID of the item to show with an event's times. A call that only started has no times."""
+    """Return the kind and ID of the item that an event's times belong to; empty for events without times."""
     match event:
         case UserSaid():
             return "prompt", event.message_id

@@ -50,7 +50,7 @@ class Endpoint:
         webhooks: Webhooks,
         note_request: Callable[[tuple[str, int]], None] = lambda _: None,
     ) -> None:
-        """Prepare the endpoint; `note_request` receives the address and port of each complete request."""
+        """Prepare the endpoint; `note_request` is called with the peer's address and port for each complete request."""
         self._policy = policy
         self._clients = clients
         self._health = health
@@ -111,7 +111,7 @@ class Endpoint:
         await self._respond(request, response, send)
 
     async def _take_webhook(self, request: Request, send: Send) -> None:
-        """Answer a signed request; a browser's page cannot send one from elsewhere."""
+        """Answer a signed webhook request, unless it comes from a page of another origin."""
         answer = self._policy.check_host_and_origin(request.headers) or await self._webhooks.answer(request)
         if isinstance(answer, AdmissionRefusal) and answer.status == TOO_LONG:
             with anyio.move_on_after(REFUSAL_S):
@@ -121,7 +121,7 @@ class Endpoint:
         await self._respond(request, response, send)
 
     async def _find_page_file(self, request: Request) -> PageFile | None:
-        """Return a file of the web page: public, but only under this server's own names."""
+        """Return a file of the web page. Files need no token, but the Host header must name this server."""
         if request.method not in ("GET", "HEAD") or request.url.path == PATH:
             return None
         if self._policy.check_host_and_origin(request.headers):
@@ -130,7 +130,7 @@ class Endpoint:
         return await self._page.find(request.url.path, takes_gzip=takes_gzip)
 
     async def _respond(self, request: Request, response: Response, send: Send) -> None:
-        """Answer while the rest of the body is drained: a client that is still sending does not read."""
+        """Respond while draining the rest of the body, because a client that is still sending does not read."""
         response.headers.update(self._cross_origin(request))
         with anyio.move_on_after(REFUSAL_S):
             async with anyio.create_task_group() as tasks:
@@ -213,7 +213,7 @@ class Endpoint:
             return AdmissionRefusal(400, serving.NEVER_SENT)
 
     def _cross_origin(self, request: Request) -> dict[str, str]:
-        """Let a page from an allowed origin read the answer."""
+        """Let a page from an allowed origin read the response."""
         origin = request.headers.get("origin")
         if origin is None or origin not in self._policy.origins:
             return {}

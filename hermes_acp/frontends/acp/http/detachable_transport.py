@@ -1,4 +1,4 @@
-"""A transport that survives dropped connections of its client."""
+"""A transport that survives the loss of its client's network connections."""
 
 from collections import deque
 from typing import Final
@@ -16,10 +16,10 @@ MAX_STREAMS: Final = 1024
 
 
 class BufferLimits(Struct, frozen=True):
-    """The limits of one connection's wire.
+    """The buffer limits of one connection, in bytes.
 
-    Above `unsent_bytes` the connection's writer waits; its own buffer has a separate high-water mark.
-    `kept_bytes` is the amount of sent data retained for a client whose stream broke.
+    Above `unsent_bytes`, the connection's writer waits; its own buffer has a separate high-water mark.
+    `kept_bytes` is the amount of sent data that is retained for a client whose stream broke.
     """
 
     incoming_bytes: int = 1 << 20
@@ -31,7 +31,7 @@ class DetachableTransport:
     """Move whole messages between a connection and the streams its client currently has open."""
 
     def __init__(self, routes: Routes | None, room: BufferLimits | None = None) -> None:
-        """Prepare the transport; without `routes` everything goes out on one stream."""
+        """Prepare the transport; without `routes`, all messages are sent on one stream."""
         self._room = room or BufferLimits()
         self._routes = routes
         self._account = BufferAccount(self._room.unsent_bytes, self._room.kept_bytes)
@@ -42,9 +42,9 @@ class DetachableTransport:
         self._is_closed = False
 
     async def deliver(self, message: bytes) -> None:
-        """Queue one incoming message, waiting while too many are queued. Raises PeerGone if the connection has ended.
+        """Queue an incoming message; wait while the queue is full. Raises PeerGone if the connection has ended.
 
-        Line endings inside the message become spaces: JSON has them only between tokens.
+        Line endings inside the message become spaces; in JSON, they only occur between tokens.
         """
         while self._incoming and self._incoming_bytes + len(message) > self._room.incoming_bytes:
             if self._is_closed:
@@ -58,7 +58,7 @@ class DetachableTransport:
         self._wake()
 
     async def receive(self) -> bytes:
-        """Return everything that was queued."""
+        """Wait for incoming messages and return all of them."""
         await anyio.lowlevel.checkpoint()
         while not self._incoming:
             if self._is_closed:
@@ -71,7 +71,7 @@ class DetachableTransport:
         return taken
 
     async def send(self, data: bytes) -> None:
-        """Queue every message on its stream; wait while the client is too far behind."""
+        """Queue each message on its stream; wait while the client is too far behind."""
         if self._is_closed:
             raise PeerGone(serving.CONNECTION_ENDED)
         for frame in data.split(b"\n"):
@@ -90,7 +90,7 @@ class DetachableTransport:
             self.forget(route.session_id)
 
     def outbox(self, session_id: str | None) -> Outbox:
-        """Return the stream of a session, or of the connection itself; create it on first use."""
+        """Return the outbox of a session, or of the connection itself (None); create it on first use."""
         if (outbox := self._outboxes.get(session_id)) is None:
             outbox = self._outboxes[session_id] = Outbox(self._account)
             if self._is_closed:
@@ -103,11 +103,11 @@ class DetachableTransport:
             outbox.finish()
 
     def has_room_for_stream(self, session_id: str | None) -> bool:
-        """Return whether a stream may be opened: its session has one, or there are not too many."""
+        """Return whether a stream may be opened: its session already has one, or the limit is not reached."""
         return session_id in self._outboxes or len(self._outboxes) < MAX_STREAMS
 
     async def aclose(self) -> None:
-        """Accept nothing more; streams end once they have sent what is queued."""
+        """Accept no more messages; streams end once they have sent what is queued."""
         self._is_closed = True
         for outbox in self._outboxes.values():
             outbox.finish()

@@ -1,4 +1,4 @@
-"""Write one outbox as server-sent events.
+"""Send the messages of an outbox as server-sent events.
 
 Source: HTML standard, section 9.2.
 """
@@ -39,7 +39,7 @@ async def respond_with_events(
     keepalive_s: float,
     stall_s: float,
 ) -> None:
-    """Answer a GET with the stream, for as long as its client is connected."""
+    """Answer a GET with the stream, until the client disconnects."""
     lines = {
         "content-type": "text/event-stream",
         "cache-control": "no-store",

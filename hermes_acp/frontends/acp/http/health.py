@@ -1,6 +1,4 @@
-"""Health and metrics: `/healthz`, `/readyz` and `/metrics`. The first two reveal nothing secret, so they need no
-token.
-"""
+"""Answer `/healthz`, `/readyz` and `/metrics`. The first two reveal nothing secret, so they need no token."""
 
 import ipaddress
 import tempfile
@@ -40,7 +38,7 @@ class Health:
         *,
         has_open_metrics: bool = False,
     ) -> None:
-        """With `has_open_metrics`, clients on this machine need no token for the metrics."""
+        """Prepare the answers; with `has_open_metrics`, clients on this machine need no token for the metrics."""
         self.is_started = False
         self._clients = clients
         self._home = home
@@ -48,7 +46,7 @@ class Health:
         self._has_open_metrics = has_open_metrics
 
     async def answer(self, request: Request, policy: AdmissionPolicy) -> Response | AdmissionRefusal | None:
-        """Return the answer, or None if the request is not about health."""
+        """Return the response, or None if the request has another path."""
         if request.method not in METHODS:
             return None
         match request.url.path:
@@ -68,7 +66,7 @@ class Health:
                 return None
 
     async def reasons(self) -> tuple[NotReady, ...]:
-        """Return why no client should be sent here now."""
+        """Return the reasons why this server is not ready for clients."""
         found: list[NotReady] = []
         if not self.is_started:
             found.append("starting")
@@ -80,7 +78,7 @@ class Health:
 
 
 def _can_write(home: Path) -> bool:
-    """Return whether a file can be written; permissions alone do not reveal a full or read-only disk."""
+    """Return whether a file can be written. It is tried, because permissions do not reveal a full or read-only disk."""
     try:
         with tempfile.TemporaryFile(dir=private_folder(home), buffering=0) as probe:
             probe.write(b"\n")

@@ -1,4 +1,4 @@
-"""The HTTP server of the resident process: its socket, its limits, its end."""
+"""The HTTP server of the resident process: its socket, its limits and its shutdown."""
 
 import errno
 import os
@@ -41,7 +41,7 @@ BACKLOG: Final = 1024
 SEND_BUFFER_BYTES: Final = 1 << 18
 DEAD_PEER_S: Final = 60
 IDLE_S: Final = 15.0
-"""How long a connection may be silent between two requests, and before all headers of a request have arrived."""
+"""The timeout for an idle connection, between two requests and until all headers of a request have arrived."""
 ENDING_S: Final = 1.2
 CLOSING_S: Final = 0.3
 CONNECTIONS_ENDING_S: Final = 1.0
@@ -52,7 +52,7 @@ class HttpServer:
     """Serves clients over HTTP and WebSocket at one address."""
 
     def __init__(self, settings: ServeSettings) -> None:
-        """Bind the address. Raises ConfigError for one that cannot be bound."""
+        """Bind the address. Raises ConfigError if that fails."""
         inherited = settings.inherited_socket
         self._listener = listen(settings.host, settings.port) if inherited is None else _take_over(inherited)
         port = self._listener.getsockname()[1]
@@ -77,7 +77,7 @@ class HttpServer:
 
     @property
     def observers(self) -> tuple[SessionMetrics, ...]:
-        """The observers that count the events of all sessions."""
+        """The observers that count the events of all sessions for the metrics."""
         return (self._metrics,)
 
     def announce(self, say: Callable[[str], None]) -> None:
@@ -123,7 +123,7 @@ class HttpServer:
 
 
 async def _start(app: App, health: Health) -> None:
-    """Prepare what the first turn needs; from then on, the server is ready."""
+    """Load what the first turn needs; the server is ready afterwards."""
     await app.prepare_recall()
     health.is_started = True
 
@@ -133,15 +133,15 @@ async def run_http_server(
 ) -> None:
     """Run an HTTP server until `stopping`; set `closed` at its end.
 
-    It has its own way of cancelling, so no scope is cancelled in its task.
+    The server handles its own cancellation, so no cancel scope is used in its task.
     """
-    http: Any = hypercorn_loop  # its types depend on the stubs of one framework
+    http: Any = hypercorn_loop  # its type annotations depend on the stubs of another framework
     await http.serve(application, config, shutdown_trigger=stopping.wait, mode="asgi")
     closed.set()
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Bind the listening socket with the options that connections inherit. Raises ConfigError."""
+    """Bind a listening socket, with the socket options that its connections inherit. Raises ConfigError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -166,7 +166,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _take_over(descriptor: int) -> socket.socket:
-    """Return a listening socket that the parent process bound. Raises ConfigError if it is not one."""
+    """Return the listening socket that the parent process bound. Raises ConfigError if it is not one."""
     try:
         listener = socket.socket(fileno=descriptor)
         if not listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
@@ -178,17 +178,17 @@ def _take_over(descriptor: int) -> socket.socket:
 
 
 def http_config(listener: Listener, report_bug: Callable[[BaseException, str], object]) -> Config:
-    """Return the HTTP server's limits and timeouts; it writes no log and reports its own faults."""
+    """Return the configuration of the HTTP server. It logs nothing and reports its own bugs."""
 
     class Reporter(Logger):
-        """Report the server's own faults; requests are not logged."""
+        """Reports bugs of the server; requests are not logged."""
 
         async def exception(self, message: str, *args: Any, **kwargs: Any) -> None:
             if (error := sys.exception()) is not None:
                 report_bug(error, os.urandom(6).hex())
 
     class Listening(Config):
-        """Use the socket that is already bound."""
+        """Uses the socket that is already bound."""
 
         def create_sockets(self) -> Sockets:
             return Sockets([], [listener], [])

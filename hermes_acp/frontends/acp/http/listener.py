@@ -19,13 +19,13 @@ from hermes_acp.frontends.acp.messages import serving
 from hermes_acp.storage.descriptor_limit import soft_limit
 
 MAX_SILENT: Final = 1024
-"""As many clients may reconnect at once, such as after a restart."""
+"""The number of clients that may reconnect at the same time, for example after a restart."""
 MAX_CLIENTS: Final = 4096
 DESCRIPTORS_PER_CLIENT: Final = 4
 MAX_CLOSING: Final = 16
 MIN_CONNECTIONS: Final = 16
 MAX_CONSIDERED: Final = 64
-"""How many of the oldest silent connections are asked for unread data before the oldest is closed anyway."""
+"""The number of oldest silent connections to check for unread data before the oldest is closed anyway."""
 REFUSAL: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\n"
     b"content-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\n\r\n%b"
@@ -35,7 +35,7 @@ PeerAddress = tuple[str, int]
 
 
 class ConnectionLimits(Struct, frozen=True):
-    """Limits on open connections: in total, from one address, and without a request so far."""
+    """Limits on open connections: in total, from one address, and those that have not sent a request."""
 
     total: int
     a_peer: int
@@ -43,7 +43,7 @@ class ConnectionLimits(Struct, frozen=True):
 
     @classmethod
     def of_limit(cls, descriptors: int) -> Self:
-        """Return limits that leave half of the descriptors to sessions; one address gets three quarters of the rest."""
+        """Return limits that leave half of the descriptors to sessions, and let one address use 3/4 of the rest."""
         total = max(MIN_CONNECTIONS, descriptors // 2)
         return cls(total, max(MIN_CONNECTIONS, total * 3 // 4), min(MAX_SILENT, max(4, descriptors // 8)))
 
@@ -54,9 +54,9 @@ class Connections:
     def __init__(self, bounds: ConnectionLimits) -> None:
         self._bounds = bounds
         self.closing = 0
-        """The number of evicted connections to be closed in the next round of the event loop."""
+        """The number of evicted connections to be closed in the next iteration of the event loop."""
         self.lingering = 0
-        """The number of evicted connections that are no longer read and are closed only at the idle timeout."""
+        """The number of evicted connections that are no longer read, but close only at the idle timeout."""
         self.is_ending = False
         """Whether the server is shutting down: connections are no longer accepted or read."""
         self._silent: dict[PeerAddress, _Connection] = {}
@@ -65,7 +65,7 @@ class Connections:
         self._all_closed = anyio.Event()
 
     def admit(self, connection: "_Connection") -> bool:
-        """Count a new connection; return whether there is room for it."""
+        """Count a new connection; return False if a limit is reached."""
         if self.is_ending:
             return False
         is_full = self._of_host.total() >= self._bounds.total
@@ -80,7 +80,7 @@ class Connections:
         return True
 
     def note_request(self, peer: PeerAddress) -> None:
-        """Record that a connection has sent a complete request, so it is no longer idle."""
+        """Record that a connection has sent a complete request, so it is no longer silent."""
         self._silent.pop(peer, None)
 
     def forget(self, connection: "_Connection") -> None:
@@ -99,9 +99,9 @@ class Connections:
             del self._of_host[connection.peer[0]]
 
     async def end(self, within_s: float) -> None:
-        """End all connections and wait until they are closed, but not longer than `within_s`.
+        """End all connections and wait until they are closed, for at most `within_s` seconds.
 
-        A server that is stopped with open connections cancels each one's task, which is slow and writes errors.
+        A server that stops with open connections cancels the task of each one, which is slow and logs errors.
         """
         self.is_ending = True
         if not self._open:
@@ -113,7 +113,7 @@ class Connections:
             await self._all_closed.wait()
 
     def _evict(self) -> bool:
-        """Close the connection that has been idle longest, if any is silent."""
+        """Close the connection that has been silent longest, if there is one."""
         if not self._silent:
             return False
         longest = tuple(islice(self._silent.values(), MAX_CONSIDERED))
@@ -139,9 +139,9 @@ class _Connection(socket.socket):
     tail: bytes
 
     def recv(self, size: int, flags: int = 0, /) -> bytes:
-        """Read; raise ConnectionResetError if there is nothing to answer, so that the transport closes it at once.
+        """Read data. Raise ConnectionResetError if no answer is needed, so that the transport closes at once.
 
-        That applies after an eviction, and if the connection ended before the headers of a first request did.
+        That is the case after an eviction, and if the client closed before its first request had whole headers.
         """
         data = super().recv(size, flags)
         if not self.has_headers:
@@ -154,7 +154,7 @@ class _Connection(socket.socket):
         return data
 
     def has_unread_data(self) -> bool:
-        """Return whether the client has sent something that the server has not read yet."""
+        """Return whether the client has sent data that the server has not read yet."""
         try:
             return bool(super().recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
         except OSError:
@@ -176,7 +176,7 @@ class Listener(socket.socket):
 
     @classmethod
     def taking_over(cls, listening: socket.socket, connections: Connections) -> Self:
-        """Take over a socket that already listens."""
+        """Take over a socket that is already listening."""
         made = cls(listening.family, listening.type, listening.proto, fileno=listening.detach())
         made.setblocking(False)
         made.connections = connections
@@ -185,7 +185,7 @@ class Listener(socket.socket):
     def accept(self) -> tuple[socket.socket, tuple[str, int]]:
         """Accept the next connection. Raises ConnectionAbortedError for a refused one, or BlockingIOError."""
         if self.connections.closing >= MAX_CLOSING:
-            raise BlockingIOError  # the next round of the event loop closes them and frees their descriptors
+            raise BlockingIOError  # the event loop closes evicted connections first
         plain, address = super().accept()
         connection = _Connection(plain.family, plain.type, plain.proto, fileno=plain.detach())
         connection.peer, connection.counted_by = (address[0], address[1]), None
@@ -202,13 +202,13 @@ class Listener(socket.socket):
 
 
 def default_client_limit() -> int:
-    """Return how many clients fit this process's descriptor limit.
+    """Return how many clients this process's descriptor limit allows.
 
-    Each needs a socket, its session's record and, during a turn, a socket of a model and a file or two.
+    Each needs a socket, its session's record and, during a turn, a connection to the model and a file or two.
     """
     return max(MIN_CONNECTIONS, min(MAX_CLIENTS, soft_limit() // DESCRIPTORS_PER_CLIENT))
 
 
 def default_bounds() -> ConnectionLimits:
-    """Return the limits that fit this process's descriptor limit."""
+    """Return the connection limits for this process's descriptor limit."""
     return ConnectionLimits.of_limit(soft_limit())

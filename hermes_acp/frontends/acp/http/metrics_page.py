@@ -57,7 +57,7 @@ class MetricsPage:
             self._lag_s.observe(anyio.current_time() - due_s)
 
     def text(self) -> str:
-        """Return the page."""
+        """Return the metrics in Prometheus's text format."""
         sessions = self._sessions
         parts = (
             metric_text(BUILD, "gauge", {(__version__, platform.python_version()): 1}),
@@ -81,7 +81,7 @@ class MetricsPage:
 
 
 def _process_text() -> str:
-    """Return the metrics of this process; memory and files only on Linux."""
+    """Return the metrics of this process; memory and open files are included only on Linux."""
     times = os.times()
     text = metric_text(CPU, "counter", times.user + times.system)
     try:

@@ -1,4 +1,4 @@
-"""Messages for one stream of a client: numbered, and retained for a while after they were sent.
+"""Queue the messages for one stream of a client: they are numbered, and retained for a while after sending.
 
 Source: `Last-Event-ID` of the HTML standard, section 9.2 (server-sent events).
 """
@@ -14,7 +14,7 @@ BATCH_BYTES: Final = 1 << 16
 
 
 class MessagesExpired(Exception):
-    """The stream cannot resume where its reader wants: the messages after that are no longer available."""
+    """The stream cannot resume at the requested position, because the messages after it are no longer available."""
 
 
 class NeverSent(Exception):
@@ -29,7 +29,7 @@ class NumberedMessage(Struct, frozen=True):
 
 
 class BufferAccount:
-    """How much one connection buffers for its client, over all its streams."""
+    """Counts the bytes that a connection buffers for its client, over all its streams."""
 
     def __init__(self, unsent_limit_bytes: int, kept_limit_bytes: int) -> None:
         self.unsent_bytes = 0
@@ -40,7 +40,7 @@ class BufferAccount:
 
     @property
     def kept_bytes_a_stream(self) -> int:
-        """How much sent data each stream may retain."""
+        """The number of bytes of sent data that each stream may retain."""
         return self._kept_limit_bytes // max(1, self.streams)
 
     def change(self, size_bytes: int) -> None:
@@ -51,14 +51,14 @@ class BufferAccount:
             self._changed = None
 
     async def wait_for_room(self) -> None:
-        """Wait until the client has read enough."""
+        """Wait until the client has read enough for more data to be queued."""
         while self.unsent_bytes >= self._unsent_limit_bytes:
             if self._changed is None:
                 self._changed = anyio.Event()
             await self._changed.wait()
 
     def release(self) -> None:
-        """Release everyone waiting for room, because there will be no reader."""
+        """Wake everyone waiting for room, because nobody will read any more."""
         self.unsent_bytes = 0
         self.change(0)
 
@@ -114,7 +114,7 @@ class Outbox:
             self._account.change(len(frame))
 
     async def next_of(self, reader: "OutboxReader") -> list[NumberedMessage]:
-        """Wait for messages; an empty list is the end. They count as sent only once `sent` confirms them."""
+        """Wait for messages; an empty list means the end. They count as sent only once `sent` confirms them."""
         while reader is self._reading and not self._unsent and not self.is_finished:
             await self._grown.wait()
         if reader is not self._reading:
@@ -149,11 +149,11 @@ class Outbox:
             await self._grown.wait()
 
     def is_read_by(self, reader: "OutboxReader") -> bool:
-        """Return whether this is still the current reader."""
+        """Return whether `reader` is still the current one."""
         return reader is self._reading
 
     def leave(self, reader: "OutboxReader") -> None:
-        """End a reading; unconfirmed messages stay."""
+        """Detach a reader; messages that it has not confirmed stay queued."""
         if reader is self._reading:
             self._reading = None
             self._wake()
@@ -164,18 +164,18 @@ class Outbox:
 
 
 class OutboxReader:
-    """One stream's attachment to an outbox."""
+    """A stream's position in an outbox."""
 
     def __init__(self, outbox: Outbox) -> None:
         self._outbox = outbox
 
     @property
     def is_displaced(self) -> bool:
-        """Whether a newer stream reads instead."""
+        """Whether a newer stream has replaced this one."""
         return not self._outbox.is_read_by(self)
 
     async def take(self) -> list[NumberedMessage]:
-        """Wait for messages, at least one and about 64 KiB at most; an empty list is the end of the stream."""
+        """Wait for one or more messages, about 64 KiB at most; an empty list means the end of the stream."""
         return await self._outbox.next_of(self)
 
     def confirm(self, messages: list[NumberedMessage]) -> None:
@@ -183,5 +183,5 @@ class OutboxReader:
         self._outbox.sent(self, messages[-1].number)
 
     def close(self) -> None:
-        """End this reading; unconfirmed messages wait for the next."""
+        """Stop reading; unconfirmed messages stay queued for the next reader."""
         self._outbox.leave(self)

@@ -35,18 +35,18 @@ GONE: Final = AdmissionRefusal(404, serving.NO_CONNECTION)
 
 
 def refuse(refusal: AdmissionRefusal) -> Response:
-    """Return a refusal as a response."""
+    """Convert a refusal to an HTTP response."""
     headers = {"www-authenticate": 'Bearer realm="hermes-acp"'} if refusal.status == 401 else None
     return Response(f"{refusal.reason}\n", refusal.status, headers, "text/plain")
 
 
 def full(clients: RemoteClients) -> AdmissionRefusal:
-    """Return why no more clients are accepted."""
+    """Return the refusal of a new client, which says why no more are accepted."""
     return AdmissionRefusal(503, serving.STOPPING if clients.is_closed else serving.NO_ROOM)
 
 
 def find_remote_client(clients: RemoteClients, request: Request) -> RemoteClient | AdmissionRefusal:
-    """Return the connection a request names, or a refusal."""
+    """Return the connection that a request names, or a refusal."""
     client_id = request.headers.get(CONNECTION_ID)
     if client_id is None:
         return AdmissionRefusal(400, serving.NO_CONNECTION_ID)
@@ -54,7 +54,7 @@ def find_remote_client(clients: RemoteClients, request: Request) -> RemoteClient
 
 
 async def take_message(clients: RemoteClients, request: Request, body: bytes) -> Response:
-    """Pass one posted message on to its connection; answer an initialize that starts one."""
+    """Pass a posted message on to its connection; answer an initialize that starts a connection."""
     message = envelope.classify(body)
     if isinstance(message, Malformed) and message.spoiled_reply_to is None:
         status = 501 if body.lstrip()[:1] == b"[" else 400

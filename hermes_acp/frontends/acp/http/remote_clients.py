@@ -1,4 +1,4 @@
-"""The connections of one serving process: each a client with its own connection, over one app."""
+"""Manage the remote clients of a server process; each has its own connection, and all share one app."""
 
 import secrets
 from collections.abc import Callable
@@ -25,9 +25,9 @@ FLUSH_S: Final = 0.6
 class ServerLimits(Struct, frozen=True):
     """The server's timeouts and limits.
 
-    `absence_s` is how long a client may have no stream open before its connection ends; `greeting_s` how long it may
-    take to initialize; `stall_s` how long it may read nothing of what is written to it; `keepalive_s` how often a
-    silent stream is written to; `body_s` how long one request may take to arrive.
+    `absence_s` is how long a client may have no stream open before its connection ends; `greeting_s` is how long it
+    may take to initialize; `stall_s` is how long it may read nothing of what is sent; `keepalive_s` is the interval of
+    keep-alive messages on a silent stream; `body_s` is how long a request body may take to arrive.
     """
 
     absence_s: float = 60.0
@@ -44,7 +44,7 @@ class TooManyClients(Exception):
 
 
 class SocketReceiver:
-    """The messages of a client that resumes its WebSocket: each is delivered once, although some arrive twice."""
+    """Receives the messages of a client that may resume its WebSocket; delivers each once, even if it arrives twice."""
 
     def __init__(self, transport: DetachableTransport) -> None:
         self._transport = transport
@@ -52,10 +52,10 @@ class SocketReceiver:
         self.received = 0
 
     async def take(self, data: bytes, number: int | None, is_current: Callable[[], bool]) -> bool:
-        """Deliver message `number` unless it was delivered before; return False if its socket was displaced.
+        """Deliver message `number` unless it was delivered before; return False if its socket was replaced.
 
-        None means that the client does not number its messages: all are delivered. Raises PeerGone if the connection
-        has ended.
+        If `number` is None, the client does not number its messages, and all are delivered. Raises PeerGone if the
+        connection has ended.
         """
         if number is None:
             await self._transport.deliver(data)
@@ -70,7 +70,7 @@ class SocketReceiver:
 
 
 class RemoteClient:
-    """One client's connection, from initialize to its end, no matter what happens to its streams."""
+    """A client's connection, from initialize to its end; it survives the loss of its streams."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class RemoteClient:
         self.touch()
 
     def leave(self) -> None:
-        """Handle the loss of one of the client's streams; if it cannot be reopened, the connection ends."""
+        """Record that a stream was lost; end the connection if it was the last one and cannot be reopened."""
         self._streams -= 1
         self.client.is_away = self.is_away
         self.touch()
@@ -122,12 +122,12 @@ class RemoteClient:
         moved.set()
 
     def end_soon(self) -> None:
-        """Start to end: cancel running work, and send queued messages if the client reads them now."""
+        """Start to close: cancel running work, and send queued messages as long as the client reads them at once."""
         self.is_ending = True
         self._connection.close_soon()
 
     async def end(self) -> None:
-        """End and wait until the sessions are released."""
+        """Close, and wait until the sessions are released."""
         self.end_soon()
         await self._ended.wait()
 
@@ -148,7 +148,7 @@ class RemoteClient:
             self.end_soon()
 
     async def _watch_absence(self) -> None:
-        """End the connection after `absence_s` without a stream or a message; it has no other timeout."""
+        """End the connection after `absence_s` without a stream or a message."""
         while True:
             moved = self._moved
             if not self.is_away:
@@ -162,7 +162,7 @@ class RemoteClient:
 
 
 class RemoteClients:
-    """All connections, by ID."""
+    """All remote clients, by connection ID."""
 
     def __init__(
         self,
@@ -185,7 +185,7 @@ class RemoteClients:
         return self.is_stopping or self.is_draining
 
     def begin(self, kind: Kind, client_id: str | None = None) -> RemoteClient:
-        """Start a new connection, under an ID that its client chose if it chose one. Raises TooManyClients."""
+        """Start a new connection, with the client's own ID if it chose one. Raises TooManyClients."""
         if self.is_closed or len(self._clients) >= self.server_limits.connections:
             raise TooManyClients
         remote_client = RemoteClient(kind, self._app, self._registry, self.server_limits, client_id)

@@ -21,14 +21,14 @@ PROTOCOL: Final = "acp"
 
 
 class AdmissionRefusal(Struct, frozen=True):
-    """Why a request is refused; `reason` never reveals what would have been accepted."""
+    """The status and reason of a refused request; `reason` never reveals what would have been accepted."""
 
     status: int
     reason: str
 
 
 class AdmissionPolicy(Struct, frozen=True):
-    """The conditions a request must meet before its body is read."""
+    """The conditions that a request must meet before its body is read."""
 
     token: str
     hosts: frozenset[str] = LOCAL_NAMES
@@ -40,7 +40,7 @@ class AdmissionPolicy(Struct, frozen=True):
         return self.check_host_and_origin(headers) or self._check_token(headers)
 
     def check_host_and_origin(self, headers: Headers) -> AdmissionRefusal | None:
-        """Check only the host and the origin: a browser's preflight carries no token."""
+        """Check only the host and the origin, because a browser's preflight request carries no token."""
         if not self._is_ours(headers.get("host", "")):
             return AdmissionRefusal(421, serving.WRONG_HOST)
         origin = headers.get("origin")
@@ -61,7 +61,7 @@ class AdmissionPolicy(Struct, frozen=True):
         return None
 
     def _is_ours(self, host: str) -> bool:
-        """Accept known names and, if allowed, any address: DNS rebinding needs a name."""
+        """Return whether a host is ours: a known name or, if allowed, any IP address. DNS rebinding needs a name."""
         name = host_name(host)
         if name in self.hosts:
             return True
@@ -69,7 +69,7 @@ class AdmissionPolicy(Struct, frozen=True):
 
 
 def _is_same(origin: str, host: str) -> bool:
-    """Return whether a page comes from the same origin; the host has already been checked."""
+    """Return whether a page comes from this server's own origin; the host has already been checked."""
     scheme, _, address = origin.partition("://")
     return scheme in ("http", "https") and address.lower() == host.lower()
 
@@ -82,12 +82,12 @@ def host_name(host: str) -> str:
 
 
 def agreed_protocol(offered: Sequence[str]) -> str | None:
-    """Choose among the subprotocols a client offered; the one that carries the token is never echoed."""
+    """Choose one of the subprotocols that a client offers; the one that carries the token is never echoed."""
     return PROTOCOL if PROTOCOL in offered else None
 
 
 def token_of(headers: Headers) -> bytes | None:
-    """Return the token that a request carries: in `Authorization`, or as a subprotocol that a page offers."""
+    """Return a request's token, from the `Authorization` header or from a subprotocol that a page offers."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and token.strip():
         return token.strip().encode("latin-1")
@@ -99,7 +99,7 @@ def token_of(headers: Headers) -> bytes | None:
 
 
 def _decoded(text: str) -> bytes:
-    """Decode base64url without its padding; invalid base64 counts as a wrong token."""
+    """Decode base64url without padding; invalid base64 counts as a wrong token."""
     try:
         return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except ValueError:

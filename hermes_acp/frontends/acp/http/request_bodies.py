@@ -9,7 +9,7 @@ from hermes_protocol.framing import DEFAULT_MAX_FRAME_BYTES
 
 
 class BodyRefused(Exception):
-    """A body that was not read to its end."""
+    """A request body was not read to its end; the refusal says why."""
 
     def __init__(self, refusal: AdmissionRefusal) -> None:
         super().__init__(refusal.reason)
@@ -17,7 +17,7 @@ class BodyRefused(Exception):
 
 
 class BodyReader:
-    """Read bodies as long as those in progress fit in memory together."""
+    """Reads request bodies, limiting the memory that all bodies in progress use together."""
 
     def __init__(self, limit_bytes: int, body_s: float) -> None:
         self._limit_bytes = limit_bytes
@@ -52,7 +52,7 @@ class BodyReader:
 
 
 async def drain(request: Request) -> bool:
-    """Discard the rest of the body; return whether the client is still there."""
+    """Discard the rest of the body; return whether the client is still connected."""
     try:
         async for _ in Request(request.scope, request.receive).stream():
             pass

@@ -1,4 +1,4 @@
-"""The position from which a client wants to resume a stream.
+"""Parse the position from which a client wants to resume a stream.
 
 The client sends it in the Last-Event-ID header. A browser can neither set nor read headers of a WebSocket: its page
 chooses the connection's ID and sends the position among the subprotocols.
@@ -18,7 +18,7 @@ RESUME_PROTOCOL: Final = re.compile(r"acp-resume\.([0-9a-f]{32})\.([0-9]{1,15})\
 
 
 class SocketPosition(Struct, frozen=True):
-    """Where a page resumes: after message `after` of the server, with its own messages from number `first` on."""
+    """A page's position: it has received up to message `after`, and sends its own messages from number `first` on."""
 
     client_id: str
     after: int
@@ -26,12 +26,12 @@ class SocketPosition(Struct, frozen=True):
 
     @property
     def is_new(self) -> bool:
-        """Whether nothing was sent in either direction yet."""
+        """Whether nothing has been sent in either direction yet."""
         return self.after == 0 and self.first == 1
 
 
 def socket_position(offered: Sequence[str]) -> SocketPosition | None:
-    """Return the position among a WebSocket's subprotocols, if there is one."""
+    """Return the position that a WebSocket's subprotocols contain, or None."""
     for protocol in offered:
         if found := RESUME_PROTOCOL.fullmatch(protocol):
             return SocketPosition(found[1], int(found[2]), int(found[3]))
@@ -39,7 +39,7 @@ def socket_position(offered: Sequence[str]) -> SocketPosition | None:
 
 
 def resume_position(headers: Headers) -> int | AdmissionRefusal | None:
-    """Return the number of the last message received, or None if the client does not say."""
+    """Return the number of the last message received, None if the header is missing, or a refusal if it is invalid."""
     value = headers.get("last-event-id")
     if value is None or value == "":
         return None

@@ -18,9 +18,9 @@ PACKAGES: Final = ("hypercorn", "starlette", "h2", "h11", "wsproto", "priority")
 
 
 class ServeSettings(Struct, frozen=True):
-    """Where to listen and for whom; if the token is empty, one is generated.
+    """The address to listen on, and the clients to accept. If the token is empty, one is generated.
 
-    Without `max_connections`, the limit of open files decides. Running turns get `drain_s` to end after SIGTERM.
+    Without `max_connections`, the limit on open files decides. Running turns get `drain_s` to end after SIGTERM.
     """
 
     host: str
@@ -33,11 +33,11 @@ class ServeSettings(Struct, frozen=True):
     drain_s: float = 20.0
     has_open_metrics: bool = False
     inherited_socket: int | None = None
-    """The descriptor of a listening socket that the parent process bound, instead of an address."""
+    """The descriptor of a listening socket that the parent process bound; replaces the address."""
 
 
 def check_extra() -> None:
-    """Raise ConfigError if a package is missing that a server needs."""
+    """Raise ConfigError if a package that the server needs is missing."""
     for package in PACKAGES:
         try:
             import_module(package)
@@ -48,7 +48,7 @@ def check_extra() -> None:
 
 
 def read_inherited(listen: str) -> int | None:
-    """Return the descriptor in fd://N, or None if an address is given instead. Raises ConfigError."""
+    """Return N from fd://N, or None if `listen` is an address. Raises ConfigError."""
     if not listen.startswith(DESCRIPTOR):
         return None
     number = listen.removeprefix(DESCRIPTOR)

@@ -1,4 +1,4 @@
-"""Choose the stream of a client for each message.
+"""Choose the stream on which each message is sent to a client.
 
 Source: the Agent Client Protocol's proposal "Streamable HTTP & WebSocket Transport".
 """
@@ -11,7 +11,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from hermes_protocol.envelope import Request, RequestId
 
 GREETING: Final = "\0greeting"
-"""The route of the only reply sent as an HTTP response: no header can name it."""
+"""The session ID that routes the only reply sent as an HTTP response; no header can contain it."""
 
 ANSWERED_ON_THE_CONNECTION: Final = frozenset(
     {"session/new", "session/load", "session/resume", "session/fork", "session/attach"}
@@ -32,10 +32,10 @@ class _Named(Struct, rename="camel"):
 
 
 class StreamRoute(Struct, frozen=True):
-    """A stream of one session or of the connection (None), and whether nothing more follows on it.
+    """The stream of a session or of the connection (None); `is_last` means that nothing follows on it.
 
-    `behind` is the session whose earlier messages should be read first: the replay of a load precedes its reply,
-    although the two use different streams.
+    `behind` is the session whose earlier messages must be read first: a replay precedes the reply to session/load,
+    although they use different streams.
     """
 
     session_id: str | None
@@ -44,27 +44,27 @@ class StreamRoute(Struct, frozen=True):
 
 
 class Routes:
-    """The routes of one connection's replies."""
+    """Tracks the routes of one connection's replies."""
 
     def __init__(self) -> None:
         self._expected: dict[RequestId, StreamRoute] = {}
 
     def expect(self, request: Request) -> bool:
-        """Note a request's reply route; return False if its ID is still in use."""
+        """Record the route for the reply to a request; return False if the request's ID is still in use."""
         if request.id in self._expected:
             return False
         self._expected[request.id] = _route_of_reply(request)
         return True
 
     def find(self, frame: bytes) -> StreamRoute:
-        """Return the route of an outgoing message; a reply's route is used up by this."""
+        """Return the route of an outgoing message; forget the route of a reply, which is sent once."""
         message = msgspec.json.decode(frame, type=_Outgoing)
         if message.method is UNSET:
             return self._route_of(message.id)
         return StreamRoute(session_in(message.params) if message.params is not UNSET else None)
 
     def _route_of(self, reply_id: RequestId | UnsetType | None) -> StreamRoute:
-        """Return the route of a reply; one without a request, such as for invalid JSON, goes to the connection."""
+        """Return the route of a reply; a reply without a request, such as to invalid JSON, goes to the connection."""
         return (
             StreamRoute(None)
             if reply_id is None or reply_id is UNSET
@@ -73,7 +73,7 @@ class Routes:
 
 
 def session_in(params: Raw) -> str | None:
-    """Return the session that parameters name, if any."""
+    """Return the session ID in a message's parameters, or None."""
     try:
         return msgspec.json.decode(params, type=_Named).session_id
     except (msgspec.DecodeError, RecursionError):

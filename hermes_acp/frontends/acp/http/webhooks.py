@@ -26,7 +26,7 @@ BODY_S: Final = 10.0
 
 
 class _Accepted(Struct, frozen=True):
-    """The run of a request; `is_new` is false for a repeated one, which starts nothing."""
+    """The run for a request; `is_new` is False if the request was a repetition, which starts nothing."""
 
     run: str
     is_new: bool
@@ -69,7 +69,7 @@ class Webhooks:
         return Response(accepted, 202 if is_new else 200, media_type="application/json")
 
     def _find(self, name: str) -> tuple[WebhookSettings | None, str]:
-        """Return a webhook of the settings with its secret. Blocks."""
+        """Return a configured webhook with its secret. Blocks."""
         if not NAME.fullmatch(name):
             return None, ""
         access = self._app.configuration.access

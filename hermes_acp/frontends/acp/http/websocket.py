@@ -1,4 +1,4 @@
-"""Serve one client over its WebSocket.
+"""Serve a client over a WebSocket.
 
 Source: RFC 6455; the Agent Client Protocol's proposal "Streamable HTTP & WebSocket Transport".
 """
@@ -24,9 +24,9 @@ GOING_AWAY: Final = 1001
 TOO_BIG: Final = 1009
 TAKEN_OVER: Final = 4001
 LEFT: Final = 4000
-"""Closes the socket of a page that its user left, so that the server does not wait for another one."""
+"""The close code of a page that its user has left, so that the server does not wait for it to reconnect."""
 GONE_CODE: Final = 4404
-"""Closes a page's socket whose connection has ended or cannot resume: browsers hide the status of a refused upgrade."""
+"""The close code if a page's connection has ended or cannot resume; browsers hide the status of a refused upgrade."""
 
 
 async def serve_socket(clients: RemoteClients, socket: WebSocket) -> None:
@@ -83,7 +83,7 @@ def _attach(
 def _attach_page(
     clients: RemoteClients, position: SocketPosition
 ) -> tuple[RemoteClient, OutboxReader] | AdmissionRefusal:
-    """Return the connection under the ID that a page chose, with its reader; start it at the page's first socket."""
+    """Return the connection with the ID that a page chose, and its reader; start it with the page's first socket."""
     remote_client = clients.find(position.client_id)
     if remote_client is None and position.is_new:
         try:
@@ -111,7 +111,7 @@ async def _refuse(socket: WebSocket, refusal: AdmissionRefusal, *, is_page: bool
 async def _read(
     remote_client: RemoteClient, reader: OutboxReader, socket: WebSocket, number: int | None
 ) -> None:
-    """Deliver a socket's messages, numbered from `number` on if the client counts them."""
+    """Deliver a socket's messages; if the client numbers them, the first one is `number`."""
     while True:
         message: Message = await socket.receive()
         if message["type"] == "websocket.disconnect":

@@ -51,7 +51,7 @@ def asked_because(reasons: Sequence[str]) -> str:
 
 
 def effect_reason(kind: WarningKind, targets: Sequence[str]) -> str:
-    """Name an effect of which the user is warned, as a reason for asking."""
+    """Return the reason for asking that warns of an effect."""
     named = ", ".join(targets[:MAX_NAMED_TARGETS])
     more = len(targets) - MAX_NAMED_TARGETS
     return f"{WARNINGS[kind]}{f': {named}' if named else ''}{f' and {more} more' if more > 0 else ''}"

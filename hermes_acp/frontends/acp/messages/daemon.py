@@ -93,7 +93,7 @@ def running(pid: int, version: str, since: str) -> str:
 
 def open_questions(number: int) -> str:
     """Count the questions that wait for an answer."""
-    return f"{number} questions wait for you." if number > 1 else "1 question waits for you."
+    return f"{number} questions are waiting for you." if number > 1 else "1 question is waiting for you."
 
 
 def serving_at(address: str) -> str:
@@ -113,7 +113,7 @@ def session_line(session_id: str, state: str, title: str, cwd: str, clients: str
 
 def works_alone(reason: str) -> str:
     """Say why the resident process does not serve this client."""
-    return f"This process works on its own, without the resident process. {reason}"
+    return f"This process runs on its own, without the resident process. {reason}"
 
 
 def other_version(own: str, other: str) -> str:

@@ -34,7 +34,7 @@ BAD_REPLAY_START_HINT: Final = "Replay it from the start."
 EMPTY_SYSTEM_PROMPT: Final = "A system prompt must be text and must not be empty."
 BUSY_ELSEWHERE_HINT: Final = "Close it there first."
 ATTACH_HINT: Final = "Load or resume it to attach this client to it."
-OBSERVERS_ONLY_WATCH: Final = "This client is attached as an observer, which only watches."
+OBSERVERS_ONLY_WATCH: Final = "This client is attached as an observer and can only watch."
 HISTORY_POLICIES_HINT: Final = "Use `full`, `pending_only`, `none` or `after_message`."
 NO_AFTER_MESSAGE: Final = "`after_message` needs the ID of a message in `afterMessageId`."
 ROLES_HINT: Final = "Use `controller` or `observer`."
@@ -58,8 +58,8 @@ ALREADY_INITIALIZED: Final = "initialize was already called"
 
 
 def not_audio(mime_type: str) -> str:
-    """Refuse a recording whose type is invalid."""
-    return f"{mime_type[:MAX_QUOTED]!r} is not a type of audio."
+    """Refuse a recording whose type is not an audio type."""
+    return f"{mime_type[:MAX_QUOTED]!r} is not an audio type."
 
 
 def unsupported_image(mime_type: str) -> str:
@@ -138,7 +138,7 @@ def options_hint(options: str) -> str:
 
 
 def not_a_switch(option: str) -> str:
-    """Report a boolean for an option with named values."""
+    """Refuse a boolean for an option with named values."""
     return f"The option {option[:MAX_QUOTED]!r} does not take true or false."
 
 
@@ -153,7 +153,7 @@ def no_model(name: str) -> str:
 
 
 def models_hint(names: str, count: int) -> str:
-    """List the models to choose from; `count` is their number before a long list was cut."""
+    """List the models to choose from; `count` is their total number, even if the list was cut."""
     if not names:
         return "The endpoint lists no models."
     shown = names.count(", ") + 1
@@ -162,7 +162,7 @@ def models_hint(names: str, count: int) -> str:
 
 def unknown_value_type(type_name: str) -> str:
     """Refuse a value of a type that no option has."""
-    return f"Options have no values of type {type_name[:MAX_QUOTED]!r}."
+    return f"No option takes values of type {type_name[:MAX_QUOTED]!r}."
 
 
 def no_mode(mode: str) -> str:
@@ -211,7 +211,7 @@ def bad_parameters(method: str, reason: str) -> str:
 
 
 def not_carried_out(method: str) -> str:
-    """Name a call that failed because no file descriptors were left."""
+    """Name a method that failed because the process ran out of file descriptors."""
     return f"{method} was not carried out"
 
 

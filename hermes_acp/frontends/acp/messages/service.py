@@ -8,7 +8,7 @@ DESCRIPTION: Final = (
 )
 FILE_MARK: Final = "# Written by `hermes-acp service install`"
 """The first line of each unit. A file that starts differently belongs to someone else."""
-INSTALL_HELP: Final = "write the service's file after showing it, enable it and start it"
+INSTALL_HELP: Final = "show the service's file, write it, then enable and start the service"
 REMOVE_HELP: Final = "stop the service and remove its file"
 STATUS_HELP: Final = "show whether the service is installed and running"
 USER_HELP: Final = "your own service, which runs while you are logged in (the default)"
@@ -21,7 +21,7 @@ YES_HELP: Final = "do not ask"
 ALLOW_BYPASS_HELP: Final = "allow the mode that never asks"
 JSON_HELP: Final = "print the status as JSON"
 
-NEEDS_YES: Final = "Your approval is needed, and nobody can be asked here."
+NEEDS_YES: Final = "This needs your approval, but there is no terminal to ask in."
 YES_HINT: Final = "Add --yes."
 NOTHING_CHANGED: Final = "Nothing was changed."
 ONLY_SYSTEM: Final = "--as and --writable only work with --system."
@@ -29,13 +29,13 @@ NO_ADDRESS: Final = (
     "--allow-remote, --allow-origin and --allow-host only apply to clients that connect over a network."
 )
 ADDRESS_HINT: Final = "Add --listen HOST:PORT."
-ROOT_REFUSED: Final = "The agent does not run as root."
+ROOT_REFUSED: Final = "The agent must not run as root."
 OTHER_USER_HINT: Final = "Choose another user with --as."
 CREATE_USER_HINT: Final = "Create it first, for example: useradd --create-home NAME"
 WHO_HINT: Final = "Use --as to choose the user that the agent runs as."
 NO_USER: Final = "The service needs a user."
 NO_NAMESPACES: Final = (
-    "You may not create user namespaces here, so the service is confined by system call filters only."
+    "User namespaces cannot be created here, so the service is confined by system call filters only."
 )
 NOT_ON_A_MAC: Final = "This has not been tested on a Mac yet. Please check that the service starts."
 FOREIGN_FILE_HINT: Final = "Move it elsewhere first."
@@ -44,7 +44,7 @@ OTHER_FOLDER_HINT: Final = "Pass the absolute path of an existing folder."
 
 
 def description(profile: str) -> str:
-    """Return the service manager's name for the service."""
+    """Return the description of the service that service managers show."""
     return "hermes-acp" if profile == "default" else f"hermes-acp, profile {profile}"
 
 

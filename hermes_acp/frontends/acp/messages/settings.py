@@ -32,11 +32,11 @@ SETTING_TEXTS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         ),
         "compaction.at": (
             "When to compact",
-            "Share of the context window at which a long conversation is compacted, such as 0.8.",
+            "Fraction of the context window at which a long conversation is compacted, such as 0.8.",
         ),
         "compaction.keep": (
             "What to keep",
-            "Share of the context window that is kept word for word. At most half of “When to compact”.",
+            "Fraction of the context window that is kept word for word. At most half of “When to compact”.",
         ),
         "delegation.max_parallel": ("Child agents at once", "1 to 16."),
         "delegation.max_children": ("Tasks per call", "How many child agents one call may start, 1 to 64."),

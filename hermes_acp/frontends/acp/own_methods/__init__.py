@@ -1,5 +1,5 @@
-"""The agent's extensions of the protocol: one file per method, `_hermes/a/b` in `a_b.py`.
+"""The agent's own protocol methods: one file per method, `_hermes/a/b` in `a_b.py`.
 
-Every protocol version has them, so they use no version's wire types; their shapes are in
+Every protocol version has them, so they do not use the wire types of a version; their types are defined in
 `protocol/schema/hermes.json`.
 """

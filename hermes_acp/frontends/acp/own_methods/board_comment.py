@@ -1,4 +1,4 @@
-"""_hermes/board/comment: write a comment about a card."""
+"""_hermes/board/comment: add a comment to a card."""
 
 from hermes_acp.core.ports.boards.card_actions import CommentOnCard
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
@@ -8,7 +8,7 @@ from hermes_protocol import own
 
 
 async def comment_card(client: ClientConnection, params: own.BoardCommentParams) -> own.BoardCommentResult:
-    """Write a comment about a card. Raises BadRequest or StorageError."""
+    """Add a comment to a card. Raises BadRequest or StorageError."""
     action = CommentOnCard(params.id, params.text)
     return own.BoardCommentResult(cursor=await act_as_person(client, params.board, action))
 

@@ -1,4 +1,4 @@
-"""_hermes/board/diff: what a card's branch changes."""
+"""_hermes/board/diff: the changes on a card's branch."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ MAX_PATCH: Final = 500_000
 
 
 async def diff_card(client: ClientConnection, params: own.BoardDiffParams) -> own.BoardDiffResult:
-    """Return the patch of a card; if there is none, the reason is a result. Raises BadRequest or StorageError."""
+    """Return a card's patch or, as a result too, why there is none. Raises BadRequest or StorageError."""
     from hermes_acp.git.branch_patch import patch_of
 
     card = (await client.app.board_service.show(params.board, params.id)).view.card

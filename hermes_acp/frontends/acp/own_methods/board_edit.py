@@ -10,7 +10,7 @@ from hermes_protocol import own
 
 
 async def edit_card(client: ClientConnection, params: own.BoardEditParams) -> own.BoardEditResult:
-    """Change the given fields of a card. Raises BadRequest or StorageError."""
+    """Change the fields of a card that the parameters contain. Raises BadRequest or StorageError."""
     details = await client.app.board_service.show(params.board, params.id)
     work = details.view.card.work
     wanted = changed_work(work, params)

@@ -7,7 +7,7 @@ from hermes_protocol import own
 
 
 async def list_board(client: ClientConnection, params: own.BoardListParams) -> own.BoardListResult:
-    """List the changes after a cursor. Raises BadRequest or StorageError."""
+    """List the cards that have changed since a cursor. Raises BadRequest or StorageError."""
     service = client.app.board_service
     changes = await service.changes(params.board, params.after)
     board = changes.board

@@ -1,4 +1,4 @@
-"""_hermes/board/watch: report changes of a board to this client until it cancels the call."""
+"""_hermes/board/watch: notify this client of changes to a board until it cancels the request."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
@@ -8,7 +8,7 @@ CHANGED = "_hermes/board/changed"
 
 
 async def watch_board(client: ClientConnection, params: own.BoardWatchParams) -> own.BoardWatchResult:
-    """Report each change after a cursor. Raises BadRequest or StorageError."""
+    """Report each change since a cursor. Raises BadRequest or StorageError."""
     cursor = params.after
     async with client.app.board_service.watch(params.board, cursor) as changes:
         async for change in changes:

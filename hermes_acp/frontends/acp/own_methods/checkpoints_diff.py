@@ -1,4 +1,4 @@
-"""_hermes/checkpoints/diff: the files a turn changed, before and after."""
+"""_hermes/checkpoints/diff: the files that a turn changed, before and after."""
 
 from hermes_acp.core.ports.checkpoint_ports import FileTexts
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection

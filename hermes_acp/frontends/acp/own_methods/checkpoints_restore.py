@@ -1,4 +1,4 @@
-"""_hermes/checkpoints/restore: undo what a turn changed, or redo it."""
+"""_hermes/checkpoints/restore: undo the file changes of a turn, or revert an undo."""
 
 from hermes_acp.core.ports.checkpoint_ports import RestoreResult
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
@@ -11,7 +11,7 @@ async def restore_checkpoint(
 ) -> own.CheckpointsRestoreResult:
     """Restore all requested files or, if there is a conflict, none.
 
-    The session must be open: its model is informed. Raises SessionNotFound, Busy, CheckpointError or StorageError.
+    The session must be open, because its model is told. Raises SessionNotFound, Busy, CheckpointError or StorageError.
     """
     session = client.session(params.session_id)
     undoing = client.app.checkpoint_service.undoing(session.id, session.ledger.emit)

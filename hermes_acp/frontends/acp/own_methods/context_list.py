@@ -45,9 +45,7 @@ async def list_context(client: ClientConnection, params: own.ContextListParams) 
 
 
 async def _unread(client: ClientConnection, cwd: str) -> "tuple[DeniedPath, ...]":
-    """Return the paths that rules forbid reading; without a model, no rules are loaded and no session can read
-    anything.
-    """
+    """Return the paths that rules forbid reading; without a model, no rules are loaded and no session can start."""
     try:
         return (await client.app.configuration.deps()).policy.unread(cwd)
     except (AuthRequired, ModelError):

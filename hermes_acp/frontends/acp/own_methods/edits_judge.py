@@ -9,9 +9,9 @@ from hermes_protocol import own
 
 
 async def judge_edits(client: ClientConnection, params: own.EditsJudgeParams) -> own.EditsJudgeResult:
-    """Review the edits, and return how many hunks are now open.
+    """Accept or reject the edits, and return how many hunks are still open.
 
-    Raises SessionNotFound, BadRequest for missing hunks, WorkspaceError, or StorageError.
+    Raises SessionNotFound, BadRequest for unknown hunks, WorkspaceError, or StorageError.
     """
     session = client.session(params.session_id)
     judgement = ReviewDecision(

@@ -12,7 +12,7 @@ from hermes_protocol import own
 
 
 async def list_edits(client: ClientConnection, params: own.EditsListParams) -> own.EditsListResult:
-    """List the edits against the current files. Raises SessionNotFound or StorageError."""
+    """List the edits, located in the current files. Raises SessionNotFound or StorageError."""
     session = client.session(params.session_id)
     files = await EditReview(session).look()
     reviews = session.record.reviews

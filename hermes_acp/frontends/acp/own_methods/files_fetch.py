@@ -1,4 +1,4 @@
-"""_hermes/files/fetch: a whole file in a session's folders, of any kind, for a client that passes it on to its user."""
+"""_hermes/files/fetch: a complete file from a session's folders, for a client that passes it on to its user."""
 
 from base64 import b64encode
 from mimetypes import guess_type
@@ -15,7 +15,7 @@ MAX_BYTES: Final = 10 * 1024 * 1024
 
 
 async def fetch_file(client: ClientConnection, params: own.FilesFetchParams) -> own.FilesFetchResult:
-    """Read a file. Raises BadRequest for one that clients may not read, SessionNotFound, AuthRequired, ConfigError."""
+    """Read a file. Raises BadRequest if clients may not read it, SessionNotFound, AuthRequired or ConfigError."""
     from hermes_acp.tools.image_files import image_type
 
     file = ReadableFile(client, params.session_id, params.path)
@@ -30,7 +30,7 @@ async def fetch_file(client: ClientConnection, params: own.FilesFetchParams) -> 
 
 
 def _clean(file: ReadableFile, content: bytes) -> bytes:
-    """Mask the secrets in text; leave anything else as it is."""
+    """Mask the secrets in text; return other content unchanged."""
     try:
         return file.clean(content.decode("utf-8")).encode()
     except UnicodeDecodeError:

@@ -19,7 +19,7 @@ async def find_files(client: ClientConnection, params: own.FilesFindParams) -> o
     workspace = client.session(params.session_id).workspace
     typed = params.query[:MAX_QUERY].lstrip("/")
     found = await workspace.find(FileQuery(_glob(typed), workspace.cwd, MAX_LOOKED_AT))
-    # The newest usually come first, and sorting keeps that order among equals.
+    # The newest files usually come first, and sorting is stable.
     ranked = sorted(found.paths, key=lambda path: _rank(path, typed.casefold()))
     shown = ranked[: max(1, min(params.limit, MAX_RESULTS))]
     files = [own.FilesFindFile(path=path, name=os.path.relpath(path, workspace.cwd)) for path in shown]
@@ -27,7 +27,7 @@ async def find_files(client: ClientConnection, params: own.FilesFindParams) -> o
 
 
 def _glob(typed: str) -> str:
-    """Return a pattern for names that contain what was typed, in upper or lower case."""
+    """Return a case-insensitive glob pattern for names that contain the typed text."""
     return f"**/*{''.join(_either_case(each) for each in typed)}*" if typed else "**/*"
 
 

@@ -1,4 +1,4 @@
-"""_hermes/files/read: a text file in a session's folders, for people who cannot open it otherwise."""
+"""_hermes/files/read: a text file in a session's folders, for people who cannot open it in another way."""
 
 from typing import Final
 
@@ -13,14 +13,14 @@ MAX_SHOWN_BYTES: Final = 400_000
 
 
 async def read_file(client: ClientConnection, params: own.FilesReadParams) -> own.FilesReadResult:
-    """Read a text file. Raises SessionNotFound, AuthRequired, ConfigError, BadRequest for a file that is not shown."""
+    """Read a text file. Raises SessionNotFound, AuthRequired, ConfigError, or BadRequest if it must not be shown."""
     file = ReadableFile(client, params.session_id, params.path)
     chunk = await file.read(MAX_SHOWN_BYTES)
     content = chunk.content
     if b"\0" in content:
         raise BadRequest(files.not_text(file.name))
     is_cut = chunk.size_bytes > len(content)
-    if is_cut:  # the last line may be cut off in the middle of a character or a secret
+    if is_cut:  # the cut may be in the middle of a character or a secret, so the last line is dropped
         content = content[: content.rfind(b"\n") + 1] or content
     return own.FilesReadResult(
         path=file.path,

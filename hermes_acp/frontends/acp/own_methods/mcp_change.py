@@ -1,4 +1,4 @@
-"""_hermes/mcp/change: connect again to an MCP server, sign in or out, or switch one on or off."""
+"""_hermes/mcp/change: reconnect to an MCP server, sign in or out, or switch it on or off."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 
 async def change_server(client: ClientConnection, params: own.McpChangeParams) -> own.McpChangeResult:
-    """Carry out the requested change. Raises BadRequest for an unknown server, SessionNotFound, ConfigError,
-    StorageError.
-    """
+    """Carry out the change. Raises BadRequest for an unknown server, SessionNotFound, ConfigError or StorageError."""
     if params.action in ("enable", "disable"):
         return await _switch(client, params.name, is_enabled=params.action == "enable")
     pool, state = _find(client, params)
@@ -47,7 +45,7 @@ def _find(client: ClientConnection, params: own.McpChangeParams) -> "tuple[McpSe
 
 
 async def _sign_in(client: ClientConnection, login: "ServerLogin") -> own.McpChangeResult:
-    """Start signing in, which continues after the answer, and return the page for the user."""
+    """Start signing in, and return the page for the user; the sign-in continues after the response."""
     flow = login.flow()
     client.run_beyond_answer(flow.run)
     link = await flow.wait_for_link()
@@ -58,7 +56,7 @@ async def _sign_in(client: ClientConnection, login: "ServerLogin") -> own.McpCha
 
 
 async def _switch(client: ClientConnection, name: str, *, is_enabled: bool) -> own.McpChangeResult:
-    """Switch one of the user's own servers, in config.yaml and for the sessions of this process."""
+    """Switch one of the user's own servers on or off, in config.yaml and in the sessions of this process."""
     from hermes_acp.mcp.server_switch import switch_server
 
     environment = client.app.configuration.access.environment

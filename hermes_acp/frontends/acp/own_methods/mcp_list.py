@@ -21,7 +21,7 @@ FIRST_WAIT_S = 2.0
 
 
 async def list_servers(client: ClientConnection, params: own.McpListParams) -> own.McpListResult:
-    """List the servers and their state, after waiting a moment for new connections.
+    """List the servers and their states, after waiting briefly for new connections.
 
     Raises BadRequest or ConfigError.
     """

@@ -6,7 +6,7 @@ from hermes_protocol import own
 
 
 async def answer_run(client: ClientConnection, params: own.RunsAnswerParams) -> own.RunsAnswerResult:
-    """Answer for this one call. Raises BadRequest or StorageError."""
+    """Answer the question about one call. Raises BadRequest or StorageError."""
     view = await client.app.run_service.answer(
         params.id,
         "allow_once" if params.is_allowed else "reject_once",

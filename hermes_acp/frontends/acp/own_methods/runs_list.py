@@ -11,7 +11,7 @@ MAX_RESULTS = 200
 
 
 async def list_runs(client: ClientConnection, params: own.RunsListParams) -> own.RunsListResult:
-    """List runs, and whether a process drives them. Raises StorageError."""
+    """List runs, and say whether any process works on them. Raises StorageError."""
     engine = client.app.run_service.engine
     views = await engine.list(RunFilter(limit=max(1, min(params.limit, MAX_RESULTS))))
     return own.RunsListResult(

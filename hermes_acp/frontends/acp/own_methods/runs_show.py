@@ -1,4 +1,4 @@
-"""_hermes/runs/show: the open questions of a run, each with everything that would happen."""
+"""_hermes/runs/show: the open questions of a run, each with the full text of what would happen."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method

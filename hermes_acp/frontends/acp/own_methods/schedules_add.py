@@ -1,4 +1,4 @@
-"""_hermes/schedules/add: add a schedule, or only say when it would be due."""
+"""_hermes/schedules/add: add a schedule, or only check when it would be due."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

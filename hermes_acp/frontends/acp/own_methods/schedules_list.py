@@ -13,7 +13,7 @@ from hermes_protocol import own
 async def list_schedules(
     client: ClientConnection, params: own.SchedulesListParams
 ) -> own.SchedulesListResult:
-    """List schedules, and whether a process would start their runs. Raises StorageError."""
+    """List schedules, and say whether any process would start their runs. Raises StorageError."""
     from hermes_acp.runs.schedule_times import local_zone
 
     engine = client.app.run_service.engine

@@ -1,4 +1,4 @@
-"""_hermes/sessions/search: what was said in any session of this home."""
+"""_hermes/sessions/search: search the text of all sessions of this home folder."""
 
 from itertools import accumulate
 
@@ -26,7 +26,7 @@ async def search_sessions(
     cwd = params.cwd if isinstance(params.cwd, str) else None
     if params.by_meaning:
         await client.app.prepare_recall()
-    # in a thread, because the first phrase loads a library
+    # in a thread, because parsing the first date phrase imports a library
     since, until = await run_sync(read_range, params.since, params.until)
     asked = RecallQuery(
         params.query,
@@ -46,7 +46,7 @@ async def search_sessions(
 
 
 def _entry(find: SearchHit) -> own.SessionsSearchFound:
-    """Return a hit with the positions of its words, marked in its snippet by control characters."""
+    """Convert a hit; control characters in its snippet become the positions of the matching words."""
     pieces = find.snippet.replace("\x03", "\x02").split("\x02")
     ends = list(accumulate(map(len, pieces)))
     marks = [[start, end] for start, end in zip(ends[::2], ends[1::2], strict=False)]

@@ -10,7 +10,7 @@ from hermes_protocol import own
 async def change_setting(
     client: ClientConnection, params: own.SettingsChangeParams
 ) -> own.SettingsChangeResult:
-    """Write the settings file. Raises BadRequest for another setting or an invalid value, ConfigError, StorageError."""
+    """Change the settings file. Raises BadRequest for other settings or invalid values, ConfigError, StorageError."""
     from hermes_acp.config.safe_settings import changed_settings
     from hermes_acp.storage.private_files import write_private_text
     from hermes_acp.telemetry.structured_log import note_change

@@ -9,7 +9,7 @@ from hermes_protocol import own
 
 
 async def list_settings(client: ClientConnection, params: own.SettingsListParams) -> own.SettingsListResult:
-    """Read the settings file. Raises ConfigError."""
+    """List the settings with their values from the settings file. Raises ConfigError."""
     from hermes_acp.config.safe_settings import read_safe_settings
 
     found = await run_sync(read_safe_settings, client.app.configuration.access.environment)

@@ -1,4 +1,4 @@
-"""_hermes/setup/check: ask an endpoint for its models, and make one small call."""
+"""_hermes/setup/check: list an endpoint's models, and try one with a small call."""
 
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def check_setup(client: ClientConnection, params: own.SetupCheckParams) -> own.SetupCheckResult:
-    """Try the answers without storing them; a failure is a result. Raises BadRequest for an unusable answer."""
+    """Try the settings without storing them; a failed call is a result. Raises BadRequest for unusable values."""
     from hermes_acp.models.model_setup.model_trial import list_models, try_model
     from hermes_acp.models.model_setup.setup_answers import answers_of, readable_values, usual_model
 

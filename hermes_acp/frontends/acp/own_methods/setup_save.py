@@ -8,7 +8,7 @@ from hermes_protocol import own
 
 
 async def save_setup(client: ClientConnection, params: own.SetupSaveParams) -> own.SetupSaveResult:
-    """Write the answers. Raises BadRequest for an unusable answer, ConfigError, or StorageError."""
+    """Store the settings. Raises BadRequest for unusable values, ConfigError, or StorageError."""
     from hermes_acp.models.model_setup.setup_answers import (
         answers_of,
         overriding_variables,

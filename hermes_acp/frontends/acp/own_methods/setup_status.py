@@ -1,4 +1,4 @@
-"""_hermes/setup/status: which model would be used now, and the providers that can be set up."""
+"""_hermes/setup/status: the model that would be used now, and the providers that can be set up."""
 
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def report_setup(client: ClientConnection, params: own.SetupStatusParams) -> own.SetupStatusResult:
-    """Read the configuration again and, if it names no model, look for a model server on this machine."""
+    """Reload the configuration; if it names no model, look for a model server on this machine."""
     environment = client.app.configuration.access.environment
     problem, choice, fallbacks = "", None, ()
     try:

@@ -1,4 +1,4 @@
-"""_hermes/speech/transcribe: a recording as text, for a client that lets people read it before they send it."""
+"""_hermes/speech/transcribe: transcribe a recording, for clients that let people check the text before sending it."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
@@ -9,7 +9,7 @@ from hermes_protocol import own
 async def transcribe(
     client: ClientConnection, params: own.SpeechTranscribeParams
 ) -> own.SpeechTranscribeResult:
-    """Transcribe a recording without telling any session.
+    """Transcribe a recording; no session is involved.
 
     Raises BadRequest, ConfigError, AuthRequired or ModelError.
     """

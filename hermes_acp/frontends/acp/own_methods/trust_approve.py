@@ -1,4 +1,4 @@
-"""_hermes/trust/approve: trust what a folder contains, with exactly the content that the user has read."""
+"""_hermes/trust/approve: trust items of a folder, in exactly the version that the user has read."""
 
 from anyio.to_thread import run_sync
 

@@ -1,4 +1,4 @@
-"""_hermes/trust/list: what a folder contains that needs trust, and the permanent answers given there."""
+"""_hermes/trust/list: the items of a folder that need trust, and the permanent answers given there."""
 
 from anyio.to_thread import run_sync
 

@@ -1,4 +1,4 @@
-"""_hermes/trust/revoke: stop trusting what a folder contains, or forget the permanent answers given there."""
+"""_hermes/trust/revoke: revoke the trust in a folder, or delete the permanent answers given there."""
 
 import os
 
@@ -11,7 +11,7 @@ from hermes_protocol import own
 
 
 async def revoke_trust(client: ClientConnection, params: own.TrustRevokeParams) -> own.TrustRevokeResult:
-    """Revoke or forget. Raises BadRequest or StorageError."""
+    """Revoke the trust or delete the answers. Raises BadRequest or StorageError."""
     await run_sync(client.app.session_creator.checked_roots, params.cwd, ())
     trust = client.app.workspace_trust
     if params.what == "items":

@@ -1,4 +1,4 @@
-"""_hermes/usage/list: what sessions have used, by a group and by session."""
+"""_hermes/usage/list: the usage of sessions, by a group and by session."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -63,4 +63,4 @@ def _session(row: SessionRow, used: UsageTotal) -> own.UsageListSession:
 
 
 EXTENSION = Method(own.UsageListParams, list_usage, access="any")
-"""What sessions have used, and an index of it."""
+"""The method's specification: any client may call it."""

@@ -1,4 +1,4 @@
-"""_hermes/waiting/list: the open questions that no client shows."""
+"""_hermes/waiting/list: the open questions that no client is showing."""
 
 from hermes_acp.core.errors import StorageError
 from hermes_acp.core.ports.run_ports import RunFilter, RunView
@@ -41,7 +41,7 @@ async def _run(client: ClientConnection, view: RunView) -> own.WaitingListWaitin
     try:
         prompt = await service.prompt_of(view)
         questions = await service.records.questions_of(view)
-    except StorageError:  # it is listed anyway, because somebody has to look at it
+    except StorageError:  # list it anyway, because it needs attention
         prompt, questions = "", ()
     return own.WaitingListWaiting(
         kind="run",

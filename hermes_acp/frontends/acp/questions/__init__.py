@@ -1,1 +1,1 @@
-"""Questions to the user of a client, in every version: permissions, forms, pages to open."""
+"""Ask the user of a client: permissions, forms and pages to open, the same in every protocol version."""

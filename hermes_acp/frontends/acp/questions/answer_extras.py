@@ -1,6 +1,6 @@
-"""Edits and comments that accompany a permission answer, in `_meta.hermes`.
+"""Parse the edits and comments that accompany a permission answer, in `_meta.hermes`.
 
-Values of any other shape are ignored.
+Malformed values are ignored.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ class _Said(Struct, frozen=True, rename="camel"):
 
 
 def is_unattended(meta: dict[str, Any] | UnsetType | None) -> bool:
-    """Return whether a client says that nobody was there to be asked."""
+    """Return whether the client reports that nobody was available to answer."""
     said = _read(meta)
     return said is not None and said.is_unattended
 
@@ -47,9 +47,9 @@ def is_unattended(meta: dict[str, Any] | UnsetType | None) -> bool:
 def full_answer(
     answer: PermissionAnswer, meta: dict[str, Any] | UnsetType | None, diffs: Sequence[Diff] = ()
 ) -> PermissionAnswer | PermissionResponse:
-    """Return an answer with its edits and comment, or alone if there are none.
+    """Return an answer together with its edits and comment, if it has any.
 
-    Edits can be changes of lines of the question's diffs; an answer with changes that do not fit counts as none.
+    Edits can be line changes to the question's diffs. If such a change does not apply, the answer is `unavailable`.
     """
     said = _read(meta)
     if said is None or not (said.edits or said.comment.strip()):

@@ -1,4 +1,4 @@
-"""The `_meta` of a call's card: the call that makes it, the full text to approve, and why the user is asked."""
+"""Build the `_meta` of a call's card: its parent call, the full text to approve, and why the user is asked."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from hermes_acp.tools.approval_text import approval_text
 
 
 def call_meta(call: CallProposed, *, is_asked: bool = False) -> dict[str, Any] | UnsetType:
-    """Return the `_meta` of a call's card: its call, its text and, if it `is_asked` about, the reason."""
+    """Return the `_meta` of a call's card; if the user `is_asked`, it includes the reason."""
     said: dict[str, Any] = {"within": call.within} if call.within else {}
     if (is_asked or call.kind == "execute") and (text := approval_text(call)):
         said["approvalText"] = text

@@ -1,4 +1,4 @@
-"""Ask the user of one session through the client: permission questions, forms, and pages to open.
+"""Ask a session's user through the client: permission questions, forms, and pages to open.
 
 Only a clear yes counts as a yes.
 """
@@ -25,10 +25,10 @@ PermissionRequest = Callable[[str, CallProposed, tuple[AnswerOption, ...]], obje
 
 
 class QuestionTypes(Struct, frozen=True):
-    """One version's wire types for questions.
+    """The wire types for questions in one protocol version.
 
-    Every version uses the same field names, except for the parameters of session/request_permission:
-    `permission_request` creates these from a session, a call and the options.
+    The field names are the same in every version, except those of the parameters of session/request_permission, which
+    `permission_request` creates from a session, a call and the options.
     """
 
     permission_request: PermissionRequest
@@ -56,7 +56,7 @@ class _ElicitationResponse(Struct):
 
 
 class EditorGate:
-    """Ask the user of one client about one session."""
+    """Asks the user of a client the questions of one session."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class EditorGate:
         types: QuestionTypes,
         show_waiting: Callable[[bool], None] = lambda _: None,
     ) -> None:
-        """Prepare the gate; `show_waiting` shows whether an elicitation is pending, if the version has such a state."""
+        """Prepare the gate; `show_waiting` reports whether an elicitation is pending, in versions that can show it."""
         elicitation = client.announced and client.announced.elicitation
         self._takes_forms = bool(elicitation and elicitation.form)
         self._takes_pages = bool(elicitation and elicitation.url)
@@ -94,9 +94,9 @@ class EditorGate:
         return full_answer(answer_of(response.outcome.option_id), response.meta, call.diffs)
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
-        """Ask a question; return None if the client cannot, or if its response is not understood.
+        """Ask a question; return None if the client does not support it or its response cannot be parsed.
 
-        For a client that cannot open pages, a page becomes a form with its address.
+        If the client cannot open pages, it gets a form with the page's address.
         """
         if question.url and self._takes_pages:
             return await self._open_page(call_id, question)
@@ -126,7 +126,7 @@ class EditorGate:
         return {"session_id": self._session_id, "tool_call_id": call_id or UNSET}
 
     async def _elicit(self, request: object) -> Reply | None:
-        """Send one elicitation, and return the reply, or None if the response is missing or unreadable."""
+        """Send an elicitation and return the reply, or None if the response is missing or malformed."""
         self._show_waiting(True)
         types = self._types.elicitation_response, _ElicitationResponse
         response = await self._request("elicitation/create", request, *types)
@@ -142,7 +142,7 @@ class EditorGate:
                 return None
 
     async def _request(self, method: str, params: object, wire_type: Any, type_: type[T]) -> T | None:
-        """Send a request and return its response in the version's type, or None if it is missing or unreadable."""
+        """Send a request and return its response, or None if the response is missing or malformed."""
         try:
             response = await self._client.connection.request(method, params, msgspec.Raw)
             return msgspec.convert(msgspec.to_builtins(salvage.decode(wire_type, response)), type_)
@@ -150,7 +150,7 @@ class EditorGate:
             return None
 
     def close(self) -> None:
-        """Let the client close the pages it opened: the turn that needed them has ended."""
+        """Tell the client that the pages it opened are no longer needed, because the turn has ended."""
         while self._open_pages:
             completed = self._types.page_completed(elicitation_id=self._open_pages.pop())
             self._client.connection.notify("elicitation/complete", completed)

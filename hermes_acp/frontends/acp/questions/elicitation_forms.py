@@ -1,4 +1,4 @@
-"""Questions to the user as flat forms, the same in every version."""
+"""Represent questions to the user as flat forms, the same in every protocol version."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -14,7 +14,7 @@ CHOICE: Final = "choice"
 
 
 class Field(Struct, frozen=True):
-    """A text field; with `choices` it is a selection."""
+    """A text field or, with `choices`, a selection."""
 
     name: str
     title: str
@@ -22,9 +22,9 @@ class Field(Struct, frozen=True):
 
 
 class Form(Struct, frozen=True):
-    """Text, fields and the names of required ones; or text and a JSON Schema supplied by an MCP server.
+    """A text with fields and the names of the required ones, or a text with the JSON Schema of an MCP server.
 
-    Such a `foreign` schema is flat.
+    The server's schema, `foreign`, is flat.
     """
 
     text: str
@@ -34,7 +34,7 @@ class Form(Struct, frozen=True):
 
 
 def form_of(question: Question) -> Form:
-    """Lay a question out: a selection, free text, or both; a page becomes its address and "Done"."""
+    """Convert a question to a form: a selection, free text, or both; for a page, its address and "Done"."""
     if question.form is not None:
         return Form(question.text, foreign=question.form)
     if question.url:
@@ -51,7 +51,7 @@ def form_of(question: Question) -> Form:
 
 
 def json_schema(form: Form) -> bytes:
-    """Return a form as a flat JSON Schema, which every version's schema type accepts."""
+    """Return a form as a flat JSON Schema that the schema types of all protocol versions accept."""
     if form.foreign is not None:
         return msgspec.json.encode(form.foreign)
     properties = {
@@ -64,7 +64,7 @@ def json_schema(form: Form) -> bytes:
 
 
 def answer_in(form: Form, content: Mapping[str, object]) -> Reply:
-    """Parse an accepted form; an empty one counts as dismissed."""
+    """Parse the content of an accepted form; empty content counts as dismissed."""
     if form.foreign is not None:
         return Reply("answered", content=dict(content))
     given = [content.get(name) for name in (CHOICE, WORDS)]

@@ -1,4 +1,4 @@
-"""Large diffs: which ones are sent only once, and their hunks for clients that take these instead of whole texts."""
+"""Send large diffs only once, and as hunks to clients that accept hunks instead of whole texts."""
 
 from collections.abc import Sequence
 from typing import Any, Final, cast
@@ -8,21 +8,21 @@ from hermes_acp.core.hunks import diff_hunks
 from hermes_acp.frontends.acp.messages import conversation
 
 MAX_REPEATED_CHARS: Final = 16_384
-"""A call's diffs up to this size are sent with each of its messages."""
+"""The maximum size of diffs that are sent with every message about their call."""
 CONTEXT_LINES: Final = 3
 
 
 def is_large(diffs: Sequence[Diff]) -> bool:
-    """Return whether diffs are sent only with a call's question or, without one, with its end."""
+    """Return whether diffs are so large that they are sent only once: with the call's question, or else its end."""
     return sum(len(diff.old_text or "") + len(diff.new_text) for diff in diffs) > MAX_REPEATED_CHARS
 
 
 def hunks_meta(diff: Diff) -> dict[str, Any] | None:
-    """Return the `_meta` with a diff's hunks, or None if they are hardly shorter than its texts."""
+    """Return the `_meta` with a diff's hunks, or None if they would save little compared to the texts."""
     if diff.old_text is None or diff.is_deleted:
         return None
     lines = diff.old_text.split("\n")
-    last = len(lines) - (not lines[-1])  # a final line break does not start another line
+    last = len(lines) - (not lines[-1])  # a line break at the end does not start another line
     hunks: list[dict[str, object]] = []
     size = 0
     for hunk in diff_hunks(diff.old_text, diff.new_text):
@@ -45,7 +45,7 @@ def hunks_meta(diff: Diff) -> dict[str, Any] | None:
 
 
 def brief_input(raw_input: object, diffs: Sequence[Diff]) -> object:
-    """Return a call's arguments without the texts that its large diffs contain anyway."""
+    """Return a call's arguments without the texts that its large diffs already contain."""
     if isinstance(raw_input, dict) and is_large(diffs):
         arguments = cast("dict[str, object]", raw_input)
         return {name: _brief(value, diffs) for name, value in arguments.items()}
@@ -60,9 +60,9 @@ def _brief(value: object, diffs: Sequence[Diff]) -> object:
 
 
 def text_with_changes(diff: Diff, changes: Sequence[tuple[int, int, Sequence[str]]]) -> str | None:
-    """Return a diff's old text with changed lines, or None if the changes do not fit.
+    """Apply line changes to a diff's old text; return None if they do not apply.
 
-    A change is its first line from 1, the number of lines replaced, and the new lines.
+    A change consists of its first line (counted from 1), the number of lines to replace, and the new lines.
     """
     lines = (diff.old_text or "").split("\n")
     end = len(lines)

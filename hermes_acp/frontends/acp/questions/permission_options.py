@@ -33,9 +33,9 @@ class AnswerOption(Struct, frozen=True):
 
 
 def answer_options(permission_scope: PermissionScope) -> tuple[AnswerOption, ...]:
-    """List the answers; lasting ones name what they cover, and exist only if they can be stored.
+    """List the possible answers; lasting ones name what they cover, and are offered only if they can be stored.
 
-    Of the two permanent permissions the narrower one comes first: some clients use the first of a kind.
+    The narrower of the two permanent permissions comes first, because some clients use only the first of a kind.
     """
     offers = [AnswerOption("allow_once", conversation.ALLOW_ONCE, "allow_once")]
     if permission_scope.session:
@@ -65,7 +65,7 @@ def answer_options(permission_scope: PermissionScope) -> tuple[AnswerOption, ...
 
 
 def reason_for(call: CallProposed) -> str:
-    """Return why a call needs permission, or an empty string if unknown."""
+    """Return the reason why a call needs permission, or an empty string if it is unknown."""
     warned = [
         conversation.effect_reason(effect.kind, effect.targets)
         for effect in call.effects
@@ -76,5 +76,5 @@ def reason_for(call: CallProposed) -> str:
 
 
 def answer_of(option_id: str) -> PermissionAnswer:
-    """Return the answer for an option, or `unavailable` for an option that was never offered."""
+    """Return the answer that an option ID stands for, or `unavailable` if the option was never offered."""
     return ANSWERS.get(option_id, "unavailable")

@@ -1,1 +1,1 @@
-"""The resident process as a service of systemd or launchd: `hermes-acp service`."""
+"""Install the resident process as a systemd or launchd service: `hermes-acp service`."""

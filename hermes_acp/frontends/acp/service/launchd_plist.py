@@ -1,4 +1,4 @@
-"""Write a service as a property list of launchd. Source: launchd.plist(5) of macOS."""
+"""Write the launchd property list of a service. Source: launchd.plist(5) of macOS."""
 
 import os
 import plistlib
@@ -11,7 +11,7 @@ PRIVATE_UMASK: Final = 0o077
 
 
 def plist_text(plan: ServicePlan, log: str, secrets: Mapping[str, str]) -> str:
-    """Return the property list of a service, which contains the secrets because launchd reads no environment files."""
+    """Return a service's property list. It contains the secrets, because launchd does not read environment files."""
     document: dict[str, Any] = {
         "Label": plan.name,
         "ProgramArguments": list(plan.command),

@@ -1,4 +1,4 @@
-"""The `hermes-acp service` command: install, remove and show the resident process as a service."""
+"""The `hermes-acp service` command: install, remove or show the service that runs the resident process."""
 
 import argparse
 import difflib
@@ -95,7 +95,7 @@ def _install(options: argparse.Namespace) -> int:
 
 
 def _start(target: ServiceTarget, *, has_token: bool) -> int:
-    """Start a service whose file is written; report how that went."""
+    """Start a service whose file was written, and report the result."""
     if not target.system.runs():
         _note(service.not_running_here(str(target.file), target.system.name))
         return ExitCode.DONE
@@ -141,7 +141,7 @@ def _remove(options: argparse.Namespace) -> int:
 
 
 def _status(options: argparse.Namespace) -> int:
-    """Show the service; return 1 if it does not run."""
+    """Show the service; return 1 if it is not running."""
     target = target_of(options)
     is_installed = target.file.exists()
     runs = target.system.runs()
@@ -179,7 +179,7 @@ def _check_not_running_otherwise(target: ServiceTarget) -> None:
 
 
 def _token(target: ServiceTarget) -> str:
-    """Return the token that the service has, else the one in the environment, else a new one."""
+    """Return the service's current token, else the one from the environment, else a new one."""
     for line in _read(target.token_file).splitlines():
         name, _, value = line.partition("=")
         if name == TOKEN_VARIABLE and value:
@@ -212,7 +212,7 @@ def _is_agreed(options: argparse.Namespace, question: str) -> bool:
 
 
 def _read(path: Path) -> str:
-    """Return a file's text, or an empty string if there is none. Raises StorageError."""
+    """Return a file's text, or an empty string if it does not exist. Raises StorageError."""
     try:
         return path.read_text("utf-8", errors="replace")
     except FileNotFoundError:

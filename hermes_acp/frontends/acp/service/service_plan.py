@@ -1,6 +1,4 @@
-"""Describe a service: what it runs, as which user and with what access. Units and property lists are written from
-this.
-"""
+"""Plan a service: its command, its user and its access. Units and property lists are written from the plan."""
 
 import os
 import pwd
@@ -20,14 +18,14 @@ from hermes_acp.frontends.acp.messages import service
 
 PROGRAM: Final = "hermes-acp"
 STOP_RESERVE_S: Final = 15.0
-"""How much longer than running turns the service may take to end."""
+"""The time that the service may take to stop, in addition to the time that running turns get."""
 HIDDEN_FOLDERS: Final = ("/home", "/root", "/run/user")
-"""Folders of which a system service sees only what it is given (ProtectHome= of systemd)."""
+"""Folders that are hidden from a system service, except for what is mounted explicitly (systemd's ProtectHome=)."""
 UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class OsUser(Struct, frozen=True):
-    """The user of the operating system that a service runs as."""
+    """The operating system user that a service runs as."""
 
     name: str
     user_id: int
@@ -36,7 +34,7 @@ class OsUser(Struct, frozen=True):
 
 
 class ServicePlan(Struct, frozen=True):
-    """A service. A system service has an `account`; a user service runs as the user who installs it."""
+    """The plan of a service. A system service has an `account`; a user service runs as its installer."""
 
     profile: str
     command: Sequence[str]
@@ -51,13 +49,13 @@ class ServicePlan(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The service's name, which differs between profiles and, for system services, between users."""
+        """The service's name, which is unique per profile and, for a system service, per user."""
         account = f"-{re.sub(r'[^A-Za-z0-9_-]', '_', self.account.name)}" if self.account else ""
         profile = "" if self.profile == DEFAULT_PROFILE else f".{self.profile}"
         return f"{PROGRAM}{account}{profile}"
 
     def checked(self) -> "ServicePlan":
-        """Return the plan. Raises BadRequest if a value cannot be written into one line of a file."""
+        """Return the plan unchanged. Raises BadRequest if a value contains a control character."""
         for text in (*self.command, self.folder, *self.variables.values(), *self.writable, *self.readable):
             if UNPRINTABLE.search(text):
                 raise BadRequest(service.unprintable(text))
@@ -65,7 +63,7 @@ class ServicePlan(Struct, frozen=True):
 
 
 def service_command_line(environment: Environment, flags: Sequence[str]) -> tuple[str, ...]:
-    """Return the command that the service runs: the one of this installation, under the name that updates replace."""
+    """Return the service's command, which starts this installation and stays valid after updates."""
     profile = () if environment.profile == DEFAULT_PROFILE else ("--profile", environment.profile)
     search_path = environment.variables.get("PATH", "")
     return (*program(search_path, sys.argv[0]), *profile, "daemon", "run", *flags)
@@ -74,8 +72,8 @@ def service_command_line(environment: Environment, flags: Sequence[str]) -> tupl
 def program(search_path: str, started_as: str = "") -> tuple[str, ...]:
     """Return the command that starts this installation.
 
-    That is the one on the search path, or `started_as`, if it belongs to this installation: it may be a link that an
-    update changes.
+    The command on the search path, or `started_as`, is preferred if it leads to this installation, because it may be a
+    link that updates change.
     """
     own = Path(sys.executable).with_name(PROGRAM)
     if not own.is_file():
@@ -87,9 +85,7 @@ def program(search_path: str, started_as: str = "") -> tuple[str, ...]:
 
 
 def service_variables(environment: Environment) -> dict[str, str]:
-    """Return the environment variables that a service takes from the shell that installs it: `PATH` and the home
-    folder.
-    """
+    """Return the variables that a service takes from the installing shell: `PATH` and the home folder."""
     folders = environment.variables.get("PATH", "").split(os.pathsep)
     kept = {"PATH": os.pathsep.join(dict.fromkeys(filter(os.path.isabs, folders)))}
     if home := environment.variables.get("HERMES_HOME"):
@@ -98,7 +94,7 @@ def service_variables(environment: Environment) -> dict[str, str]:
 
 
 def os_user(name: str) -> OsUser:
-    """Return a user that a system service may run as. Raises BadRequest."""
+    """Look up a user for a system service. Raises BadRequest if the user does not exist or is root."""
     try:
         known = pwd.getpwnam(name)
     except KeyError as error:
@@ -109,7 +105,7 @@ def os_user(name: str) -> OsUser:
 
 
 def hidden_program_folders(home: str) -> tuple[str, ...]:
-    """Return the folders of this installation that a system service would not see."""
+    """Return the folders of this installation that are hidden from a system service."""
     folders = {os.path.realpath(folder) for folder in (sys.prefix, sys.base_prefix)}
     return tuple(
         sorted(each for each in folders if _is_below(each, HIDDEN_FOLDERS) and not _is_below(each, (home,)))
@@ -117,7 +113,7 @@ def hidden_program_folders(home: str) -> tuple[str, ...]:
 
 
 def is_hidden(folder: str) -> bool:
-    """Return whether a system service sees a folder only if it is mounted explicitly."""
+    """Return whether a folder is hidden from a system service unless it is mounted explicitly."""
     return _is_below(os.path.realpath(folder), HIDDEN_FOLDERS)
 
 

@@ -1,6 +1,6 @@
 """The service managers systemd and launchd, for the whole machine or for one user.
 
-launchd's part has not been run on a Mac yet.
+The launchd part has not been tested on a Mac yet.
 """
 
 import os
@@ -18,7 +18,7 @@ from hermes_acp.frontends.acp.service.service_plan import PROGRAM, ServicePlan
 from hermes_acp.frontends.acp.service.systemd_unit import unit_text
 
 COMMAND_S: Final = 120.0
-"""Starting a service waits until it reports that it is ready, or until its own time limit."""
+"""The timeout for a command. Starting a service waits until it is ready, or until its own timeout."""
 PROBE_S: Final = 10.0
 TOO_SLOW: Final = 124
 """The exit code of timeout(1) for a command that took too long."""
@@ -43,7 +43,7 @@ class ServiceSystem(Protocol):
 
     @property
     def folder(self) -> Path:
-        """The folder of its files."""
+        """The folder with its service files."""
         ...
 
     def file(self, name: str) -> Path:
@@ -51,11 +51,11 @@ class ServiceSystem(Protocol):
         ...
 
     def text(self, plan: ServicePlan, secrets: Mapping[str, str]) -> str:
-        """Return the contents of the file; `secrets` are included only if they cannot be elsewhere."""
+        """Return the contents of the service file; `secrets` are included only if there is no other place for them."""
         ...
 
     def runs(self) -> bool:
-        """Return whether this service manager runs and can be reached."""
+        """Return whether this service manager is running and can be reached."""
         ...
 
     def start(self, name: str) -> str:
@@ -80,7 +80,7 @@ class ServiceSystem(Protocol):
 
 
 class Systemd:
-    """systemd, with its services for the machine or for this user."""
+    """The service manager systemd, for system services or for this user's services."""
 
     name = "systemd"
 
@@ -113,7 +113,7 @@ class Systemd:
         return self._private.exists()
 
     def start(self, name: str) -> str:
-        """Enable and start a unit; return what systemctl said if it failed."""
+        """Enable and start a unit; return the error message of systemctl, or an empty string."""
         for words in (("daemon-reload",), ("enable", name)):
             if failure := _failure(self._systemctl(*words)):
                 return failure
@@ -130,7 +130,7 @@ class Systemd:
         self._systemctl("reset-failed", name)
 
     def state(self, name: str) -> ServiceState:
-        """Return what systemctl shows about a unit."""
+        """Return the state of a unit from `systemctl show`."""
         names = ("ActiveState", "UnitFileState", "MainPID", "StatusText")
         shown = self._systemctl("show", name, f"--property={','.join(names)}").stdout
         values = dict(line.split("=", 1) for line in shown.splitlines() if "=" in line)
@@ -144,7 +144,7 @@ class Systemd:
         return " ".join(("journalctl", *self._flags, "--unit", name, "--lines", "20"))
 
     def _last_words(self, name: str) -> str:
-        """Return the last line that the unit's process wrote, if the journal shows it."""
+        """Return the last line that the unit's process wrote to the journal, if it can be read."""
         identifier = f"SYSLOG_IDENTIFIER={PROGRAM}"
         unit = f"--user-unit={name}" if self._flags else f"--unit={name}"
         words = ("journalctl", *self._flags, unit, "--lines=1", "--output=cat", "--quiet", identifier)
@@ -155,7 +155,7 @@ class Systemd:
 
 
 class Launchd:
-    """launchd of macOS, with its services for the machine or for this user."""
+    """The service manager launchd, for system services or for this user's services."""
 
     name = "launchd"
 
@@ -182,7 +182,7 @@ class Launchd:
         return plist_text(plan, str(self._log), secrets)
 
     def runs(self) -> bool:
-        """Return whether this user's domain exists."""
+        """Return whether the launchd domain exists."""
         return self._launchctl("print", self._domain).returncode == 0
 
     def start(self, name: str) -> str:
@@ -199,7 +199,7 @@ class Launchd:
         """Do nothing: an unloaded service is forgotten."""
 
     def state(self, name: str) -> ServiceState:
-        """Return what launchctl prints about a service."""
+        """Return the state of a service from `launchctl print`."""
         shown = self._launchctl("print", f"{self._domain}/{name}")
         if shown.returncode:
             return ServiceState("inactive", "enabled" if self.file(name).exists() else "disabled")
@@ -217,7 +217,7 @@ class Launchd:
 
 
 def can_create_namespaces(variables: Mapping[str, str]) -> bool:
-    """Return whether this user may create the namespaces that confine their own service."""
+    """Return whether this user may create the namespaces that confine a user service."""
     return (
         run_program(
             ("unshare", "--user", "--map-root-user", "--mount", "true"), variables, PROBE_S
@@ -234,7 +234,7 @@ def is_lingering(user: str) -> bool:
 def run_program(
     words: Sequence[str], variables: Mapping[str, str], seconds: float = COMMAND_S
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a program to its end; one that is missing or takes too long counts as failed."""
+    """Run a program until it ends; a missing program or a timeout counts as a failure."""
     try:
         return subprocess.run(
             words,

@@ -1,4 +1,4 @@
-"""Find out which service the options mean, where its files are, and what it should run."""
+"""Determine the service that the options describe: its files, and what it should run."""
 
 import argparse
 import os
@@ -39,7 +39,7 @@ TOKEN_FILE: Final = "service.env"
 
 
 class ServiceTarget(Struct, frozen=True):
-    """A service that is installed, removed or shown; a system service has an `account`."""
+    """The service to install, remove or show; a system service has an `account`."""
 
     environment: Environment
     system: ServiceSystem
@@ -54,14 +54,14 @@ class ServiceTarget(Struct, frozen=True):
 
     @property
     def token_file(self) -> Path:
-        """The file with the token for clients over a network."""
+        """The file with the token for network clients."""
         if self.account and not self.is_mac:
             return SYSTEM_TOKENS / f"{self.name}.env"
         return self.environment.home / TOKEN_FILE
 
 
 def target_of(options: argparse.Namespace, *, platform: str = sys.platform) -> ServiceTarget:
-    """Return the service that the options mean. Raises BadRequest or ConfigError."""
+    """Return the service that the options describe. Raises BadRequest or ConfigError."""
     variables = process_variables()
     account = _account(options.run_as, variables) if options.is_system else None
     if account:
@@ -84,7 +84,7 @@ def target_of(options: argparse.Namespace, *, platform: str = sys.platform) -> S
 
 
 def plan_service(target: ServiceTarget, options: argparse.Namespace) -> ServicePlan:
-    """Return what the service should run. Raises BadRequest, ConfigError if it could not run that."""
+    """Return the plan of the service. Raises BadRequest, or ConfigError if the service could not run."""
     environment, account = target.environment, target.account
     variables = service_variables(environment)
     home = account.folder if account else environment.variables.get("HOME") or os.path.expanduser("~")
@@ -106,7 +106,7 @@ def plan_service(target: ServiceTarget, options: argparse.Namespace) -> ServiceP
 
 
 def _account(name: str, variables: Mapping[str, str]) -> OsUser:
-    """Return the user of a system service: the one named in the options, or the one who called sudo."""
+    """Return the user of a system service: the one that the options name, or the one who called sudo."""
     if os.geteuid() != 0:
         profile = () if (named := current_profile()) == DEFAULT_PROFILE else ("--profile", named)
         raise BadRequest(
@@ -118,7 +118,7 @@ def _account(name: str, variables: Mapping[str, str]) -> OsUser:
 
 
 def _flags(options: argparse.Namespace) -> list[str]:
-    """Return the flags for `daemon run`, checked now rather than at each start."""
+    """Return the flags for `daemon run`, validated now rather than at each start."""
     flags: list[str] = ["--allow-bypass"] if options.allow_bypass else []
     if not options.listen:
         if options.allow_remote or options.allow_origin or options.allow_host:
@@ -137,14 +137,14 @@ def _flags(options: argparse.Namespace) -> list[str]:
 
 
 def _folder(path: str) -> str:
-    """Return a folder that exists. Raises BadRequest."""
+    """Return the absolute path of an existing folder. Raises BadRequest."""
     if not (os.path.isabs(path) and os.path.isdir(path)):
         raise BadRequest(service.not_a_folder(path), hint=service.OTHER_FOLDER_HINT)
     return path
 
 
 def _writable(named: list[str], environment: Environment, account: OsUser | None) -> tuple[str, ...]:
-    """Return the folders besides the user's home folder that a system service may change."""
+    """Return the folders outside the user's home folder that a system service may change."""
     if account is None:
         if named:
             raise BadRequest(service.ONLY_SYSTEM)

@@ -1,4 +1,4 @@
-"""Write a service as a unit of systemd. Source: systemd.syntax(7), systemd.service(5), systemd.exec(5)."""
+"""Write the systemd unit of a service. Source: systemd.syntax(7), systemd.service(5), systemd.exec(5)."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ PLAIN: Final = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 
 
 def unit_text(plan: ServicePlan) -> str:
-    """Return the unit of a service."""
+    """Return the unit file of a service."""
     values = {
         "edit": f"systemctl {'' if plan.account else '--user '}edit {plan.name}",
         "description": f"{service.description(plan.profile)}\n",
@@ -31,7 +31,7 @@ def unit_text(plan: ServicePlan) -> str:
 
 
 def command_line(words: Sequence[str]) -> str:
-    """Return a command for ExecStart=; in it, `$` starts a variable."""
+    """Quote a command for ExecStart=, where `$` starts a variable."""
     program, *arguments = words
     return " ".join((_quoted(program), *(_quoted(word.replace("$", "$$")) for word in arguments)))
 
@@ -50,7 +50,7 @@ def _variables(plan: ServicePlan) -> Iterator[str]:
 
 
 def _confinement(plan: ServicePlan) -> Iterator[str]:
-    """Yield the settings that need namespaces; a user's own service gets these from a user namespace."""
+    """Yield the settings that need namespaces; a user service needs a user namespace for them."""
     if not plan.has_namespaces:
         return
     yield from (TEMPLATES / "namespaces.conf").read_text("utf-8").splitlines()
@@ -71,12 +71,12 @@ def _confinement(plan: ServicePlan) -> Iterator[str]:
 
 
 def _bound(path: str) -> str:
-    """Return a path for BindPaths=, with colons escaped."""
+    """Quote a path for BindPaths=, escaping colons."""
     return _quoted(path.replace(":", "\\:"))
 
 
 def _quoted(text: str) -> str:
-    """Return a string quoted as one word, with percent signs escaped."""
+    """Quote a string as one word, escaping percent signs."""
     text = _specifiers(text)
     if PLAIN.fullmatch(text):
         return text

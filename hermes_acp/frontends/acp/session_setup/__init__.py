@@ -1,1 +1,1 @@
-"""List, open and configure sessions for a client, in every version."""
+"""List, open and configure sessions for a client, the same in every protocol version."""

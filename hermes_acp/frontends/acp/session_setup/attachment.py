@@ -1,4 +1,4 @@
-"""Attach a client to a session, in every version: it gets the session's updates and questions."""
+"""Attach a client to a session, so that it gets the session's updates and questions."""
 
 from collections.abc import Callable
 
@@ -16,16 +16,16 @@ def attach(
     role: Role,
     on_departure: Callable[[object], None] | None = None,
 ) -> None:
-    """Attach a client; open questions reach it right after the answer to its current call.
+    """Attach a client; it is sent open questions right after the response to its current request.
 
-    `on_departure` is called with the connection of each other client that leaves.
+    `on_departure` is called with the connection of every other client that leaves.
     """
     session.clients.attach(AttachedClient(client, client.name, audience, gate, role, on_departure))
     client.after_answer(lambda: session.clients.brief(client))
 
 
 def is_shared(client: ClientConnection, session_id: str) -> bool:
-    """Return whether a session is open with other clients attached, whose setup must stay."""
+    """Return whether other clients have the session open, so that its setup must not change."""
     session = client.app.sessions.get(session_id)
     return session is not None and any(
         attached.connection is not client for attached in session.clients.controllers

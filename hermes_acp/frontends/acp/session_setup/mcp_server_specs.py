@@ -1,6 +1,6 @@
-"""Check the MCP servers that an editor names.
+"""Validate the MCP servers that an editor configures.
 
-No error quotes a value.
+Errors never quote a value, because it may be secret.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 def stdio_spec(name: str, command: str, args: Iterable[str], env: Pairs) -> StdioServer:
-    """Return a server that is a program to start. Raises BadRequest."""
+    """Return a server that runs as a local program. Raises BadRequest."""
     arguments = tuple(args)
     if not command or "\0" in "".join((command, *arguments, *map("".join, env))):
         raise unusable(name, errors.BAD_MCP_COMMAND)
@@ -24,21 +24,21 @@ def stdio_spec(name: str, command: str, args: Iterable[str], env: Pairs) -> Stdi
 
 
 def address(name: str, url: str) -> str:
-    """Return a URL if it is valid. Raises BadRequest."""
+    """Return the URL of a server. Raises BadRequest if it is not valid."""
     if not url.lower().startswith(("http://", "https://")) or not url.isprintable():
         raise unusable(name, errors.BAD_MCP_URL)
     return url
 
 
 def headers(name: str, pairs: Pairs) -> Pairs:
-    """Return HTTP headers if they are valid. Raises BadRequest."""
+    """Return the HTTP headers for a server. Raises BadRequest if they are not valid."""
     if not all(key and f"{key}{value}".isascii() and f"{key}{value}".isprintable() for key, value in pairs):
         raise unusable(name, errors.BAD_MCP_HEADER)
     return pairs
 
 
 def carried_spec(client: ClientConnection, name: str, server_id: str) -> TunneledServer:
-    """Return a server that the client itself provides. Raises BadRequest if this is not enabled."""
+    """Return a server that the client itself provides. Raises BadRequest unless unstable features are enabled."""
     if not client.offers_unstable:
         raise unusable(name, errors.NO_MCP_OVER_ACP)
     return TunneledServer(name, server_id, client.mcp_tunnel)

@@ -1,7 +1,7 @@
-"""The options of a session, as pickers and switches.
+"""The options of a session, represented as pickers and switches.
 
-The mode is among them, since some editors build everything they show from this list alone; `bypass` is offered
-only where the user said so when they started the process, or in their settings.
+The mode is one of them, because some editors show only this list. `bypass` is offered only if the user has allowed it
+with a flag or in their settings.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ SHOWS_THOUGHTS = "shows_thoughts"
 BACKEND = "backend"
 MAX_LISTED_MODELS: Final = 30
 ALL_OPTIONS: Final = frozenset({MODE, MODEL, PROVIDER, EFFORT, DURING_TURN, SHOWS_THOUGHTS, BACKEND})
-"""Model options that can be set before the available choices are known."""
+"""The IDs of all options, including those of models, which can be set before their choices are known."""
 
 
 class Choice(Struct, frozen=True):
@@ -73,11 +73,11 @@ EFFORTS: Final[Mapping[Effort, Choice]] = MappingProxyType(
     {level: Choice(level, *choices.EFFORTS[level]) for level in ALL_EFFORTS}
 )
 COMMON_EFFORTS: Final[tuple[Effort, ...]] = ("low", "medium", "high", "xhigh", "max")
-"""The levels offered for any model; the nearest level it supports is used."""
+"""The levels that are offered for every model; the closest supported level is used."""
 
 
 def efforts_offered(offer: AvailableModel, current: Effort | None) -> tuple[Choice, ...]:
-    """List the reasoning levels; "Off" only for models that can switch reasoning off."""
+    """List the reasoning levels, including "Off" only if the model can switch reasoning off."""
     vendors = Choice(DEFAULT_EFFORT, *choices.DEFAULT_EFFORT)
     levels = (
         choice
@@ -88,7 +88,7 @@ def efforts_offered(offer: AvailableModel, current: Effort | None) -> tuple[Choi
 
 
 def modes_offered(*, allows_bypass: bool) -> tuple[Choice, ...]:
-    """List the modes a user can choose."""
+    """List the modes that a user can choose."""
     return tuple(choice for mode, choice in MODES.items() if allows_bypass or mode != "bypass")
 
 
@@ -127,7 +127,7 @@ def _backend_pickers(options: Options, backends: Sequence[str]) -> tuple[Picker,
 
 
 def _model_pickers(options: Options, models: Sequence[AvailableModel]) -> tuple[Picker, ...]:
-    """Return the model pickers; the provider's only if there are several."""
+    """Return the pickers about models; the provider picker is included only if there are several providers."""
     current = chosen_model(options, models)
     if current is None:
         return ()
@@ -156,12 +156,12 @@ def _are_several(models: Sequence[AvailableModel]) -> bool:
 
 
 def _value(offer: AvailableModel, models: Sequence[AvailableModel]) -> str:
-    """Name an offer by its model, preceded by its provider if there are several."""
+    """Return the value for an offer: its model, preceded by its provider if there are several."""
     return f"{offer.provider}/{offer.model}" if _are_several(models) else offer.model
 
 
 def _find_offer(value: str, models: Sequence[AvailableModel]) -> AvailableModel | None:
-    """Find an offer by name; a bare model name, as editors store it in settings, means the first provider's."""
+    """Find an offer; a bare model name, as editors store it in settings, means the first provider with that model."""
     named = (offer for offer in models if _value(offer, models) == value)
     bare = (offer for offer in models if offer.model == value and offer.provider == models[0].provider)
     return next(named, None) or next(bare, None)
@@ -173,7 +173,7 @@ def offered_mode(mode_id: str, *, allows_bypass: bool) -> Mode | None:
 
 
 def refused_mode(mode_id: str, *, allows_bypass: bool) -> BadRequest:
-    """Return the error for a mode that is not offered: the modes there are, or what the mode needs."""
+    """Return the error for a mode that is not offered; its hint lists the modes, or says what `bypass` needs."""
     if mode_id == "bypass":
         return BadRequest(errors.BYPASS_NOT_ALLOWED, hint=errors.BYPASS_HINT)
     known = ", ".join(mode.value for mode in modes_offered(allows_bypass=allows_bypass))
@@ -181,13 +181,13 @@ def refused_mode(mode_id: str, *, allows_bypass: bool) -> BadRequest:
 
 
 async def learn_model(configuration: "Configuration", session: "Session", value: str | bool) -> None:
-    """If a model is not known yet, wait until all models are.
+    """Wait for the list of models if the chosen model is not known yet.
 
     Raises AuthRequired or ConfigError.
     """
     if not isinstance(value, str) or _find_offer(value, session.offers.models):
         return
-    with suppress(ModelError):  # an endpoint that lists no models has only the configured ones
+    with suppress(ModelError):  # if the endpoint lists no models, only the configured ones are known
         await configuration.deps()
         if not _find_offer(value, session.offers.models):
             await configuration.list_models()

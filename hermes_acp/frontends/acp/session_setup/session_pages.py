@@ -1,6 +1,6 @@
-"""Pages of the session list.
+"""Divide the session list into pages.
 
-Cursors are the same in every version.
+Cursors are the same in every protocol version.
 """
 
 import base64

@@ -1,1 +1,1 @@
-"""Conversions to wire values that are the same in every version."""
+"""Conversions to wire values that are the same in every protocol version."""

@@ -1,4 +1,4 @@
-"""Convert boards' cards to the wire format, and clients' actions from it."""
+"""Convert board cards to the wire format, and clients' actions from it."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hermes_acp.runs.board.board_service import CardDetails
 
 TEXTS = ("text", "result", "reason", "answer", "words", "branch", "title")
-"""The fields of entries that say something to people, in the order in which they are looked for."""
+"""The fields of log entries that contain text for people, in order of preference."""
 
 
 async def act_as_person(client: "ClientConnection", board: str, action: "CardAction") -> int:
@@ -30,12 +30,12 @@ async def act_as_person(client: "ClientConnection", board: str, action: "CardAct
 
 
 def name_of(by: Actor) -> str:
-    """Return the name of an actor."""
+    """Return the display name of an actor."""
     return by.name or by.kind if by.kind == "person" else f"{by.kind} {by.name}".strip()
 
 
 def card_entry(view: "CardView") -> own.BoardListCard:
-    """Return a card as a list shows it."""
+    """Convert a card to its entry in a list."""
     card, attempt = view.card, view.card.attempt
     return own.BoardListCard(
         id=card.id,
@@ -55,7 +55,7 @@ def card_entry(view: "CardView") -> own.BoardListCard:
 
 
 def details_entry(details: "CardDetails", cards: "Mapping[str, Card]") -> own.BoardShowResult:
-    """Return a card in full; `cards` are all cards of its board."""
+    """Convert a card with all its details; `cards` are all cards of its board."""
     card, run = details.view.card, details.run
     attempt = card.attempt
     questions = [question_entry(each) for each in details.questions]

@@ -1,21 +1,23 @@
-"""Tool output as Markdown, without control characters."""
+"""Format tool output as Markdown without control characters."""
 
 import re
 from typing import Final
 
+from hermes_acp.lazy_pattern import LazyPattern
+
 FENCE: Final = "```"
-RUNS_OF_BACKTICKS: Final = re.compile("`{3,}")
-COLOURS: Final = re.compile(r"\x1b\[[0-9;:]*m")
-CONTROL_CHARACTERS: Final = re.compile(
+RUNS_OF_BACKTICKS: Final = LazyPattern("`{3,}")
+COLOURS: Final = LazyPattern(r"\x1b\[[0-9;:]*m")
+CONTROL_CHARACTERS: Final = LazyPattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )
 
 
 def inert(text: str) -> str:
-    """Remove colours, and escape characters that move a cursor, set a title or change the text's direction."""
+    """Remove colours, and escape characters that move the cursor, set a title or change the text direction."""
     if text.isascii() and text.isprintable():
         return text
-    return CONTROL_CHARACTERS.sub(_sign, COLOURS.sub("", text.replace("\r\n", "\n")))
+    return CONTROL_CHARACTERS.compiled.sub(_sign, COLOURS.compiled.sub("", text.replace("\r\n", "\n")))
 
 
 def _sign(found: re.Match[str]) -> str:
@@ -26,12 +28,12 @@ def _sign(found: re.Match[str]) -> str:
 
 
 def fenced(text: str) -> str:
-    """Return output for a card: inert, and several lines in a fence longer than any they contain."""
+    """Format output for a card: inert; several lines go into a code fence that they cannot close."""
     text = inert(text)
     if "\n" not in text.rstrip("\n"):
         return text
     fence = FENCE
     if FENCE in text:
-        fence = "`" * (1 + max(len(run) for run in RUNS_OF_BACKTICKS.findall(text)))
+        fence = "`" * (1 + max(len(run) for run in RUNS_OF_BACKTICKS.compiled.findall(text)))
     end = "" if text.endswith("\n") else "\n"
     return f"{fence}\n{text}{end}{fence}"

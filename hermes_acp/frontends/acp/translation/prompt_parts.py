@@ -21,7 +21,7 @@ IMAGE_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/w
 async def prompt_parts(blocks: Sequence[Struct], voice: VoiceService) -> tuple[Part, ...]:
     """Convert a prompt; recordings become their transcriptions.
 
-    Raises BadRequest if it is empty or has a block that no model here accepts, ConfigError, AuthRequired or ModelError.
+    Raises BadRequest if it is empty or has a block that no model accepts, ConfigError, AuthRequired or ModelError.
     """
     heard: list[Part | None] = [
         await _said(block, voice) if block.__struct_config__.tag == "audio" else None for block in blocks
@@ -70,9 +70,9 @@ def _resource_to_part(contents: dict[str, Any]) -> Part:
 
 
 def _image(mime_type: str, data_base64: str) -> ImagePart:
-    """Convert an image by the type its first bytes show. Raises BadRequest for a type no model reads.
+    """Convert an image, detecting its type from its first bytes. Raises BadRequest for a type that no model reads.
 
-    Once in the history, such an image would make every later turn fail too.
+    In the history, such an image would make every later turn fail.
     """
     if mime_type not in IMAGE_TYPES:
         kinds = ", ".join(sorted(IMAGE_TYPES))
@@ -97,7 +97,7 @@ def _image(mime_type: str, data_base64: str) -> ImagePart:
 
 
 def _blob_to_part(uri: str, mime_type: str | None, data_base64: str) -> Part:
-    """Convert bytes to an image, to text if they are UTF-8, or else to a link to their source."""
+    """Convert a blob to an image, to text if it is UTF-8, or else to a link to its source."""
     kind = mime_type or "application/octet-stream"
     if kind.startswith("image/"):
         return _image(kind, data_base64)

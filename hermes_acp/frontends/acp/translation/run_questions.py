@@ -1,4 +1,4 @@
-"""The questions of runs on the wire, each with everything that would happen."""
+"""Convert the questions of runs to the wire format, each with the full text of what would happen."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def question_entry(question: "OpenQuestion") -> own.RunsShowQuestion:
-    """Return a question as a client shows it."""
+    """Convert a question."""
     card = question.card
     text = "" if question.is_for_text or card.diffs else approval_text(card) or _arguments(card.raw_input)
     return own.RunsShowQuestion(

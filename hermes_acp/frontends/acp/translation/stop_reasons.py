@@ -1,4 +1,4 @@
-"""Stop reasons and error codes for how turns end, the same in every version."""
+"""Convert the ends of turns to stop reasons and error codes, the same in every protocol version."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -32,10 +32,10 @@ STOP_REASONS: Final[Mapping[ExitReason, StopReason | None]] = MappingProxyType(
 
 
 def stop_reason_of(end: TurnEnded) -> str:
-    """Return the stop reason of an end; `error` for a failure."""
+    """Return the stop reason for how a turn ended; `error` if it failed."""
     return STOP_REASONS[end.reason] or "error"
 
 
 def failure_code(end: TurnEnded) -> int:
-    """Return the error code of an end that has no stop reason."""
+    """Return the error code for a turn that failed."""
     return AUTH_REQUIRED if end.error_code == "model_auth_failed" else INTERNAL_ERROR

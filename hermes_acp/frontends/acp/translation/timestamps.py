@@ -1,4 +1,4 @@
-"""Times on the wire, the same in every version.
+"""Format times for the wire, the same in every protocol version.
 
 The format is ISO 8601 in UTC.
 """

@@ -1,4 +1,4 @@
-"""The editor's own files and terminals."""
+"""Use the editor's own files and terminals through ACP."""
 
 import os
 from typing import Final, TypeVar
@@ -33,7 +33,7 @@ class _ErrorDetails(msgspec.Struct, frozen=True):
 
 
 class AcpEditor:
-    """The files and terminals that one editor announced; nothing while it is out of reach."""
+    """The file and terminal methods that an editor has announced; none while the editor is unreachable."""
 
     def __init__(self, client: ClientConnection, session_id: str) -> None:
         self._client = client
@@ -53,7 +53,7 @@ class AcpEditor:
 
     @property
     def runs_commands(self) -> bool:
-        """Whether the editor can run commands as they are written."""
+        """Whether the editor can run commands unchanged."""
         return (
             bool(self._client.capabilities.terminal)
             and not _unquotes(self._client)
@@ -61,7 +61,7 @@ class AcpEditor:
         )
 
     async def read_text(self, path: str, first: int = 1, count: int = 0) -> str | None:
-        """Return the text in the editor, or None if it knows no such file. Raises EditorStateUnknown."""
+        """Return a file's text from the editor, or None if the editor has no such file. Raises EditorStateUnknown."""
         request = v1.ReadTextFileRequest(
             session_id=self._session_id,
             path=path,
@@ -80,7 +80,7 @@ class AcpEditor:
         return reply.content
 
     async def write_text(self, path: str, text: str) -> None:
-        """Let the editor write; any answer that is not an error counts, `null` included.
+        """Let the editor write a file; any response except an error counts as success, even `null`.
 
         Raises WorkspaceError if the editor refuses or does not answer.
         """
@@ -95,10 +95,10 @@ class AcpEditor:
             raise WorkspaceError(editor.write_timed_out(path, FILE_TIMEOUT_S)) from error
 
     async def run(self, command: Command, progress: Progress) -> CommandResult | None:
-        """Run in a terminal of the editor, shown on the call's card and always released at the end.
+        """Run a command in a terminal of the editor, which the call's card shows; always release it at the end.
 
-        An editor without that method runs nothing; after any other failure the command may be running there, so it
-        must not be run again.
+        If the editor lacks the method, nothing was run; after any other failure, the command may be running in the
+        editor, so it must not be run again.
         """
         request = v1.CreateTerminalRequest(
             session_id=self._session_id,
@@ -180,19 +180,19 @@ class AcpEditor:
 
 
 def _unquotes(client: ClientConnection) -> bool:
-    """Return whether this client's terminals are known to reparse commands."""
+    """Return whether this client's terminals are known to let a shell parse commands again."""
     implementation = client.greeted.client_info if isinstance(client.greeted, v1.InitializeRequest) else None
     return bool(implementation and implementation.name in UNQUOTING_CLIENTS)
 
 
 def _signal_name(raw: str) -> str:
-    """Return the name of a signal, reduced to safe characters; "a signal" if nothing is left."""
+    """Return a signal's name, with only safe characters; "a signal" if none are left."""
     name = "".join(each for each in raw if each.isalnum() or each in "+-_ ")[:MAX_SIGNAL_LENGTH].strip()
     return name or (editor.UNNAMED_SIGNAL if raw else "")
 
 
 def _reason(error: Exception) -> str:
-    """Return why an editor refused; the SDKs put the reason into the error's data."""
+    """Return why an editor refused a request; the SDKs put the reason into the error's data."""
     if not isinstance(error, PeerError):
         return str(error) or editor.NO_ANSWER
     try:

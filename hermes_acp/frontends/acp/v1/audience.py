@@ -1,4 +1,4 @@
-"""Show a session's events to an editor."""
+"""Send a session's events to an editor as session updates."""
 
 import time
 from collections.abc import Iterable
@@ -39,7 +39,7 @@ UPDATE: Final = "session/update"
 
 
 class EditorAudience:
-    """One session's updates on one connection."""
+    """Sends the updates of one session over one connection."""
 
     def __init__(
         self, client: ClientConnection, session: Session, past_times: PastTimes | None = None
@@ -52,7 +52,7 @@ class EditorAudience:
         self._rejected: dict[tuple[str, str], str] = {}
         self._said: dict[str, str] = {}
         self._form = f"{session.id} {self._view}"
-        """Clients with the same value are shown an event by the same frames; a string, whose hash is computed once."""
+        """Clients with the same value get the same frames for an event. It is a string, so that its hash is cached."""
         self._past_times = past_times
         self._times = TimeUpdates() if takes(client.capabilities, "times") else None
 
@@ -66,12 +66,12 @@ class EditorAudience:
         return hash((id(self._client), id(self._session)))
 
     def show(self, event: Event) -> None:
-        """Queue the event's updates; a changed mode or option is shown with all the others."""
+        """Queue the updates for an event; if an option has changed, the whole list of options is sent."""
         times = self._times.take(event, time.time()) if self._times else ()
         is_prompt = isinstance(event, UserSaid)
         if not is_prompt:
             self._notify_all(times)
-        if isinstance(event, TextSaid):  # by far the most frequent
+        if isinstance(event, TextSaid):  # by far the most frequent event
             self._said[self._session.id] = event.message_id
             self._send(event, self._view, self._session.id)
             return
@@ -97,8 +97,8 @@ class EditorAudience:
             notify(self._client, self._session.id, commands_update(self._session))
 
     def report_running_turn(self) -> None:
-        """Tell the client about a running turn that it did not start itself, so no answer to a prompt will report
-        its end.
+        """Notify the client of a running turn that it did not start itself: no response to a prompt will report its
+        end.
         """
         turn_id = self._session.record.open_turn
         if turn_id and takes(self._client.capabilities, "turnStates"):
@@ -126,7 +126,7 @@ class EditorAudience:
         return bool(event.by and attached and attached.name != event.by)
 
     def replay_event(self, event: Event) -> None:
-        """Queue the updates of a past event; the current options are in the answer that follows."""
+        """Queue the updates for a past event; the response that follows the replay has the current options."""
         times = self._past_times.of(event) if self._past_times else ()
         if not isinstance(event, UserSaid):
             self._notify_all(times)
@@ -163,7 +163,7 @@ class EditorAudience:
             self._client.connection.notify(UPDATE, None, frame=frame)
 
     def _completed(self, event: Event, view: UpdateView, session_id: str) -> UpdateView:
-        """Track open cards and the last message; complete the view of an event that ends a call or a step."""
+        """Track open cards and the last message, and complete the view for an event that ends a call or a step."""
         match event:
             case TextSaid():
                 self._said[session_id] = event.message_id
@@ -196,12 +196,12 @@ class EditorAudience:
             self._show(event.event, view, event.child_id)
 
     async def drained(self) -> None:
-        """Wait until the editor has read enough."""
+        """Wait until the editor has read enough of what was queued."""
         await self._client.connection.drained()
 
 
 def _view_of(client: ClientConnection, *, is_replay: bool) -> UpdateView:
-    """Return what this client accepts."""
+    """Return the view for this client: the kinds of updates that it accepts."""
     session = client.capabilities.session
     return UpdateView(
         is_replay=is_replay,
@@ -229,7 +229,7 @@ def commands_update(session: Session) -> v1.AvailableCommandsUpdate:
 
 
 def notify(client: ClientConnection, session_id: str, update: v1.SessionUpdate) -> None:
-    """Send one update."""
+    """Send one session update."""
     client.connection.notify(UPDATE, v1.SessionNotification(session_id=session_id, update=update))
 
 

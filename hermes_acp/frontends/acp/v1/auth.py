@@ -1,11 +1,11 @@
-"""Auth methods in the wire types of version 1."""
+"""Convert the authentication methods to the wire types of version 1."""
 
 from hermes_acp.frontends.acp.connection.auth_options import CONFIGURED, SETUP
 from hermes_protocol import v1
 
 
 def auth_methods(capabilities: v1.ClientCapabilities) -> list[v1.AuthMethod]:
-    """List the methods; the interactive one only for a client that can run it in a terminal."""
+    """List the methods; the interactive one is offered only to clients that can run it in a terminal."""
     configured = v1.AuthMethodAgent(
         id=CONFIGURED.id, name=CONFIGURED.name, description=CONFIGURED.description
     )

@@ -1,4 +1,4 @@
-"""The auth status: whether a model can be used without signing in."""
+"""Determine the authentication status: whether a model can be used without signing in."""
 
 import anyio.to_thread
 
@@ -8,7 +8,7 @@ from hermes_protocol import v1
 
 
 async def auth_status(client: ClientConnection) -> v1.AuthStatusResponse:
-    """Return the status of what is configured or, without that, of a model on this machine. Changes nothing."""
+    """Return the status of the configured model or, without one, of a model on this machine. Changes nothing."""
     app = client.app
     try:
         provider_statuses = await anyio.to_thread.run_sync(app.configuration.access.provider_statuses)

@@ -1,6 +1,6 @@
-"""A client's own system instructions.
+"""Read a client's own system instructions.
 
-They are trusted like the client's settings, so they are not scanned for injections.
+They are trusted like the client's settings, so they are not scanned for injected instructions.
 """
 
 from typing import TYPE_CHECKING

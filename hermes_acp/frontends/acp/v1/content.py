@@ -1,11 +1,11 @@
-"""Parts of a message as content blocks of version 1."""
+"""Convert parts of a message to content blocks of version 1."""
 
 from hermes_acp.core.messages import ImagePart, LinkPart, Part, ResourcePart, TextPart
 from hermes_protocol import v1
 
 
 def part_to_block(part: Part) -> v1.ContentBlock:
-    """Return a part as a block."""
+    """Convert a part to a content block."""
     match part:
         case TextPart():
             return v1.TextContent(text=part.text)

@@ -1,4 +1,4 @@
-"""Questions to the editor's user, in the wire types of version 1."""
+"""Ask the editor's user in the wire types of version 1."""
 
 from functools import partial
 
@@ -15,7 +15,7 @@ from hermes_protocol import v1
 
 
 def editor_gate(client: ClientConnection, session_id: str) -> EditorGate:
-    """Return the gate of one client of a session."""
+    """Return the gate for a client of a session."""
     questions = QuestionTypes(
         partial(_permission_request, client),
         v1.RequestPermissionResponse,
@@ -34,9 +34,9 @@ def _permission_request(
     call: CallProposed,
     options: tuple[AnswerOption, ...],
 ) -> v1.RequestPermissionRequest:
-    """Show the call on its own card, with the text to be approved and the reason as the content.
+    """Show the call on its own card, whose content is the text to be approved and the reason.
 
-    Of a call with large diffs, they come only here, and the arguments were sent before.
+    Large diffs are sent only here; the arguments of such a call were sent before.
     """
     has_large_diffs = is_large(call.diffs)
     if has_large_diffs:

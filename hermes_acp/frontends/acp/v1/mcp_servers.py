@@ -1,4 +1,4 @@
-"""Convert the MCP servers that an editor names."""
+"""Convert the MCP servers that an editor configures."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""A session's options as an editor's pickers."""
+"""Convert a session's options to the wire types of version 1."""
 
 from hermes_acp.core.available_options import AvailableOptions
 from hermes_acp.core.record.session_record import Record
@@ -9,7 +9,7 @@ from hermes_protocol import v1
 def config_options(
     record: Record, offers: AvailableOptions, capabilities: v1.ClientCapabilities
 ) -> list[v1.SessionConfigOption]:
-    """List every option with its current value, as a client with these capabilities can show it."""
+    """List every option with its current value, in a form that a client with these capabilities can show."""
     options = options_of(record, offers)
     takes_booleans = _takes_booleans(capabilities)
     return [_shown(option) for option in options if takes_booleans or not isinstance(option, Switch)]

@@ -1,4 +1,4 @@
-"""The providers of models, as a client can see and route them."""
+"""The names of the model APIs in the wire types of `providers/list` and `providers/set`."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""The editor of a session that several clients may share: the first reachable one that serves files or terminals."""
+"""Choose the editor of a session that several clients share: the first reachable one with files or terminals."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from hermes_acp.frontends.acp.v1.acp_editor import AcpEditor
 
 
 class SessionEditor:
-    """Implement `Editor`: stay with one client while it is reachable, then change to another attached one."""
+    """Implement `Editor` with one attached client for as long as it is reachable, and then with another one."""
 
     def __init__(self, client: ClientConnection, session_id: str) -> None:
         self._session_id = session_id
@@ -32,15 +32,15 @@ class SessionEditor:
         return self._current().runs_commands
 
     async def read_text(self, path: str, first: int = 1, count: int = 0) -> str | None:
-        """Return the text in the editor, or None if it knows no such file. Raises EditorStateUnknown."""
+        """Return a file's text from the editor, or None if the editor has no such file. Raises EditorStateUnknown."""
         return await self._current().read_text(path, first, count)
 
     async def write_text(self, path: str, text: str) -> None:
-        """Let the editor write. Raises WorkspaceError if it refuses or does not answer."""
+        """Let the editor write a file. Raises WorkspaceError if it refuses or does not answer."""
         await self._current().write_text(path, text)
 
     async def run(self, command: Command, progress: Progress) -> CommandResult | None:
-        """Run in a terminal of the editor. Raises WorkspaceError if the command was lost."""
+        """Run a command in a terminal of the editor. Raises WorkspaceError if the editor loses the command."""
         return await self._current().run(command, progress)
 
     def _current(self) -> AcpEditor:

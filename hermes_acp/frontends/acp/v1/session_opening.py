@@ -1,4 +1,4 @@
-"""The steps shared by all methods that open a session: announce its commands, and open a workspace with the
+"""The steps that all methods that open a session share: announce its commands, and open a workspace with the
 editor's files and terminals.
 """
 
@@ -65,7 +65,7 @@ async def open_stored(
 
 
 def options_state(client: ClientConnection, session: Session) -> list[v1.SessionConfigOption]:
-    """Return the session's options as this client can show them."""
+    """Return the session's options in a form that this client can show."""
     return config_options(session.record, session.offers, client.capabilities)
 
 
@@ -75,7 +75,7 @@ def modes_state(session: Session) -> v1.SessionModeState:
 
 
 def admit(client: ClientConnection, session: Session) -> None:
-    """Attach the editor to the session and announce the commands after the answer."""
+    """Attach the editor to the session, and announce the commands after the response."""
     attach_diagnostics(client, session)
     join(client, session)
     announce_commands(client, session)
@@ -94,16 +94,16 @@ def join(
 
 
 def ask_again(client: ClientConnection, session: Session, role: Role) -> None:
-    """Repeat the question that was open when the last process ended, right after the answer."""
+    """Ask the question again that was open when the last process ended, right after the response."""
     if _can_be_asked_again(client, role):
         client.after_answer(lambda: client.app.turn_tasks.ask_again(session))
 
 
 def _can_be_asked_again(client: ClientConnection, role: Role) -> bool:
-    """Return whether a client expects turns that it did not start."""
+    """Return whether the client supports turns that it did not start."""
     return role == "controller" and takes(client.capabilities, "turnStates")
 
 
 def announce_commands(client: ClientConnection, session: Session) -> None:
-    """Announce the session's commands right after the answer."""
+    """Announce the session's commands right after the response."""
     client.after_answer(lambda: notify(client, session.id, commands_update(session)))

@@ -15,9 +15,9 @@ from hermes_acp.sessions.session_manager import OpenWorkspace
 
 
 class PeerAudience(EditorAudience):
-    """A session's updates on one connection, with those about its other clients.
+    """Sends a session's updates over one connection, including those about its other clients.
 
-    A prompt from another client is shown once, in the form of the RFD.
+    A prompt from another client is sent once, in the format of the RFD.
     """
 
     def __init__(self, client: ClientConnection, session: Session) -> None:
@@ -25,7 +25,7 @@ class PeerAudience(EditorAudience):
         self.peers = PeerUpdates(client, session, stop_reason_of)
 
     def show(self, event: Event) -> None:
-        """Queue the event's updates."""
+        """Queue the updates for an event."""
         if isinstance(event, UserSaid) and self.peers.sent_by_another(event):
             self.peers.report_prompt(event, prompt_blocks(event))
             self.report_running_turn()
@@ -34,7 +34,7 @@ class PeerAudience(EditorAudience):
         self.peers.show(event)
 
     def replay_event(self, event: Event) -> None:
-        """Queue the updates of a past event."""
+        """Queue the updates for a past event."""
         super().replay_event(event)
         self.peers.show_past(event)
 
@@ -43,11 +43,11 @@ class SessionJoiner:
     """Joins a session in version 1."""
 
     def audience(self, client: ClientConnection, session: Session) -> PeerAudience:
-        """Return the audience that shows the session's events to the client."""
+        """Return the object that sends the session's events to the client."""
         return PeerAudience(client, session)
 
     def join(self, client: ClientConnection, session: Session, role: Role) -> None:
-        """Attach the client; open questions reach it after the answer."""
+        """Attach the client, which is sent open questions after the response."""
         audience = self.audience(client, session)
         departures = audience.peers.report_departure
         attach(client, session, audience, editor_gate(client, session.id), role, departures)

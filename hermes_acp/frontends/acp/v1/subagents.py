@@ -1,4 +1,4 @@
-"""Child agents as separate sessions, for clients that support them."""
+"""Show child agents as separate sessions, to clients that support it."""
 
 from hermes_acp.core.events import ChildChanged, ChildReported, PermissionAnswered, PermissionAsked, UserSaid
 from hermes_acp.frontends.acp.translation.stop_reasons import STOP_REASONS
@@ -8,7 +8,7 @@ from hermes_protocol.errors import INTERNAL_ERROR
 
 
 def announcement(event: ChildChanged) -> v1.SubagentUpdate:
-    """Announce a child agent in its parent session, or how it ended."""
+    """Announce a child agent, or its end, in the parent session."""
     state = v1.RunningStateUpdate() if event.reason is None else _idle(event)
     return v1.SubagentUpdate(session_id=event.child_id, title=event.title, state=state)
 
@@ -24,7 +24,7 @@ def _idle(event: ChildChanged) -> v1.IdleStateUpdate:
 
 
 def changed_state(event: ChildReported) -> tuple[v1.SubagentUpdate, ...]:
-    """Show in the parent session whether a child waits for its user."""
+    """Show in the parent session whether a child agent is waiting for the user."""
     match event.event:
         case PermissionAsked():
             state = v1.RequiresActionStateUpdate()
@@ -36,7 +36,7 @@ def changed_state(event: ChildReported) -> tuple[v1.SubagentUpdate, ...]:
 
 
 def task_message(event: UserSaid, child_id: str, parent_id: str) -> v1.SessionMessage:
-    """Show in a child's session the task its parent gave it."""
+    """Show the task that the parent gave a child agent in the child's session."""
     return v1.SessionMessage(
         message_id=event.message_id,
         sender_session_id=parent_id,

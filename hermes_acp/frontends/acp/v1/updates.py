@@ -1,6 +1,6 @@
 """Convert events to session updates.
 
-Pure and exhaustive: live and replay go through the same function.
+The functions are pure, every event is handled, and live events and replays use the same code.
 """
 
 from typing import Any, Final
@@ -46,19 +46,19 @@ from hermes_protocol import v1
 
 PLAN: Final = "plan"
 UNSHOWN: Final = (TurnStarted, StepEnded, TurnEnded)
-"""The most frequent events that are not shown to editors, skipped early."""
+"""The most frequent events that editors are not sent, for skipping them early."""
 Compaction = CompactionStarted | SummarySaid | HistoryCompacted | CompactionFailed
 
 
 class UpdateView(Struct, frozen=True):
-    """What one client accepts: replayed or live, with or without notices.
+    """The circumstances of a conversion: whether it is a replay, and which kinds of updates the client accepts.
 
-    Three fields are about a call that ends: `has_filled_card` says whether its card already has content, `rejection` is
-    the user's comment on rejecting it, or None if they did not. `has_diffs` says whether a question showed the client
-    the same large diffs. `has_words` is about a failed step: whether part of
-    its answer was shown. If `takes_turn_ends`, the client is told where and how each past turn ended. If
-    `takes_turn_marks`, it is told the message ID of each prompt, and which steps failed. If `takes_hunks`, large diffs
-    are sent as hunks.
+    Three fields describe a call that ends: `has_filled_card` is whether its card already has content; `rejection` is
+    the comment with which the user rejected it, or None if they did not; `has_diffs` is whether a question has shown
+    the client the same large diffs. `has_words` is whether part of a failed step's answer was shown.
+
+    With `takes_turn_ends`, the client is told where and how each past turn ended. With `takes_turn_marks`, it is told
+    the message ID of each prompt, and which steps failed. With `takes_hunks`, large diffs are sent as hunks.
     """
 
     is_replay: bool = False
@@ -76,7 +76,7 @@ class UpdateView(Struct, frozen=True):
 
 
 def to_updates(event: Event, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
-    """Return the updates that show one event to one client."""
+    """Return the updates that show an event to a client."""
     match event:
         case TextSaid():
             return (_agent_chunk(event.text, event.message_id),)
@@ -121,7 +121,7 @@ def to_updates(event: Event, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
 
 
 def turn_end(event: TurnEnded) -> v1.SessionUpdate:
-    """Return how a past turn ended, as the answer to session/prompt reported it."""
+    """Return the update that says how a turn ended, with the data of a response to session/prompt."""
     reason = STOP_REASONS.get(event.reason) or "failed"
     said: dict[str, object] = {"turnId": event.turn_id, "reason": reason, "text": event.sentence}
     if event.error_code == CUT_OFF:
@@ -132,14 +132,14 @@ def turn_end(event: TurnEnded) -> v1.SessionUpdate:
 
 
 def _prompt_mark(event: UserSaid, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
-    """Return the update with the ID under which a prompt was recorded, so that `session/fork` can start before it."""
+    """Return the update with the message ID of a recorded prompt, which `session/fork` can use as its end."""
     if not view.takes_turn_marks:
         return ()
     return (v1.SessionInfoUpdate(meta={"hermes": {"promptRecorded": {"messageId": event.message_id}}}),)
 
 
 def _restarted_answer(event: StepFailed, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
-    """Mark a failed step, and the text of a retried one for clients that accept no notices."""
+    """Mark a failed step or, for clients that accept no notices, the interrupted text of a retried step."""
     if view.takes_turn_marks:
         failed = {"messageId": event.message_id, "retried": event.retried}
         return (v1.SessionInfoUpdate(meta={"hermes": {"stepFailed": failed}}),)
@@ -155,7 +155,7 @@ def _notice(event: Noticed, view: UpdateView) -> v1.SessionUpdate:
 
 
 def _compaction(event: Compaction) -> tuple[v1.SessionUpdate, ...]:
-    """Return one compaction's updates; a failed attempt's summary is withdrawn."""
+    """Return the updates for a compaction; the summary of a failed attempt is withdrawn."""
     named = event.compaction_id
     match event:
         case CompactionStarted():
@@ -175,7 +175,7 @@ def _compaction(event: Compaction) -> tuple[v1.SessionUpdate, ...]:
 
 
 def _news_of(event: Compaction, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
-    """Explain the pause for a compaction, and its failure, to clients that do not support compactions."""
+    """Explain the pause during a compaction, and its failure, to clients without support for compactions."""
     match event:
         case CompactionStarted(again=False) if not view.is_replay:
             return (_notice(Noticed("info", conversation.COMPACTING), view),)
@@ -213,9 +213,9 @@ def _card(
 
 
 def _card_end(event: CallEnded, view: UpdateView) -> v1.SessionUpdateToolCallUpdate:
-    """Close a card; the content of a stopped call stays, because its outcome only says that it was stopped.
+    """Complete a card. A stopped call keeps its content, because its outcome only says that it was stopped.
 
-    Large diffs that the card already shows stay too.
+    The card also keeps large diffs that it already shows.
     """
     stays = event.status == "cancelled" and view.has_filled_card
     if event.status == "completed" and view.has_diffs and not (event.parts or view.takes_hunks):
@@ -237,7 +237,7 @@ def _card_end(event: CallEnded, view: UpdateView) -> v1.SessionUpdateToolCallUpd
 
 
 def to_diffs(diffs: tuple[Diff, ...], *, as_hunks: bool = False) -> tuple[v1.Diff, ...]:
-    """Return diffs in the form editors display; large ones as hunks if the client takes these."""
+    """Convert diffs to the wire format; large ones become hunks if the client accepts them."""
     as_hunks = as_hunks and is_large(diffs)
     return tuple(_to_diff(diff, hunks_meta(diff) if as_hunks else None) for diff in diffs)
 
@@ -249,7 +249,7 @@ def _to_diff(diff: Diff, hunks: dict[str, Any] | None) -> v1.Diff:
 
 
 def to_locations(locations: tuple[Location, ...]) -> list[v1.ToolCallLocation]:
-    """Return locations an editor can follow."""
+    """Convert locations, so that an editor can follow them."""
     return [
         v1.ToolCallLocation(path=location.path, line=UNSET if location.line is None else location.line)
         for location in locations
@@ -257,7 +257,7 @@ def to_locations(locations: tuple[Location, ...]) -> list[v1.ToolCallLocation]:
 
 
 def to_text(text: str) -> v1.Content:
-    """Return output as a card shows it."""
+    """Convert output to the content of a card."""
     return v1.Content(content=v1.TextContent(text=fenced(text)))
 
 
@@ -276,5 +276,5 @@ def _user_chunks(event: UserSaid) -> tuple[v1.UserMessageChunk, ...]:
 
 
 def prompt_blocks(event: UserSaid) -> list[v1.ContentBlock]:
-    """Return a prompt as content blocks."""
+    """Convert a prompt to content blocks."""
     return [part_to_block(part) for part in event.parts]

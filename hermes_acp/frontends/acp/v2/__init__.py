@@ -1,1 +1,1 @@
-"""The draft of protocol version 2, for clients that request it where it is offered."""
+"""The draft of protocol version 2, for clients that request it if it is enabled."""

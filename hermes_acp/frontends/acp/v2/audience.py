@@ -1,4 +1,4 @@
-"""Show a session's events to an editor."""
+"""Send a session's events to an editor as session updates."""
 
 from hermes_acp.core.events import (
     CommandsChanged,
@@ -16,7 +16,7 @@ from hermes_protocol import v2
 
 
 class EditorAudience:
-    """One session's updates on one connection."""
+    """Sends the updates of one session over one connection."""
 
     def __init__(self, client: ClientConnection, session: Session) -> None:
         self._client = client
@@ -33,7 +33,7 @@ class EditorAudience:
         return hash((id(self._client), id(self._session)))
 
     def show(self, event: Event) -> None:
-        """Queue the event's updates; a changed mode or option is shown with all the others."""
+        """Queue the updates for an event; if an option has changed, the whole list of options is sent."""
         self._show(event, is_replay=False)
         if isinstance(event, ModeChanged | OptionsChanged):
             self.notify(v2.ConfigOptionUpdate(config_options=config_options(self._session)))
@@ -42,7 +42,7 @@ class EditorAudience:
         notify_edits(self._client, self._session.id, self._session.record.reviews, event)
 
     def replay_event(self, event: Event) -> None:
-        """Queue the updates of a past event; the current options are in the answer that follows."""
+        """Queue the updates for a past event; the response that follows the replay has the current options."""
         self._show(event, is_replay=True)
 
     def _show(self, event: Event, *, is_replay: bool) -> None:
@@ -56,7 +56,7 @@ class EditorAudience:
         notify(self._client, self._session.id, update)
 
     async def drained(self) -> None:
-        """Wait until the editor has read enough."""
+        """Wait until the editor has read enough of what was queued."""
         await self._client.connection.drained()
 
 

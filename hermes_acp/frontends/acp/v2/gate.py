@@ -1,4 +1,4 @@
-"""Questions to the editor's user, in the wire types of version 2."""
+"""Ask the editor's user in the wire types of version 2."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ from hermes_protocol import v2
 
 
 def editor_gate(client: ClientConnection, session_id: str) -> EditorGate:
-    """Return the gate of one client; the session's state shows when it waits for an elicitation."""
+    """Return the gate for a client; the session's state shows when the gate waits for an elicitation."""
     waiting, running = v2.SessionUpdateRequiresActionStateUpdate(), v2.SessionUpdateRunningStateUpdate()
 
     def show_waiting(is_waiting: bool) -> None:
@@ -24,7 +24,7 @@ def editor_gate(client: ClientConnection, session_id: str) -> EditorGate:
 def _permission_request(
     session_id: str, call: CallProposed, options: tuple[AnswerOption, ...]
 ) -> v2.RequestPermissionRequest:
-    """Show the call as the subject, and the reason as the description."""
+    """Return the request, with the call as its subject and the reason as its description."""
     return v2.RequestPermissionRequest(
         session_id=session_id,
         title=call.title,

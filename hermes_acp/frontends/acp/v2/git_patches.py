@@ -1,4 +1,4 @@
-"""Express file changes as one git patch.
+"""Write file changes as one git patch.
 
 Paths are absolute: after `a/` or `b/` comes the path from the root directory. Source: the man page of git-diff,
 "Generating patch text with -p".
@@ -22,7 +22,7 @@ _ESCAPES: Final = MappingProxyType(
 
 
 def git_patch(diffs: Iterable[Diff]) -> str:
-    """Return the changes as text that `git apply --unsafe-paths --directory=/` takes."""
+    """Return the changes as a patch for `git apply --unsafe-paths --directory=/`."""
     return "".join(chain.from_iterable(_file(diff) for diff in diffs))
 
 
@@ -54,9 +54,9 @@ def _lines(text: str) -> list[str]:
 
 
 def _hunks(old: list[str], new: list[str], above: int) -> Iterator[str]:
-    """Yield the hunks; only the text between the common prefix and the common suffix is compared.
+    """Yield the hunks between two texts from which the common prefix and suffix were removed.
 
-    `above` is the number of lines before the compared part of both sides.
+    `above` is the number of lines in the common prefix.
     """
     most = min(len(old), len(new))
     head = next((i for i in range(most) if old[i] != new[i]), most)

@@ -1,4 +1,4 @@
-"""Convert the MCP servers that an editor names."""
+"""Convert the MCP servers that an editor configures."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.messages import errors

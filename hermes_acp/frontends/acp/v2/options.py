@@ -1,4 +1,4 @@
-"""A session's options as an editor's pickers."""
+"""Convert a session's options to the wire types of version 2."""
 
 from hermes_acp.frontends.acp.session_setup.session_options import Choice, Picker, Switch, options_of
 from hermes_acp.sessions.session import Session

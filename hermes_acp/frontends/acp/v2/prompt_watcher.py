@@ -1,4 +1,4 @@
-"""One prompt, from its arrival to the end of its turn."""
+"""Follow a prompt from its arrival to the end of its turn."""
 
 import anyio
 
@@ -11,12 +11,12 @@ from hermes_acp.sessions.session import Session
 
 
 class PromptWatcher:
-    """Watch one prompt in a session; `settled` is set once it is inserted, or never will be.
+    """Follows one prompt; `settled` is set once the conversation has it, or never will.
 
-    It is queued for the session's next turn from creation on, so that no later cancel is lost.
+    The prompt is queued as soon as the watcher exists, so that a later cancellation is not lost.
 
-    `message_id` stays empty if it was not inserted; `error` is why the turn could not start or end, `end` how
-    it ended otherwise.
+    `message_id` stays empty if the prompt was not added. `error` is why the turn failed to start or to finish; `end`
+    is how it ended otherwise.
     """
 
     def __init__(self, session: Session, parts: tuple[Part, ...], trace_parent: str = "") -> None:
@@ -31,7 +31,7 @@ class PromptWatcher:
         self._place = session.enqueue()
 
     async def run(self, gate: Gate) -> None:
-        """Send the prompt and watch until the end."""
+        """Send the prompt, and follow it until its turn ends."""
         self._session.ledger.admit(self)
         try:
             self.end = await self._session.prompt(self._parts, gate, self._place, commission=self._commission)
@@ -47,7 +47,7 @@ class PromptWatcher:
         self._place.cancel()
 
     def show(self, event: Event) -> None:
-        """Detect the prompt's insertion: its own parts, or the answer to its command."""
+        """Detect when the prompt is recorded, or its command is answered."""
         if isinstance(event, UserSaid) and event.parts is self._parts:
             self.message_id = event.message_id
             self.settled.set()

@@ -1,6 +1,6 @@
-"""The steps shared by all methods that open a session.
+"""The steps that all methods that open a session share.
 
-The workspace is always on this machine.
+In this version, no editor serves files or terminals.
 """
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
@@ -13,7 +13,7 @@ from hermes_acp.sessions.session_manager import OpenWorkspace
 
 
 def workspace_opener(client: ClientConnection) -> OpenWorkspace:
-    """Return a function that opens a workspace; in this version no editor serves files or terminals."""
+    """Return a function that opens a workspace without an editor's files or terminals."""
     return lambda _session_id, cwd, roots: client.app.open_workspace(cwd, roots, variables=client.variables)
 
 

@@ -1,6 +1,6 @@
 """The part of `session/attach` that is specific to version 2.
 
-This version shows every client the prompts of all and the state of the session, so the RFD's echo is left out.
+This version sends every client all prompts and the session's state, so the RFD's own updates about them are left out.
 """
 
 from hermes_acp.core.events import Event
@@ -18,19 +18,19 @@ from hermes_protocol import v2
 
 
 class PeerAudience(EditorAudience):
-    """A session's updates on one connection, with those about its other clients."""
+    """Sends a session's updates over one connection, including those about its other clients."""
 
     def __init__(self, client: ClientConnection, session: Session) -> None:
         super().__init__(client, session)
         self.peers = PeerUpdates(client, session, stop_reason_of)
 
     def show(self, event: Event) -> None:
-        """Queue the event's updates."""
+        """Queue the updates for an event."""
         super().show(event)
         self.peers.show(event)
 
     def replay_event(self, event: Event) -> None:
-        """Queue the updates of a past event."""
+        """Queue the updates for a past event."""
         super().replay_event(event)
         self.peers.show_past(event)
 
@@ -39,11 +39,11 @@ class SessionJoiner:
     """Joins a session in version 2."""
 
     def audience(self, client: ClientConnection, session: Session) -> PeerAudience:
-        """Return the audience that shows the session's events to the client."""
+        """Return the object that sends the session's events to the client."""
         return PeerAudience(client, session)
 
     def join(self, client: ClientConnection, session: Session, role: Role) -> None:
-        """Attach the client; open questions reach it after the answer."""
+        """Attach the client, which is sent open questions after the response."""
         audience = self.audience(client, session)
         departures = audience.peers.report_departure
         attach(client, session, audience, editor_gate(client, session.id), role, departures)

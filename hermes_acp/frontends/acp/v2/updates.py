@@ -1,7 +1,7 @@
 """Convert events to session updates.
 
-Live and replay go through the same function; transient information (the states of a turn) is not replayed. A
-command's output is shown in a terminal of its own, named like its call.
+Live events and replays use the same code; transient information, such as the state of a turn, is not replayed. A
+command's output is shown in a separate terminal, whose ID is that of the call.
 """
 
 import base64
@@ -49,7 +49,7 @@ Update = v2.SessionUpdate
 
 
 class UpdateStream:
-    """One session's updates for one client."""
+    """Converts the events of one session for one client."""
 
     def __init__(self, cwd: str) -> None:
         self._cwd = cwd
@@ -60,7 +60,7 @@ class UpdateStream:
         self._said = self._thought = ""
 
     def tell(self, event: Event, *, is_replay: bool = False) -> tuple[Update, ...]:
-        """Return the updates that show the next event."""
+        """Return the updates for the next event."""
         match event:
             case PermissionAnswered(answer="reject_once" | "reject_always"):
                 self._rejected[event.call_id] = event.comment
@@ -92,7 +92,7 @@ class UpdateStream:
     def _words(
         self, event: TextSaid | ThoughtSaid | UserSaid | CommandAnswered | StepFailed, *, is_replay: bool
     ) -> tuple[Update, ...]:
-        """Return messages; the messages of a failed step are withdrawn when the step is retried."""
+        """Return the updates for messages; those of a failed step are withdrawn when the step is retried."""
         match event:
             case TextSaid():
                 self._said = event.message_id
@@ -148,7 +148,7 @@ class UpdateStream:
                 yield from self._end(event)
 
     def _progress(self, event: CallProgressed) -> Iterator[Update]:
-        """Return the new output, or all of it if its start was dropped."""
+        """Return the new output, or the whole output if its start was dropped."""
         call_id, before = event.call_id, self._outputs.get(event.call_id)
         if before is None:
             if event.text:
@@ -162,7 +162,7 @@ class UpdateStream:
             yield v2.TerminalOutputChunk(terminal_id=call_id, data=_base64(more))
 
     def _end(self, event: CallEnded) -> Iterator[Update]:
-        """Close the card; its result is appended to an empty card and replaces other content."""
+        """Complete a card: an empty card gets the result appended; other content is replaced."""
         card = self._cards.pop(event.call_id, None)
         # A stopped call's card keeps its content, because the outcome only says that the call was stopped.
         is_stopped = event.status == "cancelled"
@@ -209,7 +209,7 @@ class UpdateStream:
 
 
 def card_of(call: CallProposed) -> v2.ToolCallUpdate:
-    """Return the card of a call before it runs."""
+    """Return the card for a call before it runs."""
     return v2.ToolCallUpdate(
         tool_call_id=call.call_id,
         title=call.title,
@@ -224,7 +224,7 @@ def card_of(call: CallProposed) -> v2.ToolCallUpdate:
 
 
 def question_of(call: CallProposed) -> v2.ToolCallUpdate:
-    """Return the card of a permission question: with diffs, or the full text to be approved."""
+    """Return the card for a permission question, with the diffs or the full text to be approved."""
     card = card_of(call)
     text = approval_text(call)
     shown: list[v2.ToolCallContent] = [v2.Content(content=_text(fenced(text)))] if text else []
@@ -232,7 +232,7 @@ def question_of(call: CallProposed) -> v2.ToolCallUpdate:
 
 
 def to_diffs(diffs: tuple[Diff, ...]) -> list[v2.ToolCallContent]:
-    """Return the changes of a call as one change set with its patch, or nothing if there are none."""
+    """Return the changes of a call as one change set with a patch; empty if there are no changes."""
     if not diffs:
         return []
     changes = [_change(diff) for diff in diffs]
@@ -248,7 +248,7 @@ def _change(diff: Diff) -> v2.DiffChange:
 
 
 def idle_by(code: int, message: str, data: object) -> Update:
-    """Return the state of a session whose turn failed."""
+    """Return the idle state of a session whose turn failed."""
     error = v2.Error(code=code, message=message, data=data)
     return v2.SessionUpdateIdleStateUpdate(stop_reason="error", error=error)
 
@@ -268,7 +268,7 @@ def _state(event: TurnStarted | TurnEnded | PermissionAsked | PermissionAnswered
 def _compaction(
     event: CompactionStarted | SummarySaid | HistoryCompacted | CompactionFailed,
 ) -> tuple[Update, ...]:
-    """Return one compaction's updates; a requested one also sets the session's state."""
+    """Return the updates for a compaction; one that was requested also changes the session's state."""
     named = event.compaction_id
     match event:
         case CompactionStarted():
@@ -292,7 +292,7 @@ def _on_card(card: v2.ToolCallUpdate) -> Update:
 
 
 def command_of(card: CallProposed | None) -> tuple[str, str] | None:
-    """Return a call's shell command and its folder, or None for other calls."""
+    """Return the shell command of a call and its folder, or None for other calls."""
     match card:
         case CallProposed(kind="execute", raw_input={"command": str(line), "cwd": str(cwd)}):
             return line, cwd

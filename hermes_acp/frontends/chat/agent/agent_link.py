@@ -1,4 +1,4 @@
-"""The agent behind a chat: its process and its open session, both restored after a crash."""
+"""Connect a chat to its agent: the process and the open session, both of which are restored after a crash."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final, Literal
@@ -21,9 +21,9 @@ MAX_RESTARTS: Final = 3
 
 
 class SessionRequest(Struct, frozen=True):
-    """Which session to open: a new one, the latest of the folder, one that the person picks, a stored one, or a copy.
+    """The session to open: a new one, the latest of the folder, one that the person picks, a stored one, or a copy.
 
-    A copy ends `before` the prompt with that message ID, if one is given.
+    If `before` is a message ID, a copy ends before the prompt with that ID.
     """
 
     kind: Literal["new", "newest", "picked", "stored", "fork"] = "new"
@@ -36,11 +36,11 @@ PickSession = Callable[[list[v1.SessionInfo]], Awaitable[str]]
 
 
 class AgentLost(Exception):
-    """There is no agent and none could be started; the cause says why."""
+    """No agent is running and none could be started; the cause says why."""
 
 
 class AgentLink:
-    """One agent and one open session at a time."""
+    """Keeps one agent running, with one open session."""
 
     def __init__(self, launch: AgentLauncher, cwd: str, events: EventQueue) -> None:
         self._launch = launch
@@ -60,7 +60,7 @@ class AgentLink:
 
     @property
     def openings(self) -> int:
-        """Number of sessions opened so far."""
+        """The number of sessions opened so far."""
         return self._openings
 
     @property
@@ -70,7 +70,7 @@ class AgentLink:
 
     @property
     def last_id(self) -> str:
-        """The ID of the session opened last, or an empty string."""
+        """The ID of the session that was opened last, or an empty string."""
         return self._last.id if self._last else ""
 
     @property
@@ -80,7 +80,7 @@ class AgentLink:
 
     @property
     def prompt_capabilities(self) -> v1.PromptCapabilities:
-        """The kinds of content that a prompt may have, besides text and links."""
+        """The kinds of content that a prompt may contain, besides text and links."""
         offered = self._agent.greeting.agent_capabilities if self._agent else None
         takes = offered.prompt_capabilities if offered else None
         return takes if isinstance(takes, v1.PromptCapabilities) else v1.PromptCapabilities()
@@ -91,7 +91,7 @@ class AgentLink:
         return self._agent is not None and bool(self._agent.additions.get("reviews"))
 
     async def run(self, request: SessionRequest, user: User, pick: PickSession) -> None:
-        """Keep an agent running with a session open; return when that fails permanently, with `failure` set."""
+        """Keep an agent running with an open session; after a permanent failure, set `failure` and return."""
         self._pick = pick
         try:
             while True:
@@ -105,7 +105,7 @@ class AgentLink:
             self._wake()
 
     def take(self, session_id: str, update: v1.SessionUpdate) -> None:
-        """Queue an update for the open session; drop it if its session has been closed since."""
+        """Queue an update for the open session; drop it if it is for another session."""
         if self._session is None or session_id == self._session.id:
             self._events.put(UpdateReceived(update, self._is_replaying))
 
@@ -118,7 +118,7 @@ class AgentLink:
         return self._session
 
     async def reopened(self, after: int) -> None:
-        """Wait until sessions were opened more than `after` times. Raises AgentLost."""
+        """Wait until more than `after` sessions have been opened. Raises AgentLost."""
         while self._openings <= after:
             if self.failure is not None:
                 raise AgentLost from self.failure
@@ -131,7 +131,7 @@ class AgentLink:
         return self._agent
 
     async def switch(self, request: SessionRequest) -> None:
-        """Open another session instead of the open one. Raises AgentError, keeping the open one, and AgentLost."""
+        """Open another session. Raises AgentError, in which case the current one stays open, or AgentLost."""
         agent, before = await self.agent(), await self.session()
         if request.kind == "stored" and request.session_id == before.id:
             return
@@ -190,7 +190,7 @@ class AgentLink:
                 return await agent.load_session(picked, self._cwd)
 
     async def _forked(self, agent: Agent, request: SessionRequest) -> Session:
-        """Open a copy and load it, because a fork alone does not replay its history."""
+        """Create a copy and load it, because forking alone does not replay the history."""
         copy = await agent.fork_session(request.session_id, self._cwd, before=request.before)
         await agent.close_session(copy.id)
         return await agent.load_session(copy.id, self._cwd)
@@ -208,6 +208,6 @@ class AgentLink:
 
 
 def _newest_used(listed: list[v1.SessionInfo]) -> v1.SessionInfo | None:
-    """Return the latest session with a prompt: only those have a title."""
+    """Return the latest session that has a prompt, which is one with a title."""
     titled = (info for info in listed if isinstance(info.title, str) and info.title)
     return next(titled, listed[0] if listed else None)

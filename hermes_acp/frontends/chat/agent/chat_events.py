@@ -1,4 +1,4 @@
-"""The events of a chat other than what the person types, in one order."""
+"""The events of a chat except for what the person types, in one queue."""
 
 import math
 
@@ -10,18 +10,18 @@ from hermes_protocol import v1
 
 
 class UpdateReceived(Struct, frozen=True):
-    """The agent sent an update; `is_replay` marks the history of a session that was open here before."""
+    """The agent sent an update; `is_replay` marks the replayed history of a session that was already open here."""
 
     update: v1.SessionUpdate
     is_replay: bool = False
 
 
 class SessionLeft(Struct, frozen=True):
-    """Another session is about to be opened; the following events belong to it."""
+    """Another session is about to be opened; the events that follow belong to it."""
 
 
 class SessionOpened(Struct, frozen=True):
-    """A session is open, and its history was replayed."""
+    """A session was opened, and its history was replayed."""
 
     session_id: str
     has_past: bool = False
@@ -29,16 +29,17 @@ class SessionOpened(Struct, frozen=True):
 
 
 class PromptSent(Struct, frozen=True):
-    """A prompt is being sent; one that `steers` joins the running turn."""
+    """A prompt is being sent; if it `steers`, it joins the running turn."""
 
     prompt: str
     steers: bool = False
 
 
 class TurnFinished(Struct, frozen=True):
-    """A prompt has its answer. With neither a stop reason nor an error, the agent was restarted in the meantime.
+    """A prompt was answered. Without a stop reason or an error, the agent was restarted in the meantime.
 
-    With `was_withheld`, the person stopped it before the agent got it. The agent records no prompt that `is_command`.
+    `was_withheld` means that the person stopped the prompt before the agent got it. Prompts that are commands
+    (`is_command`) are not recorded by the agent.
     """
 
     prompt: str
@@ -49,14 +50,14 @@ class TurnFinished(Struct, frozen=True):
 
 
 class Remark(Struct, frozen=True):
-    """A remark of the chat itself."""
+    """A remark from the chat itself."""
 
     text: str
     style: str = "dim"
 
 
 class QueueMarker(Struct, frozen=True):
-    """Set when everything queued before it was shown."""
+    """An event to set once everything queued before it has been shown."""
 
     reached: anyio.Event
 
@@ -65,7 +66,7 @@ ChatEvent = UpdateReceived | SessionLeft | SessionOpened | PromptSent | TurnFini
 
 
 class EventQueue:
-    """Events that were not shown yet."""
+    """The events that have not been shown yet."""
 
     def __init__(self) -> None:
         self._send, self._receive = anyio.create_memory_object_stream[ChatEvent](math.inf)
@@ -75,14 +76,14 @@ class EventQueue:
         self._send.send_nowait(event)
 
     async def take(self) -> list[ChatEvent]:
-        """Wait for an event; return all queued events."""
+        """Wait for events; return all that are queued."""
         found = [await self._receive.receive()]
         while self._receive.statistics().current_buffer_used:
             found.append(self._receive.receive_nowait())
         return found
 
     async def all_shown(self) -> None:
-        """Wait until everything queued so far was shown."""
+        """Wait until everything queued so far has been shown."""
         milestone = QueueMarker(anyio.Event())
         self.put(milestone)
         await milestone.reached.wait()

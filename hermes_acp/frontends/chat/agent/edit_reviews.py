@@ -1,4 +1,4 @@
-"""Edits made without asking: what is open for review, and the person's verdicts."""
+"""List the edits made without asking that are open for review, and submit the person's verdicts."""
 
 from typing import Literal
 
@@ -19,7 +19,7 @@ async def open_edits(agent: Agent, session_id: str) -> list[own.EditsListFile]:
 async def submit_verdict(
     agent: Agent, session_id: str, file: own.EditsListFile, hunks: list[int], verdict: Verdict
 ) -> None:
-    """Keep or revert hunks of a file, given by their numbers in the list. Raises AgentError."""
+    """Keep or revert the hunks of a file with these numbers in the list. Raises AgentError."""
     params = own.EditsJudgeParams(
         session_id=session_id, verdict=verdict, path=file.path, hunks=hunks, revision=file.revision
     )
@@ -27,10 +27,10 @@ async def submit_verdict(
 
 
 def diff_of(file: own.EditsListFile) -> v1.Diff:
-    """Return a file's edits as a diff."""
+    """Convert a file's edits to a diff."""
     return v1.Diff(path=file.path, old_text=file.old_text, new_text=file.new_text or "")
 
 
 def hunk_of(hunk: own.EditsListFileHunk) -> Hunk:
-    """Return a listed hunk as a hunk."""
+    """Convert a listed hunk to the type used for display."""
     return Hunk(hunk.old_start, tuple(hunk.old_lines), hunk.new_start, tuple(hunk.new_lines))

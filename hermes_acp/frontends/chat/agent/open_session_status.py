@@ -10,7 +10,7 @@ from hermes_protocol import v1
 MAX_TITLE_LENGTH = 40
 CALL_TIMEOUT_S = 10.0
 LATE_OPTIONS = frozenset({"model", "effort", "provider"})
-"""Options that are known once the models are."""
+"""Options whose values are known only once the list of models is."""
 
 
 class OptionValue(Struct, frozen=True):
@@ -22,7 +22,7 @@ class OptionValue(Struct, frozen=True):
 
 
 class SessionStatus:
-    """The state of the open session that the status line and completion need."""
+    """The state of the open session, for the status line and for completion."""
 
     def __init__(self) -> None:
         self.options: tuple[v1.SessionConfigOption, ...] = ()
@@ -34,21 +34,21 @@ class SessionStatus:
         self._change = anyio.Event()
 
     async def wait_for_option(self, name: str) -> v1.SessionConfigOption | None:
-        """Find an option by its ID; some are known only a moment after the session is open."""
+        """Return the option with this ID; wait for it, because some arrive after the session was opened."""
         with anyio.move_on_after(CALL_TIMEOUT_S):
             while self.option(name) is None:
                 await self._change.wait()
         return self.option(name)
 
     async def wait_for_commands(self) -> tuple[v1.AvailableCommand, ...]:
-        """Return the agent's commands, which it announces after the session is open."""
+        """Return the agent's commands; wait for them, because they arrive after the session was opened."""
         with anyio.move_on_after(CALL_TIMEOUT_S):
             while not self.commands:
                 await self._change.wait()
         return self.commands
 
     def begin(self) -> None:
-        """Reset the title and the usage; the options are already those of the new session."""
+        """Reset the title and the usage for a new session, whose options have already been set."""
         self.title, self._used, self._size, self._cost = "", 0, 0, None
 
     def take(self, update: v1.SessionUpdate) -> None:
@@ -69,11 +69,11 @@ class SessionStatus:
                 pass
 
     def option(self, name: str) -> v1.SessionConfigOption | None:
-        """Find an option by its ID."""
+        """Return the option with this ID, or None."""
         return next((option for option in self.options if option.id == name), None)
 
     def current(self, name: str) -> str:
-        """Return an option's value by its ID, or an empty string if there is no such option."""
+        """Return the value of the option with this ID, or an empty string if it does not exist."""
         option = self.option(name)
         if option is None:
             return ""
@@ -81,7 +81,7 @@ class SessionStatus:
         return ("on" if value else "off") if isinstance(value, bool) else sanitize_line(value)
 
     def line(self, width: int) -> str:
-        """Return the status line: model, mode, context, cost and title, as many as fit."""
+        """Return the status line, with as many as fit of: model, mode, context, cost, title."""
         effort = self.current("effort")
         parts = [
             self.current("model"),
@@ -100,7 +100,7 @@ class SessionStatus:
 
 
 def values_of(option: v1.SessionConfigOption) -> tuple[OptionValue, ...]:
-    """List the values an option can take."""
+    """List the possible values of an option."""
     if isinstance(option, v1.SessionConfigOptionBoolean):
         return (OptionValue("on", "on"), OptionValue("off", "off"))
     found: list[OptionValue] = []

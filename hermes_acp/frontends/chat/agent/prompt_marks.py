@@ -1,4 +1,4 @@
-"""The prompts of the open session, with the IDs under which the agent recorded them."""
+"""Track the prompts of the open session and the message IDs with which the agent recorded them."""
 
 from collections import deque
 from typing import Any, cast
@@ -16,14 +16,14 @@ class RecordedPrompt(Struct, frozen=True):
 
 
 class PromptMarks:
-    """Follows what is sent and recorded, in one session at a time."""
+    """Tracks the sent and recorded prompts of one session at a time."""
 
     def __init__(self) -> None:
         self.recorded: list[RecordedPrompt] = []
         self._sent: deque[str] = deque()
 
     def clear(self) -> None:
-        """Forget the session that was open."""
+        """Forget the prompts of the previous session."""
         self.recorded.clear()
         self._sent.clear()
 
@@ -32,14 +32,14 @@ class PromptMarks:
         self._sent.append(text)
 
     def finished(self, text: str) -> bool:
-        """Forget a prompt that ended; return whether it was recorded, as slash commands are not."""
+        """Forget a prompt that has ended; return whether it was recorded. Slash commands are not."""
         if text not in self._sent:
             return True
         self._sent.remove(text)
         return False
 
     def take(self, update: v1.SessionUpdate) -> str:
-        """Record a prompt that the agent has just recorded or replays; return the text if it was just recorded."""
+        """Note a prompt that the agent has recorded or replays; return its text if it was recorded just now."""
         match update:
             case v1.UserMessageChunk(message_id=str(message_id), content=v1.TextContent(text=text)):
                 self._add(message_id, text)

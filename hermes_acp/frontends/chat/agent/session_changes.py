@@ -1,4 +1,4 @@
-"""What a session has changed, file by file: from before its first turn to after its last."""
+"""Collect the changes of a session by file, from before its first turn to after its last one."""
 
 from hermes_acp_client.agent import Agent
 from msgspec import Struct
@@ -7,7 +7,7 @@ from hermes_protocol import own
 
 
 class FileChange(Struct, frozen=True):
-    """The states of one file, None where it does not exist. For a binary file, both are empty."""
+    """The texts of a file before and after; None if it does not exist. For a binary file, both are empty."""
 
     path: str
     old_text: str | None
@@ -23,7 +23,7 @@ class SessionChanges(Struct, frozen=True):
 
 
 async def session_changes(agent: Agent, session_id: str) -> SessionChanges:
-    """Join the changes of all turns that were not undone. Raises AgentError."""
+    """Combine the changes of all turns that were not undone. Raises AgentError."""
     params = own.CheckpointsListParams(session_id=session_id)
     listed = await agent.call("_hermes/checkpoints/list", params, own.CheckpointsListResult)
     joined: dict[str, FileChange] = {}

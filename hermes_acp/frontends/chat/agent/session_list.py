@@ -1,4 +1,4 @@
-"""The latest sessions, for a person to choose from."""
+"""List the latest sessions, for a person to choose from."""
 
 from hermes_acp_client.agent import Agent
 from msgspec import UNSET

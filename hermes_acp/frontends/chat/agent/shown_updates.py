@@ -1,4 +1,4 @@
-"""Which updates of a session were shown, so that a replay after a restart shows only what is new.
+"""Track which updates of a session were shown, so that a replay after a restart shows only new ones.
 
 Messages and calls are recognised by their IDs.
 """
@@ -9,7 +9,7 @@ from hermes_protocol import v1
 
 
 class ShownUpdates:
-    """What was shown of one session."""
+    """The updates of a session that were shown."""
 
     def __init__(self) -> None:
         self._shown: dict[str, int] = {}
@@ -33,7 +33,7 @@ class ShownUpdates:
         self.replayed_prompts.clear()
 
     def fresh(self, update: v1.SessionUpdate) -> v1.SessionUpdate | None:
-        """Return the part of a replayed update that was not shown yet, or None."""
+        """Return the part of a replayed update that has not been shown yet, or None."""
         match update:
             case v1.UserMessageChunk():
                 if isinstance(update.content, v1.TextContent):

@@ -1,6 +1,4 @@
-"""Turns in the open session that this chat did not start: another client did, or this one before it lost its
-connection.
-"""
+"""Detect turns that this chat did not start: another client did, or this one before it lost its connection."""
 
 from typing import Any
 
@@ -10,12 +8,12 @@ from hermes_protocol import v1
 
 
 def turn_started(update: v1.SessionUpdate) -> str:
-    """Return the ID of a turn that others started, or an empty string."""
+    """Return the ID of the turn if an update says that another client started one, or an empty string."""
     return _turn_in(update, "turnBegan")
 
 
 def turn_ended(update: v1.SessionUpdate) -> str:
-    """Return the ID of a turn started by others that has ended, or an empty string."""
+    """Return the ID of the turn if an update says that another client's turn has ended, or an empty string."""
     return _turn_in(update, "turnEnded")
 
 

@@ -1,1 +1,1 @@
-"""The chat's own slash commands, one file each; the agent sends its own."""
+"""The chat's own slash commands, one file each; the agent announces others."""

@@ -1,4 +1,4 @@
-"""/diff: show what the session has changed, by file."""
+"""/diff: show the changes of the session, by file."""
 
 import os
 
@@ -14,7 +14,7 @@ from hermes_protocol import v1
 
 
 async def show(context: CommandContext, words: str) -> None:
-    """Show the changes of all files, or of one."""
+    """Show the changes to all files, or to one."""
     try:
         agent, session = await context.link.agent(), await context.link.session()
         changes = await session_changes(agent, session.id)

@@ -5,7 +5,7 @@ from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
 async def leave(context: CommandContext, words: str) -> None:
-    """Leave; the session stays stored."""
+    """Leave the chat; the session stays stored."""
     context.is_leaving = True
 
 

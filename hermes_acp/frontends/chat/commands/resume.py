@@ -10,7 +10,7 @@ from hermes_acp.frontends.chat.session_picker import pick_session, show_sessions
 
 
 async def resume(context: CommandContext, words: str) -> None:
-    """Open a session by its number in the last list, or by its ID; without either, list the folder's and ask."""
+    """Open a session by its number in the last list or by its ID; without either, list the sessions and ask."""
     if words.isdecimal() and 1 <= int(words) <= len(context.listed):
         words = context.listed[int(words) - 1].session_id
     elif not words:

@@ -42,9 +42,9 @@ async def review(context: CommandContext, words: str) -> None:
 
 
 async def _review_file(context: CommandContext, agent: Agent, path: str) -> bool:
-    """Review one file; return whether to continue with the next.
+    """Review one file; return whether to continue with the next one.
 
-    The list is fetched again after each answer, because it no longer contains reviewed hunks; they are still counted.
+    The list is fetched again after each answer, because reviewed hunks leave it; they still count in the numbering.
     """
     number = reviewed = 0
     while True:

@@ -11,7 +11,7 @@ MAX_PROMPT_LENGTH = 70
 
 
 async def rewind(context: CommandContext, words: str) -> None:
-    """List the prompts, latest first; open a copy that ends before the chosen one, which returns to the input line."""
+    """List the prompts, latest first; copy the session up to the chosen one, and put that one in the input line."""
     prompts = list(reversed(context.link.marks.recorded))[:MAX_SHOWN]
     if not prompts:
         await context.tell(messages.NOTHING_TO_REWIND)

@@ -1,1 +1,1 @@
-"""The full-screen chat: the third kind of terminal, drawn with textual."""
+"""The full-screen chat, drawn with Textual: the third way to show a chat."""

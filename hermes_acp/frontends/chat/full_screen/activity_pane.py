@@ -20,7 +20,7 @@ WIDTH: Final = 100
 
 
 class Activity(Struct, frozen=True):
-    """The activity at one moment."""
+    """The current activity at one moment."""
 
     is_busy: bool
     asks: bool

@@ -1,4 +1,4 @@
-"""The pane of changes: an edit that waits for approval, and edits made without asking, hunk by hunk."""
+"""The pane that shows changes hunk by hunk: an edit that waits for approval, and edits made without asking."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -41,8 +41,8 @@ MARKS: Final[Mapping[Mark, tuple[str, str]]] = MappingProxyType(
 
 
 class ShownHunk(Struct):
-    """One hunk in the pane: of a proposal or, with its `file` and its number in that file, of an edit that was
-    made.
+    """One hunk in the pane: of a proposal, or of an edit that was made, with its `file` and its number in that
+    file.
     """
 
     diff: v1.Diff
@@ -53,12 +53,12 @@ class ShownHunk(Struct):
 
     @property
     def key(self) -> str:
-        """The key by which the cursor stays on the hunk when the list changes."""
+        """The key by which the cursor finds the hunk again when the list changes."""
         return f"{'made' if self.file else 'asked'} {self.diff.path} {self.number}"
 
 
 class ChangesPane(Vertical):
-    """Shows hunks; verdicts on a proposal count once they are submitted, those on made edits at once."""
+    """Shows hunks. Verdicts on a proposal take effect when they are submitted, those on made edits at once."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y,space", "judge('accepted')", show=False),
@@ -128,14 +128,14 @@ class ChangesPane(Vertical):
             await self._judge(same, verdict)
 
     def action_edit(self) -> None:
-        """Ask for the editor, if the hunk under the cursor is one of a proposal."""
+        """Request the text editor, if the hunk under the cursor belongs to a proposal."""
         if (shown := self._chosen()) and shown.file is None:
             self.post_message(self.EditWanted())
 
     async def edit_chosen(
         self, editor: ExternalEditor, released: Callable[[], AbstractAsyncContextManager[None]]
     ) -> None:
-        """Let the person edit the new lines of the hunk under the cursor; the result counts as accepted."""
+        """Let the person edit the new lines of the hunk under the cursor; the hunk then counts as accepted."""
         shown = self._chosen()
         if shown is None or shown.file is not None:
             return
@@ -148,7 +148,7 @@ class ChangesPane(Vertical):
         self._draw()
 
     def action_submit(self) -> None:
-        """Answer with the hunks of the proposal that were not rejected."""
+        """Submit the hunks of the proposal that were not rejected."""
         if self._asked:
             open_ones = [each for each in self._asked if each.mark == "open"]
             if open_ones:
@@ -186,7 +186,7 @@ class ChangesPane(Vertical):
             self.view.action_move(1)
 
     async def _load(self) -> str:
-        """List the made edits; return why that failed, if it did."""
+        """List the edits made without asking; return an error message if that fails."""
         self._made = []
         if self._link.current is None:
             return messages.NO_SESSION

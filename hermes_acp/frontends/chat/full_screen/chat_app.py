@@ -1,4 +1,4 @@
-"""The application of the full-screen chat: its layout, its keys, and when it draws."""
+"""The Textual application of the full-screen chat: its layout, its keys and its redraws."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
@@ -30,21 +30,21 @@ FRAMES_PER_SPIN: Final = 3
 NARROW_COLUMNS: Final = 110
 SHORT_ROWS: Final = 24
 INPUT_ROWS: Final = 3
-"""The input area with its border, and the status line."""
+"""The rows of the input area with its border, and of the status line."""
 PANES_OF_COMMANDS: Final[Mapping[str, PaneName]] = MappingProxyType(
     {"/review": "changes", "/sessions": "sessions"}
 )
 
 
 class Background(Struct, frozen=True):
-    """The chat's own tasks: `spawn` runs an action in one of them."""
+    """Runs actions in tasks of the chat itself."""
 
     spawn: Callable[[Callable[[], Awaitable[object]]], None]
     is_busy: Callable[[], bool]
 
 
 class ChatWidgets(Struct, frozen=True):
-    """The widgets of the screen, created by the code that connects them to the chat."""
+    """The widgets of the screen. They are created by the code that connects them to the chat."""
 
     conversation: EntryView
     question: QuestionPanel
@@ -54,7 +54,7 @@ class ChatWidgets(Struct, frozen=True):
 
 
 class ChatApp(TerminalApp, inherit_bindings=False):
-    """Draws the chat, ten times a second at most."""
+    """Draws the chat, at most ten times a second."""
 
     CSS_PATH = "chat_app.tcss"
     ENABLE_COMMAND_PALETTE = False
@@ -112,7 +112,7 @@ class ChatApp(TerminalApp, inherit_bindings=False):
         self.is_ready.set()
 
     async def on_event(self, event: Event) -> None:
-        """Clear notes at the next key; Ctrl+C is counted by its own action."""
+        """Clear the note at the next key, except Ctrl+C, which has its own action."""
         if isinstance(event, Key) and event.key != "ctrl+c":
             self._note = ""
             self._drawn.actions().key_pressed()
@@ -120,7 +120,7 @@ class ChatApp(TerminalApp, inherit_bindings=False):
         await super().on_event(event)
 
     def action_interrupt(self) -> None:
-        """Copy the selection; else stop the turn, clear the input, or quit the second time."""
+        """Copy the selection; without one, stop the turn, clear the input or, the second time, quit."""
         if selected := self.screen.get_selected_text():
             self.copy_to_clipboard(selected)
             self.screen.clear_selection()
@@ -185,7 +185,7 @@ class ChatApp(TerminalApp, inherit_bindings=False):
         self._widgets.conversation.toggle()
 
     async def action_pane(self, name: PaneName) -> None:
-        """Show a pane, or close it if it is shown; the changes pane starts with those that wait for approval."""
+        """Show a pane, or close it if it is shown; the changes pane starts with a proposal that waits for approval."""
         if name == "changes" and self._widgets.question.review_hunks():
             return
         if self._widgets.side.current == name:
@@ -230,7 +230,7 @@ class ChatApp(TerminalApp, inherit_bindings=False):
             self._background.spawn(lambda: self._drawn.actions().submit(text))
 
     def on_resize(self, event: Resize) -> None:
-        """Lay out the panes for the width."""
+        """Adapt the layout to the new width."""
         self.screen.set_class(event.size.width < NARROW_COLUMNS, "-narrow")
         self.screen.set_class(event.size.height < SHORT_ROWS, "-short")
         self.changed()
@@ -243,11 +243,11 @@ class ChatApp(TerminalApp, inherit_bindings=False):
         self.screen.set_focus(self._widgets.prompt)
 
     def action_focus_next(self) -> None:
-        """Return to the input area: only F2 and the mouse lead to a question."""
+        """Go to the input area. Only F2 and the mouse move the focus to a question."""
         self.screen.set_focus(self._widgets.prompt)
 
     def _draw(self) -> None:
-        """Draw a frame if anything has changed or is animated."""
+        """Redraw if anything has changed or is animated."""
         self._frames += 1
         is_turning = self._background.is_busy() and self._frames % FRAMES_PER_SPIN == 0
         if not (self._is_changed or is_turning):
@@ -270,7 +270,7 @@ class ChatApp(TerminalApp, inherit_bindings=False):
 
 
 def _line(status: str, room: int, key: Text) -> Text:
-    """Return the status line: the facts that fit, and the key at the right edge."""
+    """Return the status line: as much of the status as fits, and the key hint at the right edge."""
     text = Text(clip(status, max(1, room)), style="dim", no_wrap=True)
     text.pad_right(max(1, room + 2 - text.cell_len))
     return text.append_text(key)

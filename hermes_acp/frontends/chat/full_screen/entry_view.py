@@ -1,4 +1,4 @@
-"""A scrolling list of entries with a cursor; entries can be folded, and their text can be copied."""
+"""A scrolling list of entries with a cursor. Entries can be folded, and their text can be copied."""
 
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
@@ -21,11 +21,11 @@ CURSOR = Segment("▌", Style(color="cyan", bold=True))
 NO_CURSOR = Segment(" ")
 SELECTED = Style(reverse=True)
 SIDE_COLUMNS = 3
-"""The column of the cursor, and two for the scrollbar."""
+"""One column for the cursor, and two for the scrollbar."""
 
 
 class EntryView(ScrollView, can_focus=True):
-    """Draws entries. `follows_end` keeps the end in view while nobody has scrolled up."""
+    """Draws entries. With `follows_end`, the end stays in view unless the person scrolls up."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", show=False),
@@ -36,7 +36,7 @@ class EntryView(ScrollView, can_focus=True):
     ]
 
     class Chosen(Message):
-        """Enter or a click on the entry under the cursor."""
+        """Sent when Enter is pressed or the entry under the cursor is clicked."""
 
         def __init__(self, view: "EntryView", entry: ViewEntry) -> None:
             super().__init__()
@@ -102,7 +102,7 @@ class EntryView(ScrollView, can_focus=True):
         self._measure()
 
     def toggle(self) -> None:
-        """Fold or unfold the entry under the cursor; without focus, the last foldable one."""
+        """Fold or unfold the entry under the cursor or, without focus, the last foldable one."""
         index = self._cursor
         if not self.has_focus:
             numbers = reversed(range(len(self._lines)))
@@ -116,7 +116,7 @@ class EntryView(ScrollView, can_focus=True):
         self._measure()
 
     def action_move(self, by: int) -> None:
-        """Move the cursor; a long entry is scrolled through first."""
+        """Move the cursor; scroll through a long entry first."""
         if not len(self._lines):
             return
         if 0 <= self._cursor < len(self._lines) and self._scrolls_inside(by):
@@ -140,12 +140,12 @@ class EntryView(ScrollView, can_focus=True):
         self.refresh()
 
     def action_choose(self) -> None:
-        """Report the entry under the cursor."""
+        """Send `Chosen` for the entry under the cursor."""
         if self.chosen is not None:
             self.post_message(self.Chosen(self, self.chosen))
 
     def render_line(self, y: int) -> Strip:
-        """Draw one line of the screen."""
+        """Render one line of the view."""
         line = self.scroll_offset.y + y
         strip = self._lines.line(line)
         if strip is None:
@@ -165,7 +165,7 @@ class EntryView(ScrollView, can_focus=True):
         return selection.extract("\n".join(line.text if line else "" for line in lines)), "\n"
 
     def on_resize(self, event: Resize) -> None:
-        """Render for a new width."""
+        """Render the entries for the new width."""
         columns = event.size.width - SIDE_COLUMNS
         if columns > 0 and columns != self._columns:
             self._columns = columns
@@ -178,7 +178,7 @@ class EntryView(ScrollView, can_focus=True):
         self._is_at_end = round(new_value) >= self.max_scroll_y - 1
 
     def on_click(self, event: Click) -> None:
-        """Move the cursor; a second click chooses."""
+        """Move the cursor to the entry; a click on the entry under the cursor chooses it."""
         self._cursor = self._lines.at(self.scroll_offset.y + event.y)
         self.refresh()
         if event.chain == 2:
@@ -200,7 +200,7 @@ class EntryView(ScrollView, can_focus=True):
         return is_outside
 
     def _follow(self, index: int) -> None:
-        """Scroll so that an entry is in view, its first line with priority."""
+        """Scroll an entry into view; if it does not fit, its first line takes precedence."""
         top, end = self._lines.span(index)
         first, height = self.scroll_offset.y, self.size.height
         if top < first or end - top >= height:

@@ -1,4 +1,4 @@
-"""Set up the full-screen chat over the parts that every chat has."""
+"""Set up the full-screen chat with the parts that all chats share."""
 
 import select
 import sys
@@ -37,7 +37,7 @@ TERMINAL_CHECK_S: Final = 1.0
 
 
 class FullChat:
-    """One full-screen chat: its parts, its application, and its screen."""
+    """A full-screen chat: its parts, its application and its screen."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class FullChat:
         return self._reads.kind in ("key", "line", "hunks")
 
     async def hold(self, request: SessionRequest) -> int:
-        """Run the chat in the running application; end the application; return the exit code."""
+        """Run the chat in the running application, then end the application; return the exit code."""
         code = 1
         try:
             async with anyio.create_task_group() as self._group:
@@ -90,9 +90,9 @@ class FullChat:
         codes: list[int] = []
 
         async def draw() -> None:
-            with anyio.CancelScope(shield=True):  # `hold` ends it, and the terminal is restored
+            with anyio.CancelScope(shield=True):  # `hold` ends it, so that the terminal is restored
                 await self.app.run_async()
-            if not codes:  # it failed and reported the error
+            if not codes:  # the application has failed and reported the error
                 group.cancel_scope.cancel()
 
         async with anyio.create_task_group() as group:
@@ -104,9 +104,9 @@ class FullChat:
         return codes[0] if codes else 1
 
     async def _leave_with_terminal(self, chat: anyio.CancelScope) -> None:
-        """End the chat if its terminal disappears without a signal; Textual would keep reading end-of-file forever."""
+        """End the chat if its terminal disappears without a signal; Textual would read the end of input forever."""
         terminal = select.poll()
-        terminal.register(sys.stdin, 0)  # only errors and the end
+        terminal.register(sys.stdin, 0)  # only errors and hang-ups
         while not terminal.poll(0):
             await anyio.sleep(TERMINAL_CHECK_S)
         chat.cancel()
@@ -158,7 +158,7 @@ class FullChat:
         self.app.close_side()
 
     def _spawn(self, act: Callable[[], Awaitable[object]]) -> None:
-        """Run a task that talks to the agent; a lost agent is reported by the chat itself."""
+        """Run a task that talks to the agent; the chat itself reports a lost agent."""
 
         async def run() -> None:
             try:

@@ -1,4 +1,4 @@
-"""The screen of the full-screen chat, as the chat's main loop sees it."""
+"""Implement the `Screen` interface for the full-screen chat."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,7 +12,7 @@ from hermes_acp.frontends.chat.screens.screen import CALLED_AWAY, Asking, Choice
 
 
 class FullScreen:
-    """Reads from the input area and from the question panel; `changed` is called when something must be redrawn."""
+    """Reads from the input area and the question panel; calls `changed` when something must be redrawn."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class FullScreen:
         return True
 
     async def write(self, text: str) -> None:
-        """Show text that was rendered elsewhere; entries are kept by the layout and are empty here."""
+        """Show text that was rendered elsewhere. For entries, the text is empty, because the layout keeps them."""
         if text:
             self._layout.written(text)
         self._changed()
@@ -54,7 +54,7 @@ class FullScreen:
     async def read_key(
         self, question: str, choices: Sequence[Choice], asking: Asking = "unexpected"
     ) -> str | Gesture:
-        """Ask a question that one key answers."""
+        """Ask a question that is answered with one key."""
         self._panel.ask_key(question, [choice.key for choice in choices])
         self._changed()
         try:
@@ -66,7 +66,7 @@ class FullScreen:
     async def read_line(
         self, question: str, *, is_secret: bool = False, is_expected: bool = False
     ) -> str | Gesture:
-        """Ask a question that a line answers."""
+        """Ask a question that is answered with a line."""
         self._panel.ask_line(question, is_secret=is_secret)
         self._changed()
         try:
@@ -76,7 +76,7 @@ class FullScreen:
             self._changed()
 
     def put_back(self, text: str) -> None:
-        """Put unused text back into the input area, before its current text."""
+        """Insert unused text before the current text of the input area."""
         self._prompt.put_back(text)
 
     def insert(self, text: str) -> None:
@@ -84,21 +84,21 @@ class FullScreen:
         self._prompt.insert_words(text)
 
     def without_pasted(self, text: str) -> str:
-        """Return a prompt with the markers of the texts that were pasted into it."""
+        """Return a prompt with markers instead of the texts that were pasted into it."""
         return self._prompt.pasted.restore(text)
 
     def copy(self, text: str) -> bool:
-        """Ask the terminal to copy text to the clipboard (OSC 52), which most terminals obey."""
+        """Ask the terminal to copy text to the clipboard (OSC 52), which most terminals support."""
         self._app.copy_to_clipboard(text)
         return True
 
     @property
     def can_edit(self) -> bool:
-        """Whether the person has an editor."""
+        """Whether a text editor is configured."""
         return self._editor is not None
 
     async def edit(self, text: str, name: str) -> str | None:
-        """Let the person edit text in their editor, which uses the screen until it exits."""
+        """Let the person edit text in their editor, which has the terminal until it exits."""
         if self._editor is None:
             return None
         async with self._app.released():

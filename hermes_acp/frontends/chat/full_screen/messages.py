@@ -48,7 +48,7 @@ def hunks_without_verdict(count: int) -> str:
 
 
 def verdict_given(count: int, verdict: Literal["accepted", "rejected"]) -> str:
-    """Confirm what happened to edits that were made earlier."""
+    """Confirm that edits made earlier were kept or reverted."""
     hunks = "1 hunk" if count == 1 else f"{count} hunks"
     return f"Kept {hunks}." if verdict == "accepted" else f"Reverted {hunks}."
 
@@ -67,7 +67,7 @@ BUSY: Final = "Stop the turn first (Esc)."
 
 ACTIVITY_TITLE: Final = "Running now"
 QUEUE_TITLE: Final = "Messages in the queue"
-WAITING_QUESTION: Final = "A question waits for you (F2)"
+WAITING_QUESTION: Final = "A question is waiting for you (F2)"
 MODEL_WORKS: Final = "The model is working."
 NOTHING_RUNS: Final = "Nothing is running."
 
@@ -84,7 +84,7 @@ KEYS: Final = """| key | what it does |
 | Up, Down | earlier prompts |
 | PgUp, PgDn | scroll the conversation |
 | F2 | go to the question; then its keys answer it |
-| F3, F4, F5 | changes, sessions, what runs now |
+| F3, F4, F5 | changes, sessions, running work |
 | F7 | go to the conversation: Up, Down, Enter or Ctrl+O unfold |
 | Ctrl+O | unfold the last entry, fold it again |
 | Shift+Tab | next mode |

@@ -1,4 +1,4 @@
-"""Questions of the agent in a panel; the conversation keeps each with its answer."""
+"""Ask the agent's questions in a panel; each is kept with its answer in the conversation."""
 
 from rich.console import Group, RenderableType
 
@@ -16,7 +16,7 @@ from hermes_protocol import v1
 
 
 class PanelQuestions:
-    """Shows questions in the panel, with the whole text to be approved."""
+    """Shows questions in the panel, with the full text to be approved."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class PanelQuestions:
             self._end()
 
     async def fill_in(self, request: v1.CreateElicitationRequest) -> Answer:
-        """Ask to fill in a form or open a link."""
+        """Ask the person to fill in a form or open a link."""
         self._panel.begin()
         try:
             return await FormPrompter(self._screen, self._panel_layout).put(request)

@@ -1,4 +1,4 @@
-"""The input that the chat is waiting for; one at a time."""
+"""Track the input that the chat is waiting for."""
 
 from typing import Literal
 
@@ -18,14 +18,14 @@ class _Read(Struct):
 
 
 class PendingRead:
-    """The pending read of the only task that reads the screen."""
+    """The pending read; only one task reads the screen."""
 
     def __init__(self) -> None:
         self._read: _Read | None = None
 
     @property
     def kind(self) -> ReadKind | None:
-        """The kind of input that is waited for, or None."""
+        """The kind of input that the chat waits for, or None."""
         return self._read.kind if self._read else None
 
     async def wait(self, kind: ReadKind) -> Answer:
@@ -38,7 +38,7 @@ class PendingRead:
         return read.answer
 
     def settle(self, kind: ReadKind, answer: Answer) -> bool:
-        """Provide the input if this kind is waited for; return whether it was."""
+        """Provide the input if the chat waits for this kind; return whether it did."""
         if self._read is None or self._read.kind != kind or self._read.is_settled.is_set():
             return False
         self._read.answer = answer

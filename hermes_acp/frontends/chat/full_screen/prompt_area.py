@@ -1,4 +1,4 @@
-"""The input area: several lines, completion, and earlier prompts."""
+"""The input area, with several lines, completion and the prompt history."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -28,7 +28,7 @@ NEW_LINE_KEYS: Final = frozenset({"shift+enter", "alt+enter", "ctrl+j"})
 
 
 class CompletionMenu(Static):
-    """The completions of the word before the cursor; hidden when there are none."""
+    """Shows completions of the word before the cursor; hidden if there are none."""
 
     def __init__(self, *, widget_id: str) -> None:
         super().__init__(id=widget_id, markup=False)
@@ -48,7 +48,7 @@ class CompletionMenu(Static):
         self._draw()
 
     def move(self, by: int) -> None:
-        """Move the mark."""
+        """Move the selection."""
         self._index = (self._index + by) % len(self._offered)
         self.was_moved = True
         self._draw()
@@ -64,7 +64,7 @@ class CompletionMenu(Static):
 
 
 class PromptArea(TextArea):
-    """Where prompts are typed. Nothing typed here answers a question."""
+    """The widget for typing prompts. Nothing typed here answers a question."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "complete", show=False, priority=True),
@@ -101,7 +101,7 @@ class PromptArea(TextArea):
         self._draft = ""
 
     def take(self) -> str:
-        """Return the text and clear the area; the text goes into the history."""
+        """Return the text, clear the area and add the text to the history."""
         text = self.pasted.expand(self.text)
         self._past.append_string(text)
         self._earlier, self._at = [], 0
@@ -120,7 +120,7 @@ class PromptArea(TextArea):
     async def write_in(
         self, editor: ExternalEditor, released: Callable[[], AbstractAsyncContextManager[None]]
     ) -> None:
-        """Let the person write the prompt in an editor, which has the terminal within `released`."""
+        """Let the person write the prompt in an editor, which has the terminal inside `released`."""
         async with released():
             text = await editor.change(self.pasted.expand(self.text), PROMPT_FILE)
         if text is not None:
@@ -128,7 +128,7 @@ class PromptArea(TextArea):
             self.move_cursor(self.document.end)
 
     def action_complete(self) -> None:
-        """Insert the marked completion."""
+        """Insert the selected completion."""
         chosen = self._menu.chosen
         if chosen is None:
             return
@@ -185,7 +185,7 @@ class PromptArea(TextArea):
         self._menu.offer(offered)
 
     def _takes(self, by: int) -> bool:
-        """Use an arrow key for the menu or for earlier prompts; return whether it was used."""
+        """Use an arrow key for the menu or the history; return whether it was used."""
         if self._menu.chosen is not None:
             self._menu.move(by)
             return True
@@ -225,7 +225,7 @@ def _row(completion: Completion, *, is_chosen: bool) -> Text:
 
 
 def _distinct(prompts: Iterable[str]) -> Iterable[str]:
-    """Skip a prompt that repeats the one before it."""
+    """Skip each prompt that equals the one before it."""
     last = ""
     for prompt in prompts:
         if prompt != last:

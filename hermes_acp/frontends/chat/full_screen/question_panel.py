@@ -1,7 +1,7 @@
-"""The panel of a question: its whole text, and how it is answered.
+"""The panel that shows a question: its full text, and how to answer it.
 
-The panel takes keys only while it has the focus, which the person gives to it. Text typed into the input area never
-reaches it.
+The panel takes keys only while it has the focus, and only the person moves the focus there. Text typed into the input
+area never reaches it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,13 +30,13 @@ BODY_ID: Final = "question-body"
 
 
 FRAME_ROWS: Final = 3
-"""The rows of the border, and of the question with its hint, which may take two."""
+"""One row for the border, and two for the question with its hint."""
 MARGIN: Final = 2
 HINT_STYLE: Final = Style(bold=False, dim=True)
 
 
 class QuestionPanel(Vertical):
-    """Shows one question at a time, and is hidden otherwise. After a question, `after` has the focus."""
+    """Shows one question at a time, and is hidden otherwise. After a question, `after` gets the focus."""
 
     def __init__(self, style: TerminalStyle, reads: PendingRead, after: Widget, *, widget_id: str) -> None:
         super().__init__(id=widget_id)
@@ -55,7 +55,7 @@ class QuestionPanel(Vertical):
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a question."""
+        """Whether a question is shown."""
         return self._reads.kind in ("key", "line")
 
     @property
@@ -71,13 +71,13 @@ class QuestionPanel(Vertical):
         yield self._field
 
     def begin(self, *, is_warning: bool = False) -> None:
-        """Start a question from the agent, without focus."""
+        """Start a question from the agent, without taking the focus."""
         self._is_agents = True
         self.set_class(is_warning, "-warning")
         self._forget()
 
     def keep(self, entry: ViewEntry) -> None:
-        """Add a part of the question; choices stay in view below the rest."""
+        """Add a part of the question; choices stay in view below the other parts."""
         if entry.kind == CHOICES:
             self.choice_rows = [row for part in entry.parts for row in str(part).split("\n")]
             self._choices.update(Group(*entry.parts))
@@ -101,7 +101,7 @@ class QuestionPanel(Vertical):
         self.body.show(())
 
     def ask_key(self, question: str, keys: Sequence[str]) -> None:
-        """Ask for one of the keys."""
+        """Ask for one of these keys."""
         self._keys = keys
         self._open(question, messages.key_choices(keys))
         self._field.display = False
@@ -117,7 +117,7 @@ class QuestionPanel(Vertical):
         self._take_focus(self._field)
 
     def close(self) -> None:
-        """Hide the panel; a question from the agent may continue, and then takes the focus again."""
+        """Hide the panel; if a question from the agent is still open, it gets the focus again."""
         self._had_focus = self._had_focus or self.has_focus_within
         self.display = False
         if self._had_focus and not self._is_agents:
@@ -147,11 +147,11 @@ class QuestionPanel(Vertical):
         return HUNKS in self._keys and self._reads.settle("key", HUNKS)
 
     def go_back(self) -> bool:
-        """Leave a field that was opened from a question; return whether there was one."""
+        """Leave a field that was opened from a question; return False if there is none."""
         return self._reads.settle("line", INTERRUPTED)
 
     def fit(self, columns: int, rows: int) -> None:
-        """Fit the text into the rows that the choices leave, at most `rows` in total."""
+        """Fit the text and the choices into at most `rows` rows."""
         width = max(1, columns - MARGIN)
         below = sum(1 + max(0, cell_len(row) - 1) // width for row in self.choice_rows)
         self.body.styles.height = max(1, min(self.body.virtual_size.height, rows - below - FRAME_ROWS))
@@ -167,13 +167,13 @@ class QuestionPanel(Vertical):
         self.display = True
 
     def _take_focus(self, target: EntryView | Input) -> None:
-        """Take the focus, unless the agent asks and another widget has it."""
+        """Take the focus, unless the question is the agent's and another widget has the focus."""
         if not self._is_agents or self.has_focus_within or self._had_focus:
             self.screen.set_focus(target)
         self._had_focus = False
 
 
 def titles_of(entries: Iterable[ViewEntry]) -> list[ViewEntry]:
-    """Return the entries of a question that say what was asked and what was answered."""
+    """Return the entries that say what was asked and how it was answered."""
     every = list(entries)
     return [every[0], every[-1]] if len(every) > 1 else every

@@ -13,7 +13,7 @@ CONTINUATION, CHOICES = "continuation", "choices"
 
 
 class RetainedLayout(TranscriptLayout):
-    """Passes each entry to `keep`; what the methods of entries return is empty."""
+    """Passes each entry to `keep`; the methods return empty strings."""
 
     def __init__(self, renderer: TextRenderer, keep: Callable[[ViewEntry], None]) -> None:
         super().__init__(renderer)
@@ -30,7 +30,7 @@ class RetainedLayout(TranscriptLayout):
         return ""
 
     def continuation(self, *parts: RenderableType) -> str:
-        """Keep more of the last entry."""
+        """Keep a continuation of the last entry."""
         self._keep(ViewEntry(CONTINUATION, tuple(parts)))
         return ""
 
@@ -40,7 +40,7 @@ class RetainedLayout(TranscriptLayout):
         return ""
 
     def change_session(self, *, is_undone: bool = False) -> str:
-        """Start an empty view, or show the previous one again."""
+        """Clear the view or, if `is_undone`, show the previous view again."""
         self._keep(ViewEntry(RETURN if is_undone else LEAVE, ()))
         return ""
 

@@ -1,4 +1,4 @@
-"""The pane of sessions: list, search, open, start, copy and rename them."""
+"""The pane for sessions: list, search, open, start, copy and rename them."""
 
 from collections.abc import Awaitable, Callable
 from typing import ClassVar, Literal
@@ -28,7 +28,7 @@ Open = Callable[[SessionRequest], Awaitable[None]]
 
 
 class ListedSession(Struct, frozen=True):
-    """One row: a stored session, with the passage that a search found in it."""
+    """One row: a stored session and, after a search, the passage that was found in it."""
 
     session_id: str
     title: str
@@ -77,7 +77,7 @@ class SessionsPane(Vertical):
         self.screen.set_focus(self.view)
 
     def cancel_edit(self) -> bool:
-        """Close the field; return whether it was open."""
+        """Close the text field; return whether it was open."""
         was_open, self._editing = bool(self._editing), ""
         self._field.display = False
         if was_open:
@@ -85,7 +85,7 @@ class SessionsPane(Vertical):
         return was_open
 
     def action_edit(self, what: Literal["search", "rename"]) -> None:
-        """Open the field for a search or a new title."""
+        """Open the text field for a search or a new title."""
         chosen = self._chosen()
         if what == "rename" and chosen is None:
             return
@@ -111,7 +111,7 @@ class SessionsPane(Vertical):
             await self._open_session(SessionRequest("stored", chosen.session_id))
 
     async def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Search, or rename."""
+        """Search for the entered words, or set the entered title."""
         event.stop()
         editing, text = self._editing, event.value.strip()
         chosen = self._chosen()
@@ -178,7 +178,7 @@ async def _stored(agent: Agent, cwd: str) -> list[ListedSession]:
 
 
 async def _found(agent: Agent, query: str, cwd: str) -> list[ListedSession]:
-    """Return the sessions with the words, each once."""
+    """Return the sessions that contain the words, each once."""
     params = own.SessionsSearchParams(query=query, cwd=cwd, limit=MAX_FOUND)
     answer = await agent.call("_hermes/sessions/search", params, own.SessionsSearchResult)
     found: dict[str, ListedSession] = {}

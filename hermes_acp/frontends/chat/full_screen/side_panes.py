@@ -1,4 +1,4 @@
-"""The side of the screen: one pane at a time."""
+"""The side of the screen, which shows one pane at a time."""
 
 from typing import Final, Literal, Protocol
 
@@ -21,7 +21,7 @@ WIDTH: Final = 80
 
 
 class Pane(Protocol):
-    """One pane."""
+    """A pane at the side of the screen."""
 
     async def activate(self) -> None:
         """Show the current content."""
@@ -41,7 +41,7 @@ class KeysPane(Vertical):
         self.view = EntryView(style, widget_id="keys-view")
 
     def compose(self) -> ComposeResult:
-        """Create the parts."""
+        """Create the child widgets."""
         yield Static(Text(messages.KEYS_TITLE, style="bold"), classes="pane-head", markup=False)
         yield self.view
 
@@ -55,7 +55,7 @@ class KeysPane(Vertical):
 
 
 class SidePanes(Vertical):
-    """Shows one pane, or is hidden."""
+    """Shows one pane; hidden if none is open."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class SidePanes(Vertical):
         self.display = False
 
     def compose(self) -> ComposeResult:
-        """Create the parts."""
+        """Create the child widgets."""
         for pane in (self.changes, self.sessions, self.activity, self._keys):
             pane.display = False
             yield pane
@@ -103,5 +103,5 @@ class SidePanes(Vertical):
 
 
 def holds(widget: Widget, focused: Widget | None) -> bool:
-    """Return whether the focus is in a widget."""
+    """Return whether a widget or one of its children has the focus."""
     return focused is not None and widget in focused.ancestors_with_self

@@ -1,4 +1,4 @@
-"""Terminal functions that the full-screen chat needs and textual does not have."""
+"""Terminal functions that the full-screen chat needs but Textual lacks."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -13,7 +13,7 @@ MOUSE_MODES: Final = (1000, 1003, 1015, 1006)
 
 
 class TerminalApp(App[None]):
-    """An application with notes in its status line that can leave mouse and screen; its tracebacks hold no values."""
+    """An application that can show notes and release the mouse and the terminal; its tracebacks contain no values."""
 
     def __init__(self) -> None:
         super().__init__(ansi_color=True)
@@ -28,7 +28,7 @@ class TerminalApp(App[None]):
 
     @asynccontextmanager
     async def released(self) -> AsyncGenerator[None]:
-        """Leave the terminal to another program. Nothing is drawn in the meantime, because nobody would read it."""
+        """Let another program use the terminal for the length of a block; nothing is drawn in the meantime."""
         with self.batch_update():
             with self.suspend():
                 yield
@@ -36,7 +36,7 @@ class TerminalApp(App[None]):
         self.refresh(layout=True)
 
     def _action_mouse(self) -> None:
-        """Let the terminal or the application handle the mouse."""
+        """Switch the mouse between the terminal and the application."""
         self._has_mouse = not self._has_mouse
         sign = "h" if self._has_mouse else "l"
         if self._driver is not None:

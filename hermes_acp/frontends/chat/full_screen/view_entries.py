@@ -1,4 +1,4 @@
-"""The entries of a scrolling view, laid out as lines."""
+"""Lay out the entries of a scrolling view as lines."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
@@ -10,17 +10,17 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 MAX_ENTRIES: Final = 3_000
-"""The oldest entries of a longer conversation are dropped from the view; the session keeps them."""
+"""If a conversation has more entries, the oldest ones are dropped from the view; the session keeps them."""
 RUNS: Final = frozenset({"call", "row", "hunk"})
-"""Kinds of entries that follow each other without a blank line."""
+"""Kinds of entries between which there is no blank line."""
 
 Render = Callable[[Sequence[RenderableType]], list[list[Segment]]]
 LEAVE, RETURN = "leave", "return"
-"""Entries that are not displayed themselves: the view starts over, or shows an earlier view again."""
+"""Kinds of entries that are not displayed: the view is cleared, or the previous view is shown again."""
 
 
 class ViewEntry(Struct):
-    """One entry; `whole` is its longer form, shown while it `is_open`, and `key` identifies its subject."""
+    """An entry; `whole` is its long form, which is shown while `is_open` is set; `key` identifies its subject."""
 
     kind: str
     parts: tuple[RenderableType, ...]
@@ -38,7 +38,7 @@ class PlacedEntry(Struct):
 
 
 class EntryLines:
-    """The lines of a list of entries, rendered once for a width."""
+    """The lines of a list of entries, rendered for one width."""
 
     def __init__(self, render: Render) -> None:
         self.render = render
@@ -50,15 +50,15 @@ class EntryLines:
 
     @property
     def height(self) -> int:
-        """Number of lines."""
+        """The number of lines."""
         return self._placed[-1].top + len(self._placed[-1].strips) if self._placed else 0
 
     def entry(self, index: int) -> ViewEntry | None:
-        """Return an entry, or None if there is none at that index."""
+        """Return the entry at an index, or None."""
         return self._placed[index].entry if 0 <= index < len(self._placed) else None
 
     def span(self, index: int) -> tuple[int, int]:
-        """Return the first line of an entry and the line after its last."""
+        """Return the first line of an entry, and the line after its last one."""
         placed = self._placed[index]
         return placed.top, placed.top + len(placed.strips)
 
@@ -94,7 +94,7 @@ class EntryLines:
         self._tops.pop()
 
     def render_again(self, index: int | None = None) -> None:
-        """Render one entry again, or all of them for a new width."""
+        """Rerender one entry or, for a new width, all of them."""
         for number, placed in enumerate(self._placed):
             if index is None or number == index:
                 placed.strips = self._strips(placed.entry)
@@ -113,7 +113,7 @@ class EntryLines:
         self._tops.append(self._placed[-1].top)
 
     def _move(self) -> None:
-        """Recompute the first lines."""
+        """Recompute the first line of each entry."""
         placed, self._placed, self._tops = self._placed, [], []
         for each in placed:
             self._place(each.entry, each.strips)

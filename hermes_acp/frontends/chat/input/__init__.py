@@ -1,1 +1,1 @@
-"""Input aids: completion, file mentions, history."""
+"""Input features: completion, file mentions, attachments, history, recording."""

@@ -20,7 +20,7 @@ IMAGE_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/w
 
 
 class Attachments(Struct, frozen=True):
-    """Blocks that follow a prompt's text, and remarks on files that could not be attached."""
+    """The content blocks that follow a prompt's text, and remarks about files that could not be attached."""
 
     blocks: Sequence[v1.ContentBlock] = ()
     remarks: Sequence[str] = ()
@@ -65,7 +65,7 @@ def _image(path: Path, kind: str) -> v1.ContentBlock:
 
 
 def _text(path: Path) -> v1.ContentBlock | None:
-    """Return a text file's content; None for any other file."""
+    """Return the content of a text file, or None for any other file."""
     content = path.read_bytes()
     if b"\0" in content:
         return None

@@ -14,11 +14,11 @@ COMMAND: Final = re.compile(r"/([A-Za-z][\w:.-]*)(?:\s+(.*))?\Z", re.DOTALL)
 SHELL: Final = "shell"
 ALIASES: Final = MappingProxyType({"exit": "quit"})
 UNLISTED: Final = frozenset({"mcp"})
-"""Commands of the agent that it lists only in some sessions."""
+"""Commands that the agent announces only in some sessions."""
 
 
 def as_command(line: str) -> str:
-    """Return `!ls` as the slash command that runs it, and `?` as /help; any other line as it is."""
+    """Replace `!ls` with the slash command that runs it, and `?` with /help; return other lines unchanged."""
     typed = line.strip()
     if typed == "?":
         return "/help"
@@ -26,7 +26,7 @@ def as_command(line: str) -> str:
 
 
 def split_command(line: str) -> tuple[str, str]:
-    """Return a command's name and the words after it; both are empty for a prompt, such as one about a path."""
+    """Return a command's name and the words after it; both are empty for a prompt, even one that starts with a path."""
     found = COMMAND.match(line.strip())
     if found is None or (found[1] not in COMMANDS and os.path.exists(f"/{found[1]}")):
         return "", ""

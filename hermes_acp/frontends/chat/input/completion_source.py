@@ -1,4 +1,4 @@
-"""The source of completions: the commands of the chat and the agent, and the values of options."""
+"""Provide completions: the commands of the chat and the agent, and the values of options."""
 
 from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus, values_of
@@ -9,14 +9,14 @@ from hermes_protocol import v1
 
 
 class CompletionSource:
-    """Completes commands and their values."""
+    """Lists commands and their possible values."""
 
     def __init__(self, session_status: SessionStatus, plugin_folder: PluginFolder[ChatCommand]) -> None:
         self._session_status = session_status
         self._plugins = plugin_folder
 
     async def wait_for_commands(self) -> None:
-        """Wait briefly until the agent has announced its commands."""
+        """Wait, but not for long, until the agent has announced its commands."""
         await self._session_status.wait_for_commands()
 
     def commands(self) -> list[CompletionItem]:

@@ -1,4 +1,4 @@
-"""Completion while a line is typed: commands after a slash, files after an at sign."""
+"""Complete a line while it is typed: commands after a slash, files after an at sign."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final
@@ -16,7 +16,7 @@ MAX_META_LENGTH: Final = 70
 
 
 class CompletionItem(Struct, frozen=True):
-    """One command or value; `hint` says what follows a command's name."""
+    """A command or a value; `hint` says what may follow a command's name."""
 
     name: str
     description: str
@@ -29,7 +29,7 @@ Ready = Callable[[], Awaitable[None]]
 
 
 class LineCompleter(Completer):
-    """Completes one line; `values(command)` returns what may follow a command's name.
+    """Completes a line; `values(command)` returns the values that may follow a command's name.
 
     Commands are offered once `ready` returns.
     """
@@ -50,7 +50,7 @@ class LineCompleter(Completer):
         return ()
 
     async def get_completions_async(self, document: Document, complete_event: CompleteEvent):
-        """Yield the same, then files, which are searched for in a thread."""
+        """Yield the same completions, then files, which are searched for in a thread."""
         if document.text_before_cursor.startswith("/"):
             await self._ready()
         for completion in self.get_completions(document, complete_event):
@@ -91,7 +91,7 @@ class _FileCompleter(Completer):
             self._looked_at = self._clock()
         for path in matching(self._paths, wanted, MAX_OFFERED):
             shown = sanitize_line(path)
-            if shown == path:  # only a path without control characters can be typed as shown
+            if shown == path:  # a path with control characters cannot be typed the way it is shown
                 yield Completion(path, -len(wanted), display=f"@{path}")
 
 

@@ -1,7 +1,7 @@
 """Find mentions of files that do not exist.
 
-`@word` can also be a decorator, a person, a package or a rule of a style sheet. It counts as a mention of a missing
-file only if it cannot be anything else, or if a file has a similar name.
+`@word` can also be a decorator, a person, a package or a CSS rule. It counts as a mention of a missing file only if it
+cannot be anything else, or if there is a file with a similar name.
 """
 
 import re
@@ -15,9 +15,9 @@ from hermes_acp.frontends.chat.input.file_mentions import MENTION_ENDS, files_be
 
 MIN_SIMILARITY: Final = 0.8
 MIN_PREFIX: Final = 4
-"""The minimum length of a file name's prefix that counts as nearly that name."""
+"""The minimum length of a prefix that counts as similar to a file name."""
 PATH: Final = re.compile(r"[\w.~+\-/ %#\[\]]+")
-"""Characters of a path; a word with others, such as the parenthesis of a call, is code or an address."""
+"""The characters of a path; a word with other characters, such as parentheses, is code or an address."""
 SUFFIX: Final = re.compile(
     r"\.(?:astro|avif|bash|bat|bib|bmp|bz2|c|cc|cfg|cjs|conf|cpp|cs|css|csv|cxx|dart|db|diff|docx?|el|env|erl|exs?|fish"
     r"|gif|go|gradle|gz|h|hcl|hpp|hs|html?|ico|ini|ipynb|java|jpe?g|jsonc?|jsonl|js|jsx|jl|kts?|less|lock|log|lua|m?md|mdx"
@@ -38,7 +38,7 @@ NOT_FILES: Final = re.compile(
     r"|staticmethod|summary|supports|tailwind|task|template|test|throws|todo|type|typedef|types|value|wraps",
     re.IGNORECASE,
 )
-"""Decorators, annotations and rules that many languages share."""
+"""Common decorators, annotations and CSS rules, in lower case."""
 CODE_AFTER: Final = re.compile(
     r"\s*(?:@|def |class |async |export |function |public |private |protected |static |fun |fn |func |const |let )"
 )
@@ -63,7 +63,7 @@ def missing_mention(prompt: str, cwd: str) -> str:
 
 
 def _is_path(word: str, cwd: str) -> bool:
-    """Return whether a word can only be meant as a path."""
+    """Return whether a word can only be a path."""
     first, slash, _ = word.partition("/")
     if word.startswith(("./", "../", "~/", ".")):
         return True
@@ -80,7 +80,7 @@ def _is_near(word: str, known: set[str]) -> bool:
 
 
 def _names_below(cwd: str) -> Iterator[str]:
-    """Yield the paths below a folder, their last parts, and those without suffix, all in lower case."""
+    """Yield the paths below a folder, their names, and their names without suffix, all in lower case."""
     for path in files_below(cwd):
         whole = path.rstrip("/").lower()
         name = whole.rpartition("/")[2]

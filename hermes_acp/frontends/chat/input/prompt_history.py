@@ -1,4 +1,4 @@
-"""The prompts typed in a folder, kept for the next chat there.
+"""Store the prompts typed in a folder, for the next chat there.
 
 Each folder has one file of limited length that only its owner can read. Answers to questions are never stored.
 """
@@ -17,7 +17,7 @@ FOLDER: Final = "chat-history"
 
 
 class PromptHistory(History):
-    """The prompts of one folder, one JSON string a line, oldest first."""
+    """The prompts of one folder, stored as one JSON string per line, oldest first."""
 
     def __init__(self, home: Path, cwd: str) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class PromptHistory(History):
         return found
 
     def _shorten(self) -> None:
-        """Drop the older half once the file holds twice the limit."""
+        """Drop the older half once the file has twice as many prompts as the limit."""
         kept = self._read()
         if len(kept) < 2 * MAX_KEPT_PROMPTS:
             return

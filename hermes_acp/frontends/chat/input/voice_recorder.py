@@ -1,4 +1,4 @@
-"""Record speech with a program of this machine.
+"""Record speech with a program on this machine.
 
 Sources: the manual pages of pw-record, parecord, arecord, rec (SoX) and ffmpeg.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MIME_TYPE: Final = "audio/wav"
 MAX_S: Final = 300.0
 TAIL_S: Final = 0.2
-"""Programs hear a little late: the end of the last word would be missing."""
+"""The time to record after the stop, because programs record with a delay: the last word would be cut off."""
 ENDING_TIMEOUT_S: Final = 3.0
 HEADER_BYTES: Final = 44
 MAX_BYTES: Final = 20 << 20
@@ -39,11 +39,11 @@ COMMANDS: Final[Sequence[Sequence[str]]] = (
     ("rec", "-q", "--buffer", "1024", "-c", "1", "-r", "16000", "-b", "16"),
     ("ffmpeg", "-nostdin", "-loglevel", "error", *DEVICE, "-ac", "1", "-ar", "16000", "-y"),
 )
-"""Programs that write a WAV file until they are terminated; the name of the file comes last."""
+"""Programs that record to a WAV file until they are terminated; the file name is appended."""
 KEEPER: Final = (
     'exec 3<&0; "$@" 3<&- & program=$!; { read -r _; kill "$program" 2>/dev/null; } <&3 & wait "$program"'
 )
-"""A shell that terminates a program when its own standard input ends: however the chat ends, no microphone stays on."""
+"""A shell script that terminates a program when its own standard input ends, so that the microphone never stays on."""
 
 
 class RecordingFailed(Exception):
@@ -51,16 +51,16 @@ class RecordingFailed(Exception):
 
 
 def recorders(variables: Mapping[str, str]) -> list[Sequence[str]]:
-    """Return the commands of the programs that are on this machine."""
+    """Return the commands of the recording programs that are installed."""
     path = variables.get("PATH", os.defpath)
     found = ((shutil.which(name, path=path), rest) for name, *rest in COMMANDS)
     return [(program, *rest) for program, rest in found if program]
 
 
 async def record(variables: Mapping[str, str], stop: anyio.Event) -> bytes:
-    """Record until `stop` is set, as a WAV file. A program that fails at once gives way to the next one.
+    """Record until `stop` is set, and return a WAV file. If a program fails at once, the next one is tried.
 
-    Raises RecordingFailed. If it is cancelled, nothing is kept.
+    Raises RecordingFailed. After a cancellation, nothing is kept.
     """
     why = messages.NO_RECORDER
     for command in recorders(variables):
@@ -77,7 +77,7 @@ async def record(variables: Mapping[str, str], stop: anyio.Event) -> bytes:
 async def _ran_until(
     stop: anyio.Event, command: Sequence[str], folder: Path, variables: Mapping[str, str]
 ) -> bool:
-    """Run a program until `stop` is set or the time is up; return False if it ended on its own."""
+    """Run a program until `stop` is set or the time limit is reached; return False if it ended on its own."""
     with (folder / "errors").open("wb") as errors:
         process = await anyio.open_process(
             ["/bin/sh", "-c", KEEPER, "sh", *command, str(folder / "speech.wav")],

@@ -1,1 +1,1 @@
-"""Questions from the agent to the person: permissions, forms and links."""
+"""Put the agent's questions to the person: permissions, forms and links."""

@@ -1,4 +1,4 @@
-"""A permission question: shown with its diff, answered with one of the agent's options."""
+"""Ask a permission question: show it with its diff, and return one of the agent's options."""
 
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -34,23 +34,23 @@ HUNK_CHOICES: Final = tuple(map(Choice, (YES, NO, "a", "d", "q")))
 
 ProposedHunks = Sequence[tuple[v1.Diff, Hunk]]
 ChooseHunks = Callable[[ProposedHunks], Awaitable[ProposedHunks | None]]
-"""Returns the hunks to write, some of them perhaps changed, or None to go back to the question."""
+"""Returns the hunks to write, which may have been edited, or None to go back to the question."""
 
 
 class ApprovalAnswer(Struct, frozen=True):
-    """The answer to a permission question; `stops_turn` means the whole turn is to stop."""
+    """The answer to a permission question; with `stops_turn`, the whole turn is stopped."""
 
     permission: Permission | None
     stops_turn: bool = False
 
 
 def text_to_edit(hunk: Hunk) -> str:
-    """Return a hunk's new lines for an editor."""
+    """Return a hunk's new lines, for the person to edit."""
     return "\n".join((*hunk.new_lines, ""))
 
 
 def edited(hunk: Hunk, text: str) -> Hunk | None:
-    """Return the hunk with the text from an editor, or None if that changes nothing in the file."""
+    """Return the hunk with its edited text, or None if the file would not change any more."""
     lines = tuple(text.removesuffix("\n").split("\n")) if text else ()
     return None if lines == hunk.old_lines else structs.replace(hunk, new_lines=lines)
 
@@ -69,7 +69,7 @@ class ApprovalPrompt:
         max_lines: int = MAX_LINES,
         choose_hunks: ChooseHunks | None = None,
     ) -> None:
-        """Create a question; diffs beyond `max_lines` are cut, and `choose_hunks` replaces asking hunk by hunk."""
+        """Create a question. Diffs are cut after `max_lines`; `choose_hunks` replaces asking hunk by hunk."""
         self._screen = screen
         self._layout = layout
         self._request = request
@@ -88,11 +88,11 @@ class ApprovalPrompt:
 
     @property
     def is_warning(self) -> bool:
-        """Whether the call would delete or publish something, or reach other machines."""
+        """Whether the call would delete or publish something, or contact other machines."""
         return self._meta().get("isWarning") is True
 
     async def put(self) -> ApprovalAnswer:
-        """Ask until there is an answer; one without a permission if the question is withdrawn or closed."""
+        """Ask until there is an answer; if the question is withdrawn or closed, the answer has no permission."""
         await self._show()
         asking: Asking = "unexpected"
         while True:
@@ -124,7 +124,7 @@ class ApprovalPrompt:
         await self._screen.write(self._layout.choices(*self._reason(), self._menu()))
 
     def _reason(self) -> list[Text]:
-        """Return why the agent asks, if it gives a reason."""
+        """Return the agent's reason for asking, if it gives one."""
         reason = sanitize_line(str(self._meta().get("reason", "")))
         mark, style = ("⚠ ", "bold yellow") if self.is_warning else ("", "dim")
         return [Text(f"  {mark}{reason}", style=style)] if reason else []
@@ -145,7 +145,7 @@ class ApprovalPrompt:
         return [*options, Choice(YES), Choice(NO), *self._extra_choices()]
 
     def _extra_choices(self) -> Sequence[Choice]:
-        """List what can be done besides choosing one of the agent's options."""
+        """List the possible actions besides the agent's options."""
         choices: list[Choice] = []
         if self._offers_comments and self._reject_option():
             choices.append(Choice(COMMENT, messages.REJECT_AND_SAY_WHY))
@@ -208,7 +208,7 @@ class ApprovalPrompt:
         return kept
 
     async def _changed(self, diff: v1.Diff, hunk: Hunk) -> list[Hunk]:
-        """Let the person edit a hunk; return no hunk if the result equals the old text or the editor fails."""
+        """Let the person edit a hunk; return an empty list if the result equals the old text or the editor fails."""
         text = await self._screen.edit(text_to_edit(hunk), os.path.basename(diff.path))
         if text is None:
             await self._note(messages.EDITOR_FAILED, "reject_once")
@@ -247,7 +247,7 @@ class ApprovalPrompt:
         )
 
     def _approval_text(self) -> str:
-        """Return the full text to approve, as the agent wrote it for a person; empty if diffs show it."""
+        """Return the full text to approve, as the agent formatted it for people; empty if the diffs show it."""
         return sanitize(str(self._meta().get("approvalText", "")))
 
     def _meta(self) -> dict[str, object]:

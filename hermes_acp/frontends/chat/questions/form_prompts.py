@@ -1,4 +1,4 @@
-"""Forms and links that the agent asks the person to fill in or open.
+"""Ask the person to fill in the agent's forms or open its links.
 
 Answers are not stored.
 """
@@ -20,20 +20,20 @@ SECRET: Final = re.compile(
 )
 NUMBERED: Final = re.compile(r"\s*,\s*|\s+")
 CHOICE_FIELD, WORDS_FIELD = "choice", "answer"
-"""The fields of the agent's own questions that have choices and take other answers too."""
+"""The fields of the agent's own questions: one with choices, and one for any other answer."""
 Answer = v1.CreateElicitationResponse
 Property = v1.ElicitationPropertySchema
 
 
 class FormPrompter:
-    """Asks one form after the other."""
+    """Asks one form at a time."""
 
     def __init__(self, screen: Screen, layout: TranscriptLayout) -> None:
         self._screen = screen
         self._layout = layout
 
     async def put(self, request: v1.CreateElicitationRequest) -> Answer:
-        """Ask one form or link; closing it cancels the request."""
+        """Ask the person about a form or a link; closing it cancels the request."""
         asked = Text("? ", style="bold yellow").append(sanitize(request.message), style="bold")
         await self._screen.write(self._layout.drawing(asked))
         match request:
@@ -75,9 +75,9 @@ class FormPrompter:
     async def _field(
         self, name: str, field: Property, *, is_required: bool, is_expected: bool, takes_words: bool
     ) -> Any:
-        """Ask for a field until the value is valid; return None for a skipped one.
+        """Ask for the value of a field until it is valid; return None if the field is skipped.
 
-        With `takes_words`, a line that is not a choice answers the next field.
+        With `takes_words`, a line that is not one of the choices is the answer to the next field.
         """
         choices = choices_of(field)
         title = sanitize_line(_title(name, field))
@@ -107,20 +107,20 @@ class FormPrompter:
 
 
 class _Words(Struct, frozen=True):
-    """A line that is not one of the choices, which counts as a free-text answer."""
+    """A free-text answer: a line that is not one of the choices."""
 
     text: str
 
 
 def is_secret(name: str, field: Property) -> bool:
-    """Return whether the input must stay hidden: the field is marked secret, or its name suggests it."""
+    """Return whether to hide the input: the field is marked as secret, or its name suggests it."""
     if isinstance(field, v1.StringPropertySchema) and field.meta and field.meta.get("secret"):
         return True
     return isinstance(field, v1.StringPropertySchema) and bool(SECRET.search(f"{name} {_title(name, field)}"))
 
 
 def choices_of(field: Property) -> list[tuple[str, str]]:
-    """List a field's choices as pairs of value and title."""
+    """List the choices of a field as pairs of value and title."""
     match field:
         case v1.StringPropertySchema(one_of=list(options)):
             return [(option.const, option.title) for option in options]
@@ -135,7 +135,7 @@ def choices_of(field: Property) -> list[tuple[str, str]]:
 
 
 def read(field: Property, choices: list[tuple[str, str]], line: str) -> Any:
-    """Parse what was typed as the field's value; return None if it is invalid."""
+    """Parse the typed line as a value of the field; return None if it is invalid."""
     text = line.strip()
     match field:
         case v1.BooleanPropertySchema():

@@ -1,4 +1,4 @@
-"""The interface through which the agent's questions reach the person."""
+"""The interface for putting the agent's questions to the person."""
 
 from typing import Protocol
 
@@ -10,7 +10,7 @@ from hermes_protocol import v1
 
 
 class QuestionsScreen(Protocol):
-    """Puts one question at a time; the wait ends with the screen's `cancel_read`."""
+    """Asks one question at a time; the screen's `cancel_read` ends the wait."""
 
     async def approve(
         self, request: v1.RequestPermissionRequest, *, accepts_partial_edits: bool
@@ -24,7 +24,7 @@ class QuestionsScreen(Protocol):
 
 
 class LineQuestions:
-    """Puts questions below the conversation, line by line."""
+    """Asks questions below the conversation, line by line."""
 
     def __init__(self, screen: Screen, layout: TranscriptLayout, cwd: str) -> None:
         self._screen = screen

@@ -1,1 +1,1 @@
-"""Turn the agent's updates into text for a terminal."""
+"""Render the agent's updates as text for a terminal."""

@@ -1,4 +1,4 @@
-"""Render changes of files, hunk by hunk."""
+"""Render file changes, hunk by hunk."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -22,11 +22,11 @@ FAINT_STYLE: Final = "dim"
 MARKED_STYLE: Final = "reverse"
 MAX_MARKED_LINES: Final = 40
 SIGN_COLUMNS: Final = 8
-"""The columns before a line's text: its number, a space, its sign, a space."""
+"""The width of what precedes a line's text: its number, a space, its sign, a space."""
 
 
 class _SentHunk(Struct, rename="camel"):
-    """A hunk with its context lines; lines count from 1."""
+    """A hunk with its context lines; line numbers start at 1."""
 
     old_start: int
     new_start: int
@@ -37,7 +37,7 @@ class _SentHunk(Struct, rename="camel"):
 
     @property
     def end(self) -> int:
-        """The number of lines before the end of its old lines."""
+        """The number of the hunk's last old line, which is also the number of lines up to its end."""
         return self.old_start - 1 + len(self.old_lines)
 
 
@@ -46,7 +46,7 @@ class _Said(Struct):
 
 
 def _sent_hunks(diff: v1.Diff) -> list[_SentHunk]:
-    """Return the hunks that were sent instead of whole texts, if any."""
+    """Return the hunks that were sent instead of the whole texts, if any."""
     if not isinstance(diff.meta, dict):
         return []
     try:
@@ -58,7 +58,7 @@ def _sent_hunks(diff: v1.Diff) -> list[_SentHunk]:
 def old_text(diff: v1.Diff) -> str:
     """Return the text before the change; empty for a new file.
 
-    In a diff sent as hunks, lines that are not near a hunk are empty.
+    If the diff was sent as hunks, lines outside of hunks and their context are empty.
     """
     if sent := _sent_hunks(diff):
         lines = [""] * max(hunk.end + len(hunk.after) for hunk in sent)
@@ -69,7 +69,7 @@ def old_text(diff: v1.Diff) -> str:
             lines[hunk.end : hunk.end + len(hunk.after)] = hunk.after
         last = sent[-1]
         ends_open = not last.after and last.old_lines[-1:] == [""]
-        return "\n".join(lines if ends_open else (*lines, ""))  # as if the last line had a line break
+        return "\n".join(lines if ends_open else (*lines, ""))  # assume a line break after the last line
     return diff.old_text if isinstance(diff.old_text, str) else ""
 
 
@@ -89,7 +89,7 @@ def hunks_of(diff: v1.Diff) -> tuple[Hunk, ...]:
 
 
 def headline(diff: v1.Diff, cwd: str) -> Text:
-    """Return a file's name with the number of added and removed lines."""
+    """Return a file's name with the numbers of added and removed lines."""
     hunks = hunks_of(diff)
     come, gone = sum(len(h.new_lines) for h in hunks), sum(len(h.old_lines) for h in hunks)
     name = Text(shown_path(diff.path, cwd), style="bold")
@@ -111,7 +111,7 @@ def render_diff(diff: v1.Diff, cwd: str, most: int = MAX_LINES) -> Text:
 
 
 def render_hunk(diff: v1.Diff, hunk: Hunk) -> Text:
-    """Render one hunk with the lines around it."""
+    """Render one hunk with its context lines."""
     before = old_text(diff).split("\n")
     end = hunk.old_start + len(hunk.old_lines)
     lines = [
@@ -123,7 +123,7 @@ def render_hunk(diff: v1.Diff, hunk: Hunk) -> Text:
 
 
 def shown_path(path: str, cwd: str) -> str:
-    """Return a path for display: relative if it is below the working directory, and escaped on one line."""
+    """Format a path for display: relative if it is below the working directory, escaped, on one line."""
     top = cwd.rstrip("/") + "/"
     return escape_invisible(path.removeprefix(top))
 
@@ -145,7 +145,7 @@ def _lines(diff: v1.Diff) -> Iterator[Text]:
 
 
 def _shift_before(hunk: Hunk) -> int:
-    """Return the offset between old and new line numbers above a hunk."""
+    """Return the offset between old and new line numbers before a hunk."""
     return hunk.new_start - hunk.old_start
 
 
@@ -154,8 +154,8 @@ def _shift_after(hunk: Hunk) -> int:
 
 
 def _context(lines: Sequence[str], start: int, end: int, shift: int) -> list[Text]:
-    """Return unchanged lines with their new line numbers."""
-    last = len(lines) - (not lines[-1])  # a final line break does not start another line
+    """Render unchanged lines with their new line numbers."""
+    last = len(lines) - (not lines[-1])  # a line break at the end does not start another line
     return [
         _line(number + shift + 1, " ", _shown(lines[number]), FAINT_STYLE)
         for number in range(start, min(end, last))
@@ -163,7 +163,7 @@ def _context(lines: Sequence[str], start: int, end: int, shift: int) -> list[Tex
 
 
 def _changed(hunk: Hunk) -> list[Text]:
-    """Render the lines of a hunk; if equally many lines are removed and added, the words that differ are marked."""
+    """Render the lines of a hunk; if the numbers of removed and added lines are equal, highlight differing words."""
     old, new = [_shown(line) for line in hunk.old_lines], [_shown(line) for line in hunk.new_lines]
     gone = [_line(hunk.old_start + i + 1, "-", line, REMOVED_STYLE) for i, line in enumerate(old)]
     come = [_line(hunk.new_start + i + 1, "+", line, ADDED_STYLE) for i, line in enumerate(new)]

@@ -1,4 +1,4 @@
-"""Split Markdown that is still being written into finished blocks.
+"""Split Markdown that is still being streamed into finished blocks.
 
 A block is finished once the next one has started. Until then it is in `tail`.
 """
@@ -12,7 +12,7 @@ INDENTED: Final = re.compile(r"( {2,}|\t)\S")
 
 
 class MarkdownStream:
-    """The text of one message."""
+    """Collects the text of one message."""
 
     def __init__(self) -> None:
         self._block: list[str] = []
@@ -26,7 +26,7 @@ class MarkdownStream:
         return "\n".join((*self._block, self._rest)) if self._block or self._rest else ""
 
     def feed(self, text: str) -> list[str]:
-        """Add text; return the blocks that are finished now."""
+        """Add text; return the blocks that it has finished."""
         *lines, self._rest = (self._rest + text).split("\n")
         done = [block for line in lines for block in self._take(line)]
         if self._had_blank and not self._fence and self._rest[:1].strip():
@@ -34,7 +34,7 @@ class MarkdownStream:
         return done
 
     def finish(self) -> list[str]:
-        """Return the rest as blocks, because the message is complete."""
+        """Return the remaining text as blocks, because the message is complete."""
         found = self._take(self._rest) if self._rest.strip() else []
         self._rest, self._fence = "", ""
         return [*found, *self._cut()]
@@ -80,7 +80,7 @@ class MarkdownStream:
 
 
 class LineStream:
-    """The same for plain terminals: whole lines, as they were written."""
+    """Does the same for plain terminals: returns complete lines, unchanged."""
 
     def __init__(self) -> None:
         self.tail = ""
@@ -92,6 +92,6 @@ class LineStream:
         return [whole] if end else []
 
     def finish(self) -> list[str]:
-        """Return the rest."""
+        """Return the remaining text."""
         left, self.tail = self.tail, ""
         return [left] if left.strip() else []

@@ -14,7 +14,7 @@ LABEL_COLUMNS: Final = 16
 
 
 def queue_rows(steering: Sequence[str], waiting: Sequence[str], rows: int, columns: int) -> list[Text]:
-    """Draw one row for each prompt in about half of `rows`; the last one counts those that do not fit."""
+    """Draw one row for each prompt, in about half of `rows`; the last row counts those that do not fit."""
     space = max(MIN_ROWS, min(MAX_ROWS, rows // 2))
     prompts = [(prompt, messages.STEERING) for prompt in steering]
     prompts += [(prompt, messages.QUEUED) for prompt in waiting]

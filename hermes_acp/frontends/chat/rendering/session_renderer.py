@@ -23,7 +23,7 @@ NOTICE_STYLES: Final[Mapping[str, str]] = MappingProxyType({"error": "red", "war
 
 
 class SessionRenderer:
-    """Follows one session: methods return text that stays on the terminal; `live` returns what is redrawn."""
+    """Renders one session. Methods return text that stays on the terminal; `live` returns the part that is redrawn."""
 
     def __init__(self, layout: TranscriptLayout, cwd: str, clock: Callable[[], float]) -> None:
         self._layout = layout
@@ -42,7 +42,7 @@ class SessionRenderer:
         """Notices to show after the current paragraph."""
 
     def take(self, update: v1.SessionUpdate) -> str:
-        """Apply an update; return the text that stays, if any."""
+        """Apply an update; return the text that stays on the terminal, if any."""
         match update:
             case v1.AgentMessageChunk(content=content, message_id=message_id):
                 self._keep_answer(content, message_id)
@@ -71,11 +71,11 @@ class SessionRenderer:
                 return ""
 
     def settle(self) -> str:
-        """Finish the current text and thoughts and return them, because something else follows."""
+        """Finish and return the current text and thoughts, because something else follows."""
         return self._finish_thought() + self._finish_words()
 
     def end_turn(self) -> str:
-        """Return the rest of a turn, including unfinished calls and the plan."""
+        """Return the remaining text of a turn, including unfinished calls and the plan."""
         done = self.settle()
         for card in [card for card in self.cards.values() if not card.is_finished]:
             card.status = "failed"
@@ -87,7 +87,7 @@ class SessionRenderer:
         return done
 
     def unasked_remark(self, *, is_shown: bool) -> str:
-        """Return a remark on the files that were changed without asking since the last call, or an empty string."""
+        """Return a remark about files that were changed without asking since the last remark, or an empty string."""
         count = len(self._unasked)
         self._unasked.clear()
         return self._layout.remark(messages.changed_without_asking(count)) if count and is_shown else ""
@@ -98,7 +98,7 @@ class SessionRenderer:
         return Text(f"{mark} ", style="cyan").append(messages.WORKING, style="dim")
 
     def live(self, rows: int, width: int) -> str:
-        """Return the live part in at most `rows` lines; the end of the text takes precedence."""
+        """Return the live part in at most `rows` lines; if it is too long, the end of the text is shown."""
         parts: list[RenderableType] = []
         if self._thought:
             last = self._thought.rstrip().rpartition("\n")[2]
@@ -132,7 +132,7 @@ class SessionRenderer:
         return done + "".join(self._layout.remark(remark) for remark in remarks)
 
     def _finish_thought(self) -> str:
-        """Return a finished thought, shortened to its first lines."""
+        """Finish the current thought and return it, shortened to its first lines."""
         thought, self._thought = self._thought.strip(), ""
         if not thought:
             return ""

@@ -1,6 +1,6 @@
 """Make untrusted text safe for a terminal.
 
-All text of an agent, a model or a tool passes through here before it is shown.
+All text from an agent, a model or a tool passes through this module before it is shown.
 """
 
 import re
@@ -27,7 +27,7 @@ def sanitize_line(text: str) -> str:
 
 
 def output_text(text: str) -> str:
-    """Return a program's output without colours and overwritten text, with tabs as spaces."""
+    """Return a program's output without colours and overwritten text, and with spaces instead of tabs."""
     unfenced = FENCE.sub(lambda found: found[2], text)
     kept = OVERWRITTEN.sub("", LINE_ENDS.sub("\n", COLOURS.sub("", unfenced)))
     return sanitize(kept.rstrip("\r")).expandtabs(TAB_WIDTH)

@@ -1,4 +1,4 @@
-"""Render rich's values as text for the terminal.
+"""Render the objects of rich as text for the terminal.
 
 All output goes through `render`, which removes control characters.
 """
@@ -22,11 +22,11 @@ MAX_WIDTH: Final = 100
 MIN_WIDTH: Final = 20
 OUTPUT_BAR: Final = "│"
 _LEAD: Final = re.compile(rf"  {OUTPUT_BAR} |\S |  ")
-"""What a line starts with before its words: the bar of an output, a mark, or an indentation."""
+"""The start of a line before its words: the bar beside an output, a mark, or an indentation."""
 
 
 class TerminalStyle(Struct, frozen=True):
-    """The capabilities of a terminal. One that `is_plain` gets only lines of text."""
+    """The capabilities of a terminal; one that `is_plain` gets only lines of text."""
 
     colours: ColourDepth
     is_plain: bool
@@ -41,7 +41,7 @@ class TextRenderer:
 
     @property
     def width(self) -> int:
-        """The width for text in cells; limited, because long lines are hard to read."""
+        """The width of text in cells; limited, because long lines are hard to read."""
         return max(MIN_WIDTH, min(self._columns(), MAX_WIDTH))
 
     def render(self, *parts: RenderableType) -> str:
@@ -59,7 +59,7 @@ class TextRenderer:
         return _lines_of(self._console(), parts)
 
     def markdown(self, text: str) -> RenderableType:
-        """Return Markdown to be rendered; on a plain terminal, its source."""
+        """Return a renderable for Markdown; on a plain terminal, its source."""
         if self.style.is_plain:
             return Text(sanitize(text))
         return _Prose(sanitize(text), code_theme="ansi_dark", hyperlinks=False)
@@ -85,7 +85,7 @@ class TextRenderer:
 
 
 class _Code(CodeBlock):
-    """Code on the terminal's own background, at the left edge, so that it can be copied."""
+    """Code on the terminal's own background, at the left edge, so that it is easy to copy."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         code = str(self.text).rstrip()
@@ -125,7 +125,7 @@ def _plain(part: RenderableType) -> str:
 
 
 def _lines_of(console: Console, parts: Iterable[RenderableType]) -> list[list[Segment]]:
-    """Return the lines without control characters, and without blank lines at both ends."""
+    """Render lines without control characters, and without blank lines at the start and the end."""
     wrapped = (_wrapped(console, part) if isinstance(part, Text) else part for part in parts)
     lines = [_stripped(line) for line in Segment.split_lines(_harmless(console.render(Group(*wrapped))))]
     while lines and not lines[0]:
@@ -136,7 +136,7 @@ def _lines_of(console: Console, parts: Iterable[RenderableType]) -> list[list[Se
 
 
 def _wrapped(console: Console, text: Text) -> Text:
-    """Wrap lines that are too long, so that the rest of a line is below its words, not below its mark."""
+    """Wrap lines that are too long; continuation lines are aligned with the words, not with the mark."""
     lines: list[Text] = []
     for line in text.split("\n", allow_blank=True):
         lead = _LEAD.match(line.plain) if line.cell_len > console.width else None
@@ -158,7 +158,7 @@ def _harmless(segments: Iterable[Segment]) -> Iterator[Segment]:
 
 
 def _stripped(line: list[Segment]) -> list[Segment]:
-    """Remove the trailing blanks that rich pads lines with, because a narrower window would wrap them."""
+    """Remove the spaces with which rich pads lines, because a narrower window would wrap them."""
     while line and not line[-1].text.strip() and not _has_ground(line[-1]):
         line.pop()
     if line and not _has_ground(line[-1]):

@@ -1,4 +1,4 @@
-"""A tool call in a few lines: its title, its status, the end of its output."""
+"""Render a tool call in a few lines: its title, its status and the end of its output."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -23,7 +23,7 @@ SPINNER_FRAMES_PER_S: Final = 8
 
 
 class ToolCallCard:
-    """One call."""
+    """The card of one tool call."""
 
     def __init__(self, call_id: str, now: float) -> None:
         self.id = call_id
@@ -34,7 +34,7 @@ class ToolCallCard:
         self.diffs: list[v1.Diff] = []
         self.was_reviewed = False
         self.answered_by = ""
-        """The other client whose user answered the question about this call."""
+        """The name of another client in which the question about this call was answered."""
         self._was_rejected = False
         self._begun_at = now
         self._has_started = False
@@ -46,11 +46,11 @@ class ToolCallCard:
         return self.status in ("completed", "failed")
 
     def take(self, update: v1.ToolCall | v1.ToolCallUpdate, now: float) -> None:
-        """Apply an update; omitted fields stay as they are."""
+        """Apply an update; fields that it omits stay unchanged."""
         self.title = sanitize_line(update.title) if update.title else self.title
         self.kind = update.kind or self.kind
         if update.status == "in_progress" and not self._has_started:
-            # The time before this is what a person took to answer.
+            # The time before this was spent waiting for a person's answer.
             self._has_started, self._begun_at = True, now
         self.status = update.status or self.status
         self._was_rejected = self._was_rejected or _is_rejected(update.meta)
@@ -60,7 +60,7 @@ class ToolCallCard:
         self._took_s = now - self._begun_at if self._has_started else 0.0
 
     def live(self, now: float, width: int) -> Text:
-        """Render the call while it runs."""
+        """Render a running call."""
         if self.status == "pending":
             mark, style = MARKS["pending"]
         else:
@@ -74,7 +74,7 @@ class ToolCallCard:
         return line
 
     def over(self, cwd: str) -> Text:
-        """Render the finished call; a diff that was reviewed is not shown again."""
+        """Render a finished call; a diff that was reviewed is not shown again."""
         mark, style = self._mark()
         took = f" · {self._took_s:.1f} s" if self._took_s >= 1 else ""
         line = Text(f"{mark} ", style=style).append(clip(self.title, MAX_TITLE_LENGTH), style="bold")
@@ -85,7 +85,7 @@ class ToolCallCard:
         return line.append_text(self._tail())
 
     def whole(self, cwd: str) -> Text:
-        """Render the finished call with all of its output and its diffs."""
+        """Render a finished call with its full output and its diffs."""
         mark, style = self._mark()
         line = Text(f"{mark} ", style=style).append(self.title, style="bold").append(f"  {self.kind}", "dim")
         for diff in self.diffs:
@@ -114,7 +114,7 @@ class ToolCallCard:
         self.text = "\n".join(texts)
 
     def _tail(self) -> Text:
-        """Return the end of the output; nothing for a completed call that only reads."""
+        """Return the end of the output; empty for a completed call that only reads."""
         lines = [line.rstrip() for line in self.text.rstrip().split("\n") if line.strip()]
         is_hidden = self.status == "completed" and (self.kind in HIDDEN_OUTPUT_KINDS or bool(self.diffs))
         if not lines or self._was_rejected or is_hidden:

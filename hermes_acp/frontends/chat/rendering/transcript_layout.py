@@ -1,6 +1,6 @@
-"""The entries of a transcript on the terminal, and the blank lines between them.
+"""Lay out the entries of a transcript on the terminal, with blank lines between them.
 
-Methods return the text to write. A layout that draws its entries itself returns an empty text.
+Methods return the text to write. A layout that draws its entries itself returns empty strings.
 """
 
 from collections.abc import Callable
@@ -27,11 +27,11 @@ class TranscriptLayout:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the terminal takes lines of text and nothing else."""
+        """Whether the terminal shows only lines of text."""
         return self._renderer.style.is_plain
 
     def greeting(self, folder: str, profile: str = "") -> str:
-        """Return the very first line; it names the profile if that is not the default one."""
+        """Return the first line of the chat; it names the profile unless that is the default one."""
         title = (
             Text(f"{messages.PRODUCT} ", style="bold cyan")
             .append(folder)
@@ -41,11 +41,11 @@ class TranscriptLayout:
         return self.entry("remark", title)
 
     def farewell(self, session_id: str) -> str:
-        """Return the last line, which says how to resume the session."""
+        """Return the last line of the chat, which says how to resume the session."""
         return f"\n{self._renderer.render(Text(messages.how_to_resume(session_id), style='dim'))}"
 
     def prompt(self, text: str) -> str:
-        """Return the user's prompt; a long one is shortened to its start."""
+        """Return the user's prompt; a long one is cut."""
         lines = sanitize(text).strip("\n").split("\n")
         shown = "\n  ".join(lines[:MAX_PROMPT_LINES])
         said = Text("❯ ", style="bold cyan").append(shown[:MAX_PROMPT_CHARACTERS], style="bold")
@@ -56,7 +56,7 @@ class TranscriptLayout:
         return self.entry("prompt", said)
 
     def message(self, markdown: str) -> str:
-        """Return Markdown of the agent or of the chat itself."""
+        """Return a message in Markdown, from the agent or the chat itself."""
         return self.entry("message", self._renderer.markdown(markdown))
 
     def remark(self, text: str, style: str = "dim") -> str:
@@ -69,15 +69,15 @@ class TranscriptLayout:
         return self.entry("remark", *parts)
 
     def continuation(self, *parts: RenderableType) -> str:
-        """Return more of the last entry, without a blank line above."""
+        """Return a continuation of the last entry, without a blank line above."""
         return self._renderer.render(*parts)
 
     def foldable(self, kind: EntryKind, summary: RenderableType, whole: Callable[[], RenderableType]) -> str:
-        """Return an entry with a summary; a layout that can unfold it shows the whole on request."""
+        """Return an entry that shows its summary; a layout that can unfold entries shows `whole` on request."""
         return self.entry(kind, summary)
 
     def change_session(self, *, is_undone: bool = False) -> str:
-        """Return the separator between sessions, or remove the last one if `is_undone`; empty on a scrolling
+        """Return the separator between sessions; `is_undone` removes the last one. Empty on a scrolling
         terminal.
         """
         return ""
@@ -87,15 +87,15 @@ class TranscriptLayout:
         return self.continuation(*parts)
 
     def transient(self, *parts: RenderableType) -> str:
-        """Return live output, which is redrawn, without its last line ending."""
+        """Return output that will be redrawn, without its last line ending."""
         return self._renderer.render(*parts).rstrip("\n")
 
     def markdown(self, markdown: str) -> RenderableType:
-        """Return Markdown as a part of a drawing."""
+        """Return Markdown as a part of another entry."""
         return self._renderer.markdown(markdown)
 
     def entry(self, kind: EntryKind, *parts: RenderableType) -> str:
-        """Return an entry, with a blank line above unless it continues the run of calls or plain lines above."""
+        """Return an entry, with a blank line above it unless it follows an entry of the same kind without a gap."""
         is_run = kind == self._last and (kind == "call" or (kind == "message" and self.is_plain))
         gap = "" if is_run or self._last is None else "\n"
         self._last = kind

@@ -5,14 +5,14 @@ from typing import Final
 
 MAX_LENGTH: Final = 500
 MIN_RATIO: Final = 0.5
-"""Lines that have less in common are simply different."""
+"""The minimum similarity of two lines for marking single words."""
 WORDS: Final = re.compile(r"\w+|\s+|[^\w\s]")
 
 Spans = list[tuple[int, int]]
 
 
 def changed_words(old: str, new: str) -> tuple[Spans, Spans]:
-    """Return the spans of changed characters in both lines; none if they have little in common."""
+    """Return the spans of changed characters in both lines; none if the lines have little in common."""
     if max(len(old), len(new)) > MAX_LENGTH:
         return [], []
     from difflib import SequenceMatcher

@@ -1,1 +1,1 @@
-"""The two kinds of terminal a chat runs on, and the person's own text editor."""
+"""The two kinds of terminal that a chat can run on, and the person's text editor."""

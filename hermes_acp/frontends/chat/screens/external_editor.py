@@ -22,7 +22,7 @@ class ExternalEditor:
         self._variables = variables
 
     async def change(self, text: str, name: str) -> str | None:
-        """Let the person edit text in a private file of that name; return None if the editor failed."""
+        """Let the person edit text in a private file with this name; return None if the editor failed."""
         with tempfile.TemporaryDirectory(prefix="hermes-") as folder:
             path = Path(folder) / os.path.basename(name)
             try:
@@ -34,7 +34,7 @@ class ExternalEditor:
                 return None
 
     async def _run(self, path: Path) -> int:
-        """Run the editor on the terminal; Ctrl+C there is the editor's. Raises OSError if it cannot be started."""
+        """Run the editor in the terminal; Ctrl+C goes to the editor. Raises OSError if it cannot be started."""
         with anyio.open_signal_receiver(signal.SIGINT):
             process = await anyio.open_process(
                 [*self._command, str(path)], stdin=None, stdout=None, stderr=None, env=self._variables
@@ -44,7 +44,7 @@ class ExternalEditor:
 
 
 def editor_of(variables: Mapping[str, str]) -> ExternalEditor | None:
-    """Return the editor named by the variables, or None if none is named or it cannot be parsed."""
+    """Return the editor from VISUAL or EDITOR; None if neither is set or the command cannot be parsed."""
     named = variables.get("VISUAL") or variables.get("EDITOR") or ""
     try:
         command = shlex.split(named)

@@ -1,4 +1,4 @@
-"""The non-text keys of the input line."""
+"""Bind the non-text keys of the input line."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -14,7 +14,7 @@ from hermes_acp.frontends.chat.screens.terminal_input import TerminalInput, is_l
 
 
 class InputKeys:
-    """Binds keys for one input line; `actions` returns the actions outside of it."""
+    """The key bindings of an input line; `actions` returns the handlers of keys that affect the chat."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class InputKeys:
         line.session.app.key_processor.after_key_press += self._note_key
 
     def leave(self, answer: Gesture) -> None:
-        """Make the pending read return, once the person's editor is closed."""
+        """Make the pending read return, after the person's editor has been closed."""
         if self._is_in_editor:
             self._leaves_with = answer
         else:
@@ -75,7 +75,7 @@ class InputKeys:
         return bindings
 
     def _enter(self, event: KeyPressEvent) -> None:
-        """Accept the menu's selection, or send the line."""
+        """Accept the selected completion, or send the line."""
         buffer = event.current_buffer
         if self._has_selected(event) and not self._completed_with_tab:
             buffer.complete_state = None
@@ -115,7 +115,7 @@ class InputKeys:
             self._actions().stop_turn()
 
     def _tab(self, event: KeyPressEvent) -> None:
-        """Go to the question that waits, or complete."""
+        """Go to the waiting question, or complete the word."""
         buffer = event.current_buffer
         if self._line.question_waits:
             self.leave(READY)
@@ -130,7 +130,7 @@ class InputKeys:
             buffer.complete_state = None
 
     def _shift_tab(self, event: KeyPressEvent) -> None:
-        """Go back in the menu, or switch to the next mode."""
+        """Select the previous completion, or switch to the next mode."""
         if event.current_buffer.complete_state:
             event.current_buffer.complete_previous()
         else:

@@ -1,4 +1,4 @@
-"""The line in which prompts are typed. What is typed there is kept while questions are asked."""
+"""The line in which prompts are typed. Typed text is kept while questions are asked."""
 
 from textwrap import wrap
 from typing import Final
@@ -25,7 +25,7 @@ Answer = str | Gesture
 
 
 class InputLine:
-    """The input line; `session.app` runs while it is read."""
+    """The input line; `session.app` runs while the line is being read."""
 
     def __init__(
         self, terminal: Terminal, widgets: ScreenWidgets, completer: Completer, history: History
@@ -38,7 +38,7 @@ class InputLine:
         self._warning = ""
         self.question_waits = False
         self.typed_at = float("-inf")
-        """When a key was last pressed on text that was not sent."""
+        """The time of the last key press in text that has not been sent."""
         self.session: PromptSession[Answer] = PromptSession(
             self._message,
             multiline=True,
@@ -61,20 +61,20 @@ class InputLine:
 
     @property
     def text(self) -> str:
-        """The text that was typed but not sent."""
+        """The text that was typed but has not been sent."""
         return self.session.default_buffer.text if self.session.app.is_running else self._draft.text
 
     def take_draft(self) -> Document:
-        """Return the unsent text of the previous read, to continue with it."""
+        """Return the unsent text of the previous read, with which the next read continues."""
         draft, self._draft = self._draft, Document()
         return draft
 
     def keep_draft(self) -> None:
-        """Keep typed text for the next read, after any text that was put back while this read ended."""
+        """Keep typed text for the next read, after any text that was put back while this read was ending."""
         self._draft = _prepended(self._draft.text, self.session.default_buffer.document)
 
     def insert(self, typed: str) -> None:
-        """Insert text at the cursor that was typed while the line was not being read."""
+        """Insert text that was typed while the line was not being read, at the cursor."""
         text, at = self._draft.text, self._draft.cursor_position
         self._draft = Document(f"{text[:at]}{typed}{text[at:]}", at + len(typed))
         self.typed_at = self._terminal.clock()
@@ -88,7 +88,7 @@ class InputLine:
             self.insert(spaced(self._draft.text_before_cursor, words))
 
     def put_back(self, text: str) -> None:
-        """Insert text before the current line or, once that was sent, before the next line."""
+        """Insert text before the current line or, if that has been sent, before the next one."""
         app = self.session.app
         if app.is_running and not app.is_done:
             buffer = self.session.default_buffer
@@ -105,7 +105,7 @@ class InputLine:
             app.exit(result=answer)
 
     def submit(self) -> None:
-        """Send the line and add it to the history; a line with a mistake is sent only the second time."""
+        """Send the line and add it to the history; a line with a likely mistake is sent only the second time."""
         buffer = self.session.default_buffer
         if buffer.text != self._warned_of and (warning := self._widgets.actions().warn_before(buffer.text)):
             self._warned_of, self._warning = buffer.text, warning
@@ -147,7 +147,7 @@ class InputLine:
 
 
 def is_completing() -> bool:
-    """Return whether the word before the cursor is a command or a file; only then a menu takes space."""
+    """Return whether the word before the cursor is a command or a file; only then is space needed for a menu."""
     document = get_app().current_buffer.document
     before = document.text_before_cursor
     if before.startswith("/") and "\n" not in before:
@@ -156,7 +156,7 @@ def is_completing() -> bool:
 
 
 def spaced(before: str, words: str) -> str:
-    """Return words with a space in front if there is a word before them."""
+    """Return the words, with a space in front if another word precedes them."""
     return f" {words}" if before and not before[-1].isspace() else words
 
 

@@ -1,6 +1,6 @@
-"""A terminal with an input line at the bottom while the conversation continues above it.
+"""A terminal with an input line at the bottom; the conversation continues above it.
 
-It is not full screen: what was written stays in the terminal's scrollback.
+It is not full-screen: what was written stays in the terminal's scrollback.
 """
 
 import base64
@@ -36,13 +36,13 @@ from hermes_acp.frontends.chat.screens.terminal_input import TerminalInput
 from hermes_acp.frontends.chat.screens.terminal_style import colour_depth
 
 TYPING_PAUSE_S: Final = 1.0
-"""A question takes no keys for this long after a key in the input line."""
+"""The time that a question ignores keys after a key press in the input line."""
 NOTICE_S: Final = 0.5
-"""A question takes no keys for this long after it was shown."""
+"""The time that a question ignores keys after it was shown."""
 
 
 class LiveScreen:
-    """A terminal that can position its cursor."""
+    """A terminal with cursor control."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class LiveScreen:
                     put()
 
     def refresh(self) -> None:
-        """Redraw."""
+        """Redraw the live parts."""
         if self._app is not None:
             self._app.invalidate()
 
@@ -104,7 +104,7 @@ class LiveScreen:
     async def read_key(
         self, question: str, choices: Sequence[Choice], asking: Asking = "unexpected"
     ) -> str | Gesture:
-        """Ask a question; a key that belongs to a sentence goes into the input line."""
+        """Ask a question that is answered with one key; keys that are part of a sentence go into the input line."""
         while True:
             if asking == "unexpected" and (gesture := await self._attention()) is not None:
                 return gesture
@@ -120,7 +120,7 @@ class LiveScreen:
     async def read_line(
         self, question: str, *, is_secret: bool = False, is_expected: bool = False
     ) -> str | Gesture:
-        """Ask a question that a line answers."""
+        """Ask a question that is answered with a line."""
         if not is_expected and (gesture := await self._attention()) is not None:
             return gesture
         prompt = self._questions.for_line(question, is_secret=is_secret)
@@ -137,11 +137,11 @@ class LiveScreen:
         self._line.insert_words(text)
 
     def without_pasted(self, text: str) -> str:
-        """Return a prompt with the markers of the texts that were pasted into it."""
+        """Return a prompt with markers instead of the texts that were pasted into it."""
         return self._line.pasted.restore(text)
 
     def copy(self, text: str) -> bool:
-        """Write the clipboard code (OSC 52), which most terminals support."""
+        """Write the escape code for the clipboard (OSC 52), which most terminals support."""
         content = base64.b64encode(text.encode("utf-8", "replace")).decode()
         self._output.write_raw(f"\x1b]52;c;{content}\x07")
         self._output.flush()
@@ -149,7 +149,7 @@ class LiveScreen:
 
     @property
     def can_edit(self) -> bool:
-        """Whether the person has an editor."""
+        """Whether a text editor is configured."""
         return self._editor is not None
 
     async def edit(self, text: str, name: str) -> str | None:
@@ -173,8 +173,10 @@ class LiveScreen:
         self._input.close()
 
     async def _attention(self) -> Gesture | None:
-        """Wait until keys are meant for a question that was just shown; return how the wait ended. Until then, keys
-        go to the input line. The wait ends once the line is empty and nothing was typed for a while, or with Tab.
+        """Wait until keys can be taken for a question that was just shown; return None, or why the wait ended early.
+
+        Until then, keys go to the input line. The wait ends with Tab, or when the line is empty and nothing has been
+        typed for a while.
         """
         shown_at = self._clock()
         self._line.question_waits = True
@@ -216,7 +218,7 @@ class LiveScreen:
         await anyio.lowlevel.checkpoint_if_cancelled()
         self._app = prompt.app
         try:
-            with anyio.CancelScope(shield=True):  # `cancel_read` ends it, and the terminal is restored
+            with anyio.CancelScope(shield=True):  # `cancel_read` ends it, so that the terminal is restored
                 return await prompt.prompt_async(default=given, handle_sigint=True)
         except EOFError:
             return LEFT

@@ -1,4 +1,4 @@
-"""Long pasted texts, which the input line shows as a marker."""
+"""Keep long pasted texts, for which the input line shows markers."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ class PastedTexts:
         self._texts: dict[str, str] = {}
 
     def collapse(self, pasted: str) -> str:
-        """Return what the input line shows for a pasted text: a short one itself, a marker for a long one."""
+        """Return what the input line shows for a pasted text: a short text itself, or a marker for a long one."""
         text = pasted.replace("\r\n", "\n").replace("\r", "\n")
         lines = text.count("\n") + (not text.endswith("\n"))
         if lines <= MAX_SHOWN_LINES and len(text) <= MAX_SHOWN_CHARACTERS:
@@ -27,13 +27,13 @@ class PastedTexts:
         return marker
 
     def expand(self, line: str) -> str:
-        """Return a line with the texts instead of their markers."""
+        """Replace the markers in a line with the texts."""
         for marker, text in self._texts.items():
             line = line.replace(marker, text)
         return line
 
     def restore(self, text: str) -> str:
-        """Return a line with markers instead of the pasted texts, where these are unchanged."""
+        """Replace unchanged pasted texts in a line with their markers."""
         for marker, pasted in self._texts.items():
             text = text.replace(pasted, marker)
         return text

@@ -1,4 +1,4 @@
-"""A terminal without cursor control, or no terminal at all: lines in, lines out."""
+"""A terminal without cursor control, or no terminal at all: it reads and writes lines."""
 
 import os
 import select
@@ -16,7 +16,7 @@ CHUNK_BYTES: Final = 65536
 
 
 class PlainScreen:
-    """Standard input and output as they are."""
+    """Reads lines from standard input and writes lines to standard output."""
 
     def __init__(self, input_fd: int, output_fd: int) -> None:
         self._input_fd = input_fd
@@ -85,20 +85,20 @@ class PlainScreen:
         """Do nothing: a plain screen has no line to put text into."""
 
     def without_pasted(self, text: str) -> str:
-        """Return the text, because pasted text looks like typed text here."""
+        """Return the text unchanged, because pasted and typed text cannot be told apart here."""
         return text
 
     def copy(self, text: str) -> bool:
-        """Return False, because a plain screen writes no codes."""
+        """Return False, because a plain screen writes no escape codes."""
         return False
 
     @property
     def can_edit(self) -> bool:
-        """Whether the person has an editor; never, on a plain screen."""
+        """Whether text can be edited in an editor: never on a plain screen."""
         return False
 
     async def edit(self, text: str, name: str) -> str | None:
-        """Return None, because a plain screen has no editor."""
+        """Return None, because a plain screen starts no editor."""
         return None
 
     def cancel_read(self) -> None:
@@ -106,7 +106,7 @@ class PlainScreen:
         self._end_wait(CALLED_AWAY)
 
     def interrupt(self) -> None:
-        """Make the pending read return for Ctrl+C."""
+        """Make the pending read return because of Ctrl+C."""
         self._end_wait(INTERRUPTED)
 
     def _end_wait(self, why: Gesture) -> None:
@@ -123,7 +123,7 @@ class PlainScreen:
         return self._why
 
     def _set_typed_lines_aside(self) -> None:
-        """Keep lines that were typed before a question was shown as the next prompts."""
+        """Queue lines that were typed before a question was shown as the next prompts."""
         if not self.can_ask:
             return
         while not self._is_at_end and select.select([self._input_fd], [], [], 0)[0]:
@@ -144,7 +144,7 @@ class PlainScreen:
         return _decoded(line)
 
     async def _read(self) -> bytes:
-        if self._is_file:  # the event loop cannot wait for a file
+        if self._is_file:  # the event loop cannot wait for a regular file
             return await anyio.to_thread.run_sync(os.read, self._input_fd, CHUNK_BYTES, limiter=self._threads)
         await anyio.wait_readable(self._input_fd)
         return os.read(self._input_fd, CHUNK_BYTES)

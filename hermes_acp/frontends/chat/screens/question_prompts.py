@@ -1,4 +1,4 @@
-"""Questions below the conversation, answered by a key or by a line."""
+"""Prompts for questions below the conversation, which are answered with a key or a line."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -18,17 +18,17 @@ from hermes_acp.frontends.chat.screens.terminal_input import is_lone_escape
 from hermes_acp.frontends.chat.screens.terminal_style import input_style
 
 LONE_KEY_S: Final = 0.4
-"""A key is an answer if no other follows for this long; in a sentence one does."""
+"""A key counts as an answer if no other key follows within this time, as it would in a sentence."""
 SERIES_KEY_S: Final = 0.15
-"""The same in a series of questions, which a person works through with quick keys: at 80 words a minute one follows."""
+"""The same time in a series of questions, which people answer quickly; at 80 words a minute, a key follows sooner."""
 SETTLED_S: Final = 0.3
-"""After Tab has led to a question, keys are still meant for the line for this long."""
+"""The time after Tab has moved to a question in which keys still go to the input line."""
 SELECTION_S: Final = 0.3
-"""A choice must be selected for this long before Enter takes it: Up and Enter at once repeat a prompt."""
+"""The time that a choice must be selected before Enter accepts it: a quick Up and Enter means to repeat a prompt."""
 
 
 class Typed(Struct, frozen=True):
-    """Text that was meant for the input line."""
+    """Text that was typed for the input line, not for the question."""
 
     text: str
 
@@ -45,7 +45,7 @@ class QuestionPrompts:
         self._status = status
 
     def for_line(self, question: str, *, is_secret: bool) -> Prompt:
-        """Return a prompt that a line answers."""
+        """Return a prompt for a question that is answered with a line."""
         bindings = KeyBindings()
         self._bind_ends(bindings)
         return self._prompt(bindings, self._drawn(question), is_secret=is_secret)
@@ -53,9 +53,9 @@ class QuestionPrompts:
     def for_key(
         self, question: str, choices: Sequence[Choice], *, is_in_series: bool, typed_at: float
     ) -> Prompt:
-        """Return a prompt that a lone key answers; typing makes it return what was typed.
+        """Return a prompt for a question that is answered with a single key; if the person types, it returns the text.
 
-        `typed_at` is when the last key was pressed in the input line.
+        `typed_at` is the time of the last key press in the input line.
         """
         keys = _LoneKeys(choices, self._terminal, typed_at, is_in_series=is_in_series)
 
@@ -102,9 +102,9 @@ class QuestionPrompts:
 
 
 class _LoneKeys:
-    """The keys of a question: a lone key answers, or Enter on a selected choice.
+    """The keys of a question, which is answered with a single key, or with Enter on a selected choice.
 
-    In a series, the same key pressed again too early is ignored: it would answer a question that nobody has seen.
+    In a series, the same key is ignored if it is pressed again too early: nobody has read the next question yet.
     """
 
     def __init__(

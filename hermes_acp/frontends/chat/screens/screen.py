@@ -1,4 +1,4 @@
-"""The interface of the two kinds of terminal."""
+"""The interface that all screens of the chat implement."""
 
 from collections.abc import Callable, Sequence
 from enum import Enum
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Gesture(Enum):
-    """What happened instead of input: the person left or interrupted, or the chat cancelled the read.
+    """The result of a read without input: the person left or interrupted, or the chat cancelled the read.
 
     READY is used only inside a screen: the person is ready to answer the waiting question.
     """
@@ -29,23 +29,23 @@ Reaction = Literal["leave", "clear", "stay"]
 
 
 Asking = Literal["unexpected", "again", "in_series"]
-"""The context of a question: unexpected, repeated after an answer that asked for a change, or in a series that the
+"""The context of a question: unexpected, asked again after the person made a change, or part of a series that the
 person is working through.
 """
 
 
 class Choice(Struct, frozen=True):
-    """One answer to a question: its key, and its label if it can be selected with the arrow keys too."""
+    """One answer to a question: its key, and its label if it can also be selected with the arrow keys."""
 
     key: str
     label: str = ""
 
 
 class PersonActions(Protocol):
-    """The actions of non-text keys."""
+    """The handlers of non-text keys."""
 
     def interrupt(self, has_text: bool) -> Reaction:
-        """Handle Ctrl+C, and return what happens to the line."""
+        """Handle Ctrl+C; return what to do with the line."""
         ...
 
     def key_pressed(self) -> None:
@@ -57,11 +57,11 @@ class PersonActions(Protocol):
         ...
 
     def stop_turn(self) -> None:
-        """Drop a recording; else stop the turn, if one runs."""
+        """Discard a recording, if there is one; otherwise, stop the running turn."""
         ...
 
     def speak(self) -> None:
-        """Begin to record a prompt, or end the recording."""
+        """Start or end the recording of a prompt."""
         ...
 
     def miss_editor(self) -> None:
@@ -69,7 +69,7 @@ class PersonActions(Protocol):
         ...
 
     async def submit(self, line: str) -> bool:
-        """Send a line while a question waits; return False if the chat ends."""
+        """Send a line while a question waits; return False if the chat is ending."""
         ...
 
     async def cycle_mode(self) -> None:
@@ -82,7 +82,7 @@ class PersonActions(Protocol):
 
 
 class ScreenWidgets(Struct, frozen=True):
-    """The widgets that a terminal draws around the input line, computed on each redraw, and the actions of its keys.
+    """The parts that a terminal draws around the input line on each redraw, and the handlers of its keys.
 
     `live(rows, columns)` is the part above, `status(columns)` the line below, `placeholder(columns)` the hint in
     the empty line.
@@ -121,13 +121,13 @@ class Screen(Protocol):
     async def read_key(
         self, question: str, choices: Sequence[Choice], asking: Asking = "unexpected"
     ) -> str | Gesture:
-        """Ask a question; return the key of the choice."""
+        """Ask a question that is answered with one key; return the key of the choice."""
         ...
 
     async def read_line(
         self, question: str, *, is_secret: bool = False, is_expected: bool = False
     ) -> str | Gesture:
-        """Ask a question that a line answers; the line is not added to the history."""
+        """Ask a question that is answered with a line, which is not added to the history."""
         ...
 
     def put_back(self, text: str) -> None:
@@ -139,7 +139,7 @@ class Screen(Protocol):
         ...
 
     def without_pasted(self, text: str) -> str:
-        """Return a prompt without the long texts that were pasted into it."""
+        """Return a prompt with markers instead of the long texts that were pasted into it."""
         ...
 
     def copy(self, text: str) -> bool:
@@ -148,11 +148,11 @@ class Screen(Protocol):
 
     @property
     def can_edit(self) -> bool:
-        """Whether there is an editor for longer text."""
+        """Whether a text editor is configured."""
         ...
 
     async def edit(self, text: str, name: str) -> str | None:
-        """Let the person edit text as a file of that name; return None if the editor failed."""
+        """Let the person edit text in a file with this name; return None if the editor failed."""
         ...
 
     def cancel_read(self) -> None:

@@ -1,4 +1,4 @@
-"""A terminal, as prompts use it."""
+"""The terminal on which prompts are shown."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -10,12 +10,12 @@ from prompt_toolkit.output import ColorDepth, Output
 from hermes_acp.frontends.chat.screens.terminal_input import TerminalInput
 
 ESCAPE_TIMEOUT_S: Final = 0.05
-"""An escape that nothing follows for this long is the key, not the start of another key's code."""
+"""An escape character is the Escape key if nothing follows within this time; otherwise, it starts a key code."""
 ALT_TIMEOUT_S: Final = 0.25
 
 
 class Terminal(Struct, frozen=True):
-    """One terminal."""
+    """The input, output and clock of a terminal."""
 
     input: TerminalInput
     output: Output
@@ -24,7 +24,7 @@ class Terminal(Struct, frozen=True):
 
     @property
     def size(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """The number of rows and columns."""
         size = self.output.get_size()
         return size.rows, size.columns
 

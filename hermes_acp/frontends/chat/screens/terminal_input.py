@@ -1,4 +1,4 @@
-"""The keyboard of a terminal that stays in raw mode for the whole chat."""
+"""Read the keys of a terminal that stays in raw mode for the whole chat."""
 
 import os
 import select
@@ -16,25 +16,25 @@ from prompt_toolkit.keys import Keys
 
 ALT_ENTER: Final = "\x1b\r"
 SHIFT_ENTER: Final = ("\x1b[13;2u", "\x1b[27;2;13~")
-"""The codes that terminals send for Shift+Enter, if they differ from the one for Enter."""
+"""The codes for Shift+Enter of terminals that distinguish it from Enter."""
 ESCAPE: Final = "\x1b"
 LONE_ESCAPE: Final = KeyPress(Keys.Escape, "lone")
-"""The Escape key itself, not the start of Alt and another key, which a terminal sends in one piece."""
+"""The Escape key itself. For Alt with another key, terminals send an escape and the key at once."""
 CODE_STARTS: Final = ("[", "O", ESCAPE)
-"""What follows Escape in the code of another key, which a slow connection may split."""
+"""The characters that follow an escape in a key code; a slow connection may deliver the code in two parts."""
 
 
 @Condition
 def is_lone_escape() -> bool:
-    """Return whether the last key is the Escape key, so that no second key is waited for."""
+    """Return whether the last key is the Escape key, so that there is no second key to wait for."""
     return get_app().key_processor.key_buffer[-1:] == [LONE_ESCAPE]
 
 
 class TerminalInput(Vt100Input):
-    """Keys of one terminal.
+    """Reads the keys of one terminal.
 
-    Between two prompts a terminal in its usual mode would echo keys and turn Enter into Ctrl+J, so raw mode lasts until
-    `close`. Keys typed before the chat was ready are kept.
+    Between prompts, a terminal in its usual mode would echo keys and turn Enter into Ctrl+J, so raw mode lasts until
+    `close`. Keys typed before the chat is ready are kept.
     """
 
     def __init__(self, stdin: TextIO) -> None:
@@ -46,7 +46,7 @@ class TerminalInput(Vt100Input):
             store_typeahead(self, [_as_raw(key) for key in self.read_keys()])
 
     def raw_mode(self) -> AbstractContextManager[None]:
-        """Do nothing: the mode is set already."""
+        """Do nothing, because raw mode is already set."""
         return nullcontext()
 
     def cooked_mode(self) -> AbstractContextManager[None]:
@@ -55,7 +55,7 @@ class TerminalInput(Vt100Input):
 
     @contextmanager
     def released(self) -> Generator[None]:
-        """Leave the terminal to another program for the length of a block."""
+        """Let another program use the terminal for the length of a block."""
         self._raw.__exit__(None, None, None)
         try:
             yield
@@ -63,22 +63,22 @@ class TerminalInput(Vt100Input):
             self._raw.__enter__()
 
     async def suspend(self) -> None:
-        """Stop this process as Ctrl+Z does in a shell; once it continues, set the mode again and redraw.
+        """Suspend this process as Ctrl+Z does in a shell; once it continues, set the mode again and redraw.
 
-        The agent runs in a separate session and is not stopped.
+        The agent runs in a separate process session and is not suspended.
         """
         async with in_terminal():
             with self.released():
                 os.killpg(os.getpgrp(), signal.SIGTSTP)
 
     def has_pending_keys(self) -> bool:
-        """Return whether keys were pressed that nobody has read yet."""
+        """Return whether there are key presses that have not been read yet."""
         ahead = get_typeahead(self)
         store_typeahead(self, ahead)
         return bool(ahead) or self._is_readable()
 
     def read_keys(self) -> list[KeyPress]:
-        """Read the keys pressed so far; Shift+Enter counts as Alt+Enter."""
+        """Read the keys pressed so far; Shift+Enter is read as Alt+Enter."""
         data = self.stdin_reader.read()
         for sent in SHIFT_ENTER:
             data = data.replace(sent, ALT_ENTER)
@@ -90,7 +90,7 @@ class TerminalInput(Vt100Input):
         return [*before, *keys]
 
     def flush_keys(self) -> list[KeyPress]:
-        """Return the keys whose escape sequences were incomplete; an Escape at the end is the key itself."""
+        """Return the keys from incomplete escape sequences; an escape at the end is the Escape key."""
         keys = super().flush_keys()
         is_escape = self._ends_in_escape and [key.key for key in keys[-1:]] == [Keys.Escape]
         self._ends_in_escape = False
@@ -105,5 +105,5 @@ class TerminalInput(Vt100Input):
 
 
 def _as_raw(key: KeyPress) -> KeyPress:
-    """Return a key typed in the terminal's usual mode, which turns Enter into Ctrl+J, as it is in raw mode."""
+    """Convert a key that was typed in the terminal's usual mode, which turns Enter into Ctrl+J, to raw mode."""
     return KeyPress(Keys.ControlM, "\r") if key.key == Keys.ControlJ else key

@@ -9,7 +9,7 @@ from hermes_acp.frontends.chat.rendering.text_rendering import ColourDepth
 
 
 def colour_depth(colours: ColourDepth) -> ColorDepth:
-    """Return prompt_toolkit's name for the colour depth."""
+    """Return prompt_toolkit's constant for a number of colours."""
     match colours:
         case "none" | "attributes":
             return ColorDepth.DEPTH_1_BIT
@@ -22,7 +22,7 @@ def colour_depth(colours: ColourDepth) -> ColorDepth:
 
 
 def input_style() -> Style:
-    """Return the styles of the input line, its menu and the status line."""
+    """Return the style of the input line, its menu and the status line."""
     rules: Any = {
         "prompt": "bold ansicyan",
         "question": "bold",

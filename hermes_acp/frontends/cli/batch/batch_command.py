@@ -25,7 +25,7 @@ DEFAULT_CONCURRENCY: Final = 4
 
 
 def add_batch(parser: argparse.ArgumentParser) -> None:
-    """Describe the subcommands."""
+    """Add the subcommands to the parser."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     run = actions.add_parser("run", help=messages.RUN_HELP, epilog=messages.EPILOG)
     run.add_argument("prompts", metavar="PROMPTS.jsonl", help=messages.PROMPTS_HELP)

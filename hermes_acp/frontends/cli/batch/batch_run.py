@@ -30,7 +30,7 @@ MAX_NAMED = 5
 
 
 def start_batch(options: argparse.Namespace, environment: Environment) -> int:
-    """Work on a batch and return the exit code. Raises BadRequest, Busy or StorageError."""
+    """Run a batch and return the exit code. Raises BadRequest, Busy or StorageError."""
     prompts = Path(options.prompts).absolute()
     lines = read_lines(prompts, LineDefaults(prompts.parent, options.mode, options.model, options.backend))
     batch_id = options.id or default_batch_id(prompts)
@@ -82,7 +82,7 @@ async def _work(
 
 
 def _batch(options: argparse.Namespace, app: "App", batch: Batch, lines: Sequence[BatchLine]) -> Batch:
-    """Return the batch with the new limits. Limits that are not given stay unchanged."""
+    """Return the batch with the limits from the flags; other limits stay unchanged."""
     budget = BatchBudget(
         options.max_tokens or batch.budget.max_tokens, options.max_cost or batch.budget.max_cost_usd
     )
@@ -175,7 +175,7 @@ class _Progress:
 
 
 def _report(batch: Batch, end: BatchEnd, *, is_quiet: bool) -> int:
-    """Show the remaining work, and return the exit code."""
+    """Report the lines that are not done, and return the exit code."""
     results = [result for line, result in end.results.items() if line in batch.lines]
     counts: dict[str, int] = {status: sum(each.status == status for each in results) for status in STATUSES}
     counts |= {messages.WAITING: len(end.waiting), messages.NOT_STARTED: end.not_started}

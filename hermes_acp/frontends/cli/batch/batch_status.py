@@ -1,4 +1,4 @@
-"""The state of a batch, from its results and its runs."""
+"""Determine the state of a batch from its results and its runs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, get_args

@@ -66,20 +66,20 @@ def starts(batch: str, lines: int, ended: int, results: str) -> str:
 
 
 def ended(number: int, of: int, line: str, status: str, error: str, *, tokens: int, seconds: float) -> str:
-    """Return the progress line for a result."""
+    """Report the result of a line."""
     why = f": {error}" if error else ""
     return f"[{number}/{of}] {line}  {status}  {seconds:.1f} s  {tokens:,} tokens{why}"
 
 
 def after_interruptions(status: str, times: int) -> str:
-    """Return the status of a line whose work was cut off and continued."""
+    """Return the status of a line that was interrupted and continued."""
     if times == 0:
         return status
     return f"{status} (interrupted {'once' if times == 1 else f'{times:,} times'})"
 
 
 def interrupted_among(done: str, number: int) -> str:
-    """Return how many lines are done, and how many of them were interrupted in the meantime."""
+    """Count the lines that are done, and those among them that were interrupted in the meantime."""
     return f"{done}, {number:,} of them interrupted"
 
 
@@ -89,12 +89,12 @@ def waits(line: str, run: str) -> str:
 
 
 def count(number: int, state: str) -> str:
-    """Return how many lines are in a state."""
+    """Count the lines in a state."""
     return f"{number:,} {state}"
 
 
 def summary(counts: Sequence[str], tokens: int, cost_usd: float | None) -> str:
-    """Return the state of a batch. The cost is None if the price of a model is unknown."""
+    """Summarise a batch. The cost is None if the price of a model is unknown."""
     parts = ", ".join(counts)
     cost = ", cost unknown" if cost_usd is None else f", ${cost_usd:.4f}" if cost_usd else ""
     return f"{parts or 'no lines'}; {tokens:,} tokens{cost}"
@@ -133,7 +133,7 @@ def state(*, is_running: bool, is_interrupted: bool) -> str:
 
 def waiting_run(run: str) -> str:
     """Return the line for a run with a question."""
-    return f"  waits for you: hermes-acp runs show {run}"
+    return f"  waiting for you: hermes-acp runs show {run}"
 
 
 def _lines(number: int) -> str:
@@ -141,5 +141,5 @@ def _lines(number: int) -> str:
 
 
 def invalid_id(batch: str) -> str:
-    """Refuse the ID of a batch."""
+    """Refuse an invalid batch ID."""
     return f"{batch!r} is not a valid batch ID."

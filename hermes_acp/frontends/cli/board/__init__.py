@@ -1,1 +1,1 @@
-"""The command `hermes-acp board`."""
+"""The `hermes-acp board` command."""

@@ -1,4 +1,4 @@
-"""The command `hermes-acp board`: add, show and change cards, and decide about their results."""
+"""The `hermes-acp board` command: add, show and change cards, and accept or reject their results."""
 
 import argparse
 import sys
@@ -81,7 +81,7 @@ async def _import(names: Sequence[str], environment: Environment) -> None:
 
 
 async def _sync(service: "BoardService", files: "CardFileSync", options: argparse.Namespace) -> None:
-    """Apply edits of card files; report those that could not be saved."""
+    """Apply edits that were made in card files; report those that could not be saved."""
     name = getattr(options, "board", "")
     if name in await service.logs.names():
         for problem in await files.sync(name):
@@ -109,14 +109,14 @@ async def _show(service: "BoardService", options: argparse.Namespace, environmen
 
 
 def _actor() -> Actor:
-    """Return who runs this command: a person, or an agent whose command it belongs to."""
+    """Return who runs this command: a person, or an agent that started it."""
     import getpass
 
     return Actor("agent" if has_any_tag() else "person", getpass.getuser())
 
 
 def _people_only() -> None:
-    """Refuse commands that an agent runs. Raises BadRequest."""
+    """Raise BadRequest if an agent runs this command."""
     if _actor().kind != "person":
         raise BadRequest(messages.PEOPLE_ONLY)
 
@@ -147,7 +147,7 @@ async def _change(service: "BoardService", options: argparse.Namespace) -> None:
 
 
 async def _add(service: "BoardService", options: argparse.Namespace, by: Actor) -> str:
-    """Add a card, and return its ID. It starts only once its links exist."""
+    """Add a card, and return its ID; work on it starts only after its links were added."""
     links = (Link("parent", options.parent),) if options.parent else ()
     work = _work_of(options, CardWork())
     add = actions.AddCard(options.title, _text_of(options) or "", "inbox", work, links)
@@ -160,7 +160,7 @@ async def _add(service: "BoardService", options: argparse.Namespace, by: Actor) 
 
 
 async def _action_of(service: "BoardService", options: argparse.Namespace) -> "CardAction":
-    """Return the action that the flags describe. Raises BadRequest."""
+    """Build the action that the flags describe. Raises BadRequest."""
     card = options.card
     match options.action:
         case "edit":
@@ -214,7 +214,7 @@ def _work_of(options: argparse.Namespace, before: CardWork) -> CardWork:
 
 
 async def _set_limits(service: "BoardService", options: argparse.Namespace) -> None:
-    """Set the limits that the flags name, and show all."""
+    """Set the limits that the flags name, and show all limits."""
     view = await service.overview(options.board)
     changes: dict[str, object] = {
         name: None if value == 0 else value

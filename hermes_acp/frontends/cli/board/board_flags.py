@@ -114,7 +114,7 @@ def _add_work(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_decisions(action: Actions) -> None:
-    """Add the subcommands for decisions about cards."""
+    """Add the subcommands for answering, approving and rejecting."""
     move = action("move", messages.MOVE_HELP)
     move.add_argument("card", metavar="CARD", help=messages.CARD_HELP)
     move.add_argument("to", choices=TARGETS, help=messages.STATES_HELP)
@@ -136,7 +136,7 @@ def _add_decisions(action: Actions) -> None:
 
 
 def _limit(kind: type[int] | type[float]) -> Callable[[str], int | float]:
-    """Return a parser for limits; 0 means no limit."""
+    """Return a parser for limits, which returns 0 for no limit."""
 
     def parse(text: str) -> int | float:
         if text == NO_LIMIT:

@@ -61,7 +61,7 @@ async def print_boards(service: "BoardService", *, as_json: bool) -> None:
 
 
 async def print_card(service: "BoardService", options: argparse.Namespace) -> None:
-    """Print everything about a card."""
+    """Print a card with all its details."""
     details = await service.show(options.board, options.card)
     if options.json:
         print_json(_full_document(details))

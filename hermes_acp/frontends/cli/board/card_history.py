@@ -1,4 +1,4 @@
-"""The history of a card, a line for each entry of its log: `hermes-acp board show`."""
+"""Format the history of a card for `hermes-acp board show`, one line for each log entry."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -27,7 +27,7 @@ MAX_TEXT: Final = 80
 
 
 def history_line(entry: "LogEntry") -> str:
-    """Return when an entry was written, by whom, and what it changed."""
+    """Format a log entry: when it was written, by whom, and what it changed."""
     return "  ".join((local_time(entry.at), entry.by.name or entry.by.kind, _change(entry.event)))
 
 

@@ -8,7 +8,7 @@ from hermes_acp.core.ports.boards.cards import CardState, LinkKind
 from hermes_acp.frontends.cli.messages.word_forms import counted
 
 PEOPLE_ONLY: Final = "Only a person can do this, and this command was started by an agent."
-LIST_HELP: Final = "list the cards, those that wait for you first"
+LIST_HELP: Final = "list the cards, with those waiting for you first"
 SHOW_HELP: Final = "show a card: text, question, result, comments, links, history"
 ADD_HELP: Final = "add a card; with --ready, work on it starts as soon as a worker is free"
 EDIT_HELP: Final = "change a card's title, text or settings"
@@ -86,7 +86,7 @@ STATES: Final[Mapping[CardState, str]] = MappingProxyType(
         "inbox": "inbox",
         "ready": "ready",
         "running": "running",
-        "input_required": "waits for you",
+        "input_required": "waiting for you",
         "review": "review",
         "merging": "merging",
         "done": "done",
@@ -119,7 +119,7 @@ COMMENTS: Final = "Comments"
 HISTORY: Final = "History"
 HISTORY_REMOVED: Final = "removed the card"
 HISTORY_RESTORED: Final = "restored the card"
-HISTORY_UNKNOWN: Final = "wrote an entry that this version does not know"
+HISTORY_UNKNOWN: Final = "wrote an entry that this version does not recognise"
 EDITED: Final[Mapping[str, str]] = MappingProxyType({"title": "title", "text": "text", "work": "settings"})
 NONE: Final = "none"
 
@@ -175,7 +175,7 @@ def waits_for(cards: Sequence[str]) -> str:
 
 
 def used(tokens: int, cost_usd: float) -> str:
-    """Describe the usage; a cost of 0 is that of a model without a known price."""
+    """Describe the usage; a cost of 0 means that the price of the model is unknown."""
     return f"{tokens:,} tokens, ${cost_usd:.4f}" if cost_usd else f"{tokens:,} tokens"
 
 
@@ -192,12 +192,12 @@ def limits(
 
 
 def how_to_answer(card_id: str, choice: str) -> str:
-    """Say how a question is answered."""
+    """Say how to answer a question."""
     return f"Answer: hermes-acp board answer {card_id} {choice}"
 
 
 def history_added(title: str, state: CardState) -> str:
-    """Say that the card was added, to which state."""
+    """Say that the card was added, and in which state."""
     return f"added {title!r} to {STATES[state]}"
 
 
@@ -212,22 +212,22 @@ def history_moved(state: CardState, reason: str) -> str:
 
 
 def history_commented(text: str) -> str:
-    """Return the start of a comment."""
+    """Quote the start of a comment."""
     return f"commented: {text}"
 
 
 def history_linked(kind: LinkKind, card_id: str) -> str:
-    """Return the link that was added."""
+    """Name the link that was added."""
     return f"linked: it {LINKS[kind]} {card_id}"
 
 
 def history_unlinked(kind: LinkKind, card_id: str) -> str:
-    """Return the link that was removed."""
+    """Name the link that was removed."""
     return f"no longer linked: it {LINKS[kind]} {card_id}"
 
 
 def history_answered(answer: str, text: str) -> str:
-    """Return the answer to a question, with what was written in addition."""
+    """Return the answer to a question, with its comment."""
     return f"answered {answer.replace('_', ' ')}{f': {text}' if text else ''}"
 
 
@@ -237,7 +237,7 @@ def history_started(number: int, run_id: str) -> str:
 
 
 def history_spent(number: int, tokens: int, cost_usd: float, *, is_open: bool) -> str:
-    """Say what an attempt has used so far, or that it has ended."""
+    """Say what an attempt has used so far, or had used when it ended."""
     return f"attempt {number} {'has used' if is_open else 'ended after'} {used(tokens, cost_usd)}"
 
 

@@ -1,1 +1,1 @@
-"""Checking the settings, the model, the stored data and the sandbox."""
+"""Check the settings, the model, the stored data and the installation."""

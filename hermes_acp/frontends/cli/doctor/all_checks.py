@@ -1,4 +1,4 @@
-"""Run all checks, in an order that makes sense to a reader."""
+"""Run all checks, in a sensible order for reading."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 async def all_findings(environment: Environment, *, is_online: bool) -> AsyncIterator[Finding]:
-    """Yield what every check finds, as soon as it is known. Other machines are contacted only with `is_online`."""
+    """Yield the findings of all checks as soon as they are known. Other machines are contacted only if `is_online`."""
     if environment.profile != DEFAULT_PROFILE:
         text = doctor_messages.profile_in_use(environment.profile, environment.keys_profile)
         yield Finding("profile", "fine", text)
@@ -91,7 +91,7 @@ def _of_storage(environment: Environment) -> Iterator[Finding]:
 
 
 def _settings(environment: Environment) -> "Settings | None":
-    """Return the settings, or None if they cannot be read, which other checks report."""
+    """Return the settings, or None if they cannot be read, which another check reports."""
     from hermes_acp.config.settings import load_settings
     from hermes_acp.core.errors import ConfigError
 

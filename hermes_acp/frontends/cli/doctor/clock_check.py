@@ -1,4 +1,4 @@
-"""Compare this machine's clock with that of an endpoint, which states the time in its answers.
+"""Compare this machine's clock with an endpoint's, which its responses contain.
 
 Source: RFC 9110, section 6.6.1, "Date".
 """
@@ -14,18 +14,18 @@ CHECK: Final = "clock"
 TIMEOUT_S: Final = 10.0
 NOTED_S: Final = 60.0
 MAX_DIFFERENCE_S: Final = 240.0
-"""AWS refuses signatures that are five minutes old."""
+"""Slightly less than the five minutes after which AWS refuses signatures."""
 
 
 async def check_clock(base_url: str) -> list[Finding]:
-    """Return how far apart the clocks are; nothing if the endpoint sends no time or cannot be reached."""
+    """Return a finding about the difference of the clocks; none if the endpoint cannot be reached or sends no time."""
     import httpx2
 
     try:
         async with httpx2.AsyncClient(timeout=TIMEOUT_S) as client:
             answer = await client.head(base_url)
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError):
-        return []  # another check reports the endpoint
+        return []  # another check reports unreachable endpoints
     try:
         theirs = parsedate_to_datetime(answer.headers["date"]).timestamp()
     except (KeyError, ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""Check which `hermes-acp` a shell starts: that of this installation, of another one, or another project's program."""
+"""Check which `hermes-acp` is on the PATH: this installation's, another one's, or another project's program."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ CHECK = "command"
 
 
 def check_command(variables: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield what is wrong with the command that comes first on the PATH. Blocks."""
+    """Yield a finding about the first `hermes-acp` on the PATH. Blocks."""
     found = shutil.which(COMMAND, path=variables.get("PATH", os.defpath))
     ours = stable_command()
     if found is None:
@@ -35,7 +35,7 @@ def check_command(variables: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def is_ours(command: Path) -> bool:
-    """Return whether a command leads to this installation, through any number of links."""
+    """Return whether a command leads to this installation, following any number of links."""
     try:
         return command.resolve().is_relative_to(this_installation().resolve())
     except (OSError, RuntimeError):
@@ -43,7 +43,7 @@ def is_ours(command: Path) -> bool:
 
 
 def owner_of(command: Path) -> str:
-    """Return the distribution that a command of an environment belongs to; empty if it cannot be found."""
+    """Return the name of the distribution that installed a command; empty if it cannot be determined."""
     try:
         environment = command.resolve().parent.parent
     except (OSError, RuntimeError):

@@ -1,4 +1,4 @@
-"""Check the space on the disks that sessions, temporary files and updates need."""
+"""Check the free space on the disks that sessions, temporary files and updates use."""
 
 import os
 import tempfile
@@ -47,5 +47,5 @@ def _finding(place: Path) -> Finding:
 
 
 def _existing(folder: Path) -> Path:
-    """Return a folder, or the nearest one above it that exists."""
+    """Return a folder, or its nearest existing parent."""
     return next((each for each in (folder, *folder.parents) if each.is_dir()), folder)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def add_doctor(parser: argparse.ArgumentParser) -> None:
-    """Describe the flags."""
+    """Add the flags to the parser."""
     parser.add_argument(
         "--rebuild",
         action="store_true",
@@ -49,7 +49,7 @@ async def _run(options: argparse.Namespace) -> int:
 
 
 async def _findings(options: argparse.Namespace) -> AsyncIterator[Finding]:
-    """Yield what every check finds. Without a usable home folder, there is nothing else to check."""
+    """Yield the findings of all checks. If the home folder is unusable, nothing else is checked."""
     from hermes_acp.frontends.cli.doctor.all_checks import all_findings
 
     try:
@@ -83,7 +83,7 @@ async def _rebuild(environment: Environment) -> None:
 
 
 async def _rebuild_meaning(environment: Environment, store: "SessionStore") -> None:
-    """Rebuild the vectors if `recall.embeddings` is set; without its model, everything else still works."""
+    """Rebuild the semantic index if `recall.embeddings` is set; a failure is only reported."""
     from hermes_acp.app.service_factories import recall_by_settings
     from hermes_acp.core.errors import ModelError, StorageError
 

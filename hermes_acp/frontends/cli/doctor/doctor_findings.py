@@ -1,4 +1,4 @@
-"""What a check found."""
+"""The type of the checks' findings."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ Level = Literal["fine", "note", "problem"]
 
 
 class Finding(Struct, frozen=True):
-    """The result of a check: fine, worth knowing, or in need of action, with the remedy."""
+    """A finding: its severity (fine, worth knowing, or in need of action), its text, and the remedy."""
 
     check: str
     level: Level

@@ -1,4 +1,4 @@
-"""Check whether the gateway runs, if a chat platform is set up, by asking it as a script would."""
+"""Check whether the gateway is running, if a chat platform is set up, with `hermes-acp gateway status`."""
 
 import subprocess
 import sys
@@ -28,14 +28,14 @@ class _Status(Struct, rename="camel"):
 
 
 def check_gateway(environment: Environment) -> Iterator[Finding]:
-    """Yield whether the gateway runs and what its platforms lack; nothing if no platform is set up. Blocks."""
+    """Yield findings about the gateway and its platforms; none if no platform is set up. Blocks."""
     from hermes_acp.config.settings import load_settings
     from hermes_acp.core.errors import ConfigError
 
     try:
         platforms = load_settings(environment).gateway.platforms
     except ConfigError:
-        return  # another check reports the settings
+        return  # another check reports unreadable settings
     if not any(getattr(platforms, name) for name in type(platforms).model_fields):
         return
     command = [sys.executable, "-m", "hermes_acp", "gateway", "status", "--json"]

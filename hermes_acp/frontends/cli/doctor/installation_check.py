@@ -1,4 +1,4 @@
-"""Check this installation: its kind, its versions, and what an interrupted update left."""
+"""Check this installation: its kind, its versions, and leftovers of an interrupted update."""
 
 import sys
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ CHECK: Final = "installation"
 
 
 def check_installation() -> Iterator[Finding]:
-    """Yield what is wrong with the installation. Blocks."""
+    """Yield findings about the installation. Blocks."""
     root = this_installation()
     folders = VersionFolders(root)
     current = folders.current()

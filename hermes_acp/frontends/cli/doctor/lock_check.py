@@ -1,4 +1,4 @@
-"""Check the locks and sockets of a home: who holds them, and what killed processes left behind."""
+"""Check the locks and sockets of a home folder: which are held, and which ones killed processes have left."""
 
 import os
 import socket
@@ -15,14 +15,14 @@ from hermes_acp.storage.private_files import is_lock_held
 CHECK: Final = "locks"
 RESIDENT_SOCKET: Final = "daemon.sock"
 OWN_CHECKS: Final = frozenset({RESIDENT_LOCK, GATEWAY_LOCK})
-"""Locks whose holder another check names."""
+"""Locks that have checks of their own."""
 ANSWER_S: Final = 2.0
 MAX_PID_BYTES: Final = 20
 MAX_SOCKET_PATH: Final = 100
 
 
 def check_locks(home: Path) -> Iterator[Finding]:
-    """Yield what is wrong with the resident process's lock and socket, and with other locks. Blocks."""
+    """Yield findings about the resident process's lock and socket, and about other locks. Blocks."""
     lock, address = home / RESIDENT_LOCK, home / RESIDENT_SOCKET
     is_held, is_answered = is_lock_held(lock), _answers(home)
     pid = _pid_in(lock)
@@ -59,7 +59,7 @@ def _pid_in(path: Path) -> int:
 
 
 def _answers(home: Path) -> bool:
-    """Return whether something accepts connections and answers a request for its status, such as `status` sends."""
+    """Return whether a process answers a status request on the socket."""
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as line:
         line.settimeout(ANSWER_S)
         try:

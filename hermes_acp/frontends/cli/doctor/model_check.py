@@ -1,4 +1,4 @@
-"""Check which model is chosen and, on request, whether its endpoint answers."""
+"""Check which model is configured and, if online, whether its endpoint answers."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -21,9 +21,9 @@ LISTING_TIMEOUT_S: Final = 10.0
 
 
 async def check_model(environment: Environment, *, is_online: bool) -> list[Finding]:
-    """Return what is wrong with the settings files and with the model, or which model is used.
+    """Return findings about the settings files and the model.
 
-    Other machines are contacted only with `is_online`.
+    Other machines are contacted only if `is_online`.
     """
     from hermes_acp.config.settings_check import check_settings
 
@@ -52,7 +52,7 @@ async def check_model(environment: Environment, *, is_online: bool) -> list[Find
 
 
 def endpoint_of(environment: Environment) -> str:
-    """Return the address of the chosen model's endpoint; empty if none is chosen. Blocks."""
+    """Return the address of the configured model's endpoint; empty if no model is configured. Blocks."""
     try:
         _, choice = _configured(environment)
     except HermesError:
@@ -71,7 +71,7 @@ def _configured(environment: Environment) -> "tuple[Settings, ModelChoice | None
 
 
 async def _running_here() -> "ModelChoice | None":
-    """Return the model of a server that runs on this machine, which is used if nothing is configured."""
+    """Return the finding about a model server on this machine, which is used if nothing is configured."""
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.models.wire.local_detection import detect_local
 
@@ -80,7 +80,7 @@ async def _running_here() -> "ModelChoice | None":
 
 
 async def _tried(settings: "Settings", choice: "ModelChoice") -> Finding:
-    """Make one small call, as setup does."""
+    """Try the model with a small call, as setup does."""
     from hermes_acp.models.model_setup.model_trial import call_model
 
     if not choice.model:
@@ -103,7 +103,7 @@ async def _tried(settings: "Settings", choice: "ModelChoice") -> Finding:
 
 
 async def _failure(settings: "Settings", choice: "ModelChoice", error: HermesError) -> Finding:
-    """Return why a call failed, with the available models if the endpoint does not list this one."""
+    """Return the finding about a failed call; it names available models if the endpoint does not list this one."""
     from hermes_acp.frontends.command_line.nearest_words import nearest
 
     names = await _listed(settings, choice)
@@ -118,7 +118,7 @@ async def _failure(settings: "Settings", choice: "ModelChoice", error: HermesErr
 
 
 async def _listed(settings: "Settings", choice: "ModelChoice") -> "Sequence[str]":
-    """Return the names of the endpoint's models; none if it does not list them."""
+    """Return the names of the models that the endpoint lists, if any."""
     from hermes_acp.models.model_setup.model_trial import models_of
 
     try:

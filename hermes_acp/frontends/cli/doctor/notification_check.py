@@ -6,7 +6,7 @@ from hermes_acp.frontends.cli.messages import notification_messages
 
 
 def check_notifications(environment: Environment) -> list[tuple[Level, str]]:
-    """Return findings as level and text; nothing without targets. Blocks."""
+    """Return findings as pairs of level and text; none if there are no targets. Blocks."""
     from hermes_acp.config.settings import load_settings, load_variables
     from hermes_acp.core.errors import ConfigError, StorageError
     from hermes_acp.notifications.delivery_ledger import DeliveryLedger
@@ -17,7 +17,7 @@ def check_notifications(environment: Environment) -> list[tuple[Level, str]]:
         number = len(settings.notifications.targets)
         faults = faults_of(settings, load_variables(environment)) if number else {}
     except ConfigError:
-        return []  # another check reports the settings
+        return []  # another check reports unreadable settings
     findings: list[tuple[Level, str]] = [
         ("problem", notification_messages.faulty_target(name, fault)) for name, fault in faults.items()
     ]

@@ -1,4 +1,4 @@
-"""Check what settings and variables refer to: keys, programs of MCP servers, telemetry's exporters, services."""
+"""Check the keys file, repeated settings, programs of MCP servers, telemetry exporters and services."""
 
 import os
 import shutil
@@ -34,7 +34,7 @@ def check_keys_file(environment: Environment) -> Iterator[Finding]:
 
 
 def check_repeated_settings(environment: Environment) -> Iterator[Finding]:
-    """Yield a finding for each setting that is in the file twice, of which one is lost. Blocks."""
+    """Yield a finding for each setting that occurs twice in the file, so that the first one is ignored. Blocks."""
     from yaml import YAMLError
 
     from hermes_acp.config.settings_text import read_text
@@ -46,7 +46,7 @@ def check_repeated_settings(environment: Environment) -> Iterator[Finding]:
             text = doctor_messages.repeated_setting(str(file), key, lost, used)
             yield Finding("settings", "note", text, doctor_messages.MERGE_SETTINGS)
     except (ConfigError, YAMLError):
-        return  # another check reports the settings
+        return  # another check reports unreadable settings
 
 
 def check_mcp_programs(environment: Environment) -> Iterator[Finding]:
@@ -56,7 +56,7 @@ def check_mcp_programs(environment: Environment) -> Iterator[Finding]:
     try:
         servers = load_settings(environment).mcp_servers
     except ConfigError:
-        return  # another check reports the settings
+        return  # another check reports unreadable settings
     for name, server in servers.items():
         path = server.env.get("PATH") or environment.variables.get("PATH", os.defpath)
         if (
@@ -69,7 +69,7 @@ def check_mcp_programs(environment: Environment) -> Iterator[Finding]:
 
 
 def check_telemetry(environment: Environment) -> Iterator[Finding]:
-    """Yield what is wrong with the export of traces and metrics; nothing if it is off."""
+    """Yield findings about the export of traces and metrics; none if it is off."""
     from importlib.util import find_spec
 
     from hermes_acp.config.installation import extra_hint
@@ -89,7 +89,7 @@ def check_telemetry(environment: Environment) -> Iterator[Finding]:
 
 
 def check_service(environment: Environment) -> Iterator[Finding]:
-    """Yield a finding if one of the user's own units starts a program that no longer exists. Blocks."""
+    """Yield a finding for each of the user's own services whose program no longer exists. Blocks."""
     home = environment.variables.get("HOME", "")
     base = environment.variables.get("XDG_CONFIG_HOME") or (f"{home}/.config" if home else "")
     for unit in sorted(Path(base, "systemd", "user").glob("hermes-acp*.service")) if base else ():

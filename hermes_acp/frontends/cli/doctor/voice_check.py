@@ -1,4 +1,4 @@
-"""Check speech transcription: a local model is loaded, but no other machine is contacted."""
+"""Check speech transcription; a local model is loaded, but no other machine is contacted."""
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import HermesError
@@ -7,7 +7,7 @@ from hermes_acp.frontends.cli.messages import doctor_messages
 
 
 async def check_voice(environment: Environment) -> list[Finding]:
-    """Return whether spoken prompts can be accepted; nothing if they are off or the settings cannot be read."""
+    """Return a finding about spoken prompts; none if they are off or the settings cannot be read."""
     from anyio import to_thread
 
     from hermes_acp.config.provider_access import ProviderAccess
@@ -18,7 +18,7 @@ async def check_voice(environment: Environment) -> list[Finding]:
     try:
         settings = await to_thread.run_sync(load_settings, environment)
     except ConfigError:
-        return []  # another check reports the settings
+        return []  # another check reports unreadable settings
     if settings.voice.transcription == "off":
         return []
     service = VoiceService(environment, ProviderAccess(environment, {}).read)

@@ -1,4 +1,4 @@
-"""The `hermes-acp logs` command: past activity, newest last, and live activity."""
+"""The `hermes-acp logs` command: show past activity, newest last, and follow new activity."""
 
 import argparse
 import sys
@@ -25,7 +25,7 @@ from hermes_acp.telemetry.redaction import Redactor, secrets_among
 BESIDE: Final = Path("beside")
 MIN_INTERVAL_S: Final = 0.5
 MAX_SHARE: Final = 0.05
-"""The share of time that `--follow` may spend on checking for changes."""
+"""The maximum fraction of the time that `--follow` may spend on checking for changes."""
 
 
 def run_logs(options: argparse.Namespace) -> int:
@@ -62,7 +62,7 @@ def _session_named(home: Path, named: str) -> str:
 async def _follow(
     log: HomeLog, wanted: LogFilter, seen: dict[Path, tuple[float, int]], since: float, *, as_json: bool
 ) -> None:
-    """Print new entries continuously. Entries are identified by their file and position."""
+    """Print new entries continuously. An entry is identified by its file and its position there."""
     printed: dict[Path, int] = {}
     while True:
         sys.stdout.flush()
@@ -80,7 +80,7 @@ async def _follow(
 
 
 def _new_entries(log: HomeLog, changed: list[Path], printed: dict[Path, int], since: float) -> list[LogEntry]:
-    """Return the entries of changed files that were not there before; of one seen first, those after a time."""
+    """Return the new entries of changed files; in a file that is new itself, those after the time `since`."""
     places = {path if log.is_record(path) else BESIDE for path in changed}
     found: list[LogEntry] = []
     for place in places:

@@ -22,7 +22,7 @@ KINDS: Final = (
 
 
 def add_logs(parser: argparse.ArgumentParser) -> None:
-    """Describe the flags."""
+    """Add the flags to the parser."""
     parser.add_argument("-f", "--follow", action="store_true", help=log_messages.FOLLOW_HELP)
     parser.add_argument("--since", default="", metavar="DATE", help=log_messages.SINCE_HELP)
     parser.add_argument("--until", default="", metavar="DATE", help=log_messages.UNTIL_HELP)

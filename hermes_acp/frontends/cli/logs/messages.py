@@ -13,7 +13,7 @@ OF: Final = "by"
 
 
 def limit_help(default: int) -> str:
-    """Return the help of `--limit`."""
+    """Return the help text of `--limit`."""
     return f"the newest N entries (default: {default})"
 
 
@@ -23,5 +23,5 @@ def damaged(number: int) -> str:
 
 
 def took(seconds: float) -> str:
-    """Return a duration."""
+    """Format a duration."""
     return f"{seconds * 1000:,.0f} ms" if seconds < 1 else f"{seconds:,.1f} s"

@@ -36,17 +36,17 @@ def session_heading(session_id: str) -> str:
 
 
 def patch_of(folder: str) -> str:
-    """Return the note before the patch of one of several folders."""
+    """Introduce the patch for one of several folders."""
     return f"The following patch is for {folder}."
 
 
 def conflict(path: str, reason: str) -> str:
-    """Return the note on a file that was not restored."""
+    """Say why a file was not restored."""
     return f"{path}: {reason}"
 
 
 def flags_of_commands(answer: str) -> str:
-    """Return the answer of `/undo` with the flags of the command line in place of slash commands."""
+    """Replace the slash commands in an answer of `/undo` with the flags of the command line."""
     for slash_command, flag in (
         ("`/undo force`", "--force"),
         ("`/redo force`", "--force"),

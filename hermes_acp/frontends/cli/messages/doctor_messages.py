@@ -15,7 +15,7 @@ SET_UP: Final = "Next: `hermes-acp setup`."
 REPAIR: Final = "Run `hermes-acp setup` to repair it."
 CHOOSE_MODEL: Final = "`hermes-acp setup` sets up a model."
 CHANGE_MODEL: Final = "`hermes-acp setup` changes the model, key and address."
-MERGE_SETTINGS: Final = "Put both into one, or remove one."
+MERGE_SETTINGS: Final = "Merge them, or remove one."
 KEYS_LINE: Final = "Write `NAME=value` there, or remove the line."
 TELEMETRY_HINT: Final = "Correct or remove the variable."
 NO_TELEMETRY: Final = "Telemetry is configured but not installed, so nothing is exported."
@@ -45,20 +45,20 @@ def profile_in_use(name: str, keys_from: str) -> str:
 
 
 def not_embedded(reason: str) -> str:
-    """Return the note on a failed rebuild of the index by meaning."""
-    return f"The index by meaning was not rebuilt: {reason}"
+    """Return the note about a failed rebuild of the semantic index."""
+    return f"The semantic index was not rebuilt: {reason}"
 
 
 def embedded_later(number: int) -> str:
-    """Return the note on sessions that are left for later."""
+    """Return the note about sessions that will be embedded later."""
     return (
-        f"{counted(number, 'session')} will be indexed by meaning later: recall.most_texts limits how many texts "
-        "are embedded at a time."
+        f"{counted(number, 'session')} will be added to the semantic index later: recall.most_texts limits how many "
+        "texts are embedded at a time."
     )
 
 
 def broken_setting(file: str, sentence: str) -> str:
-    """Return what is wrong with a settings file."""
+    """Say what is wrong with a settings file."""
     return sentence if file in sentence else f"{file}: {sentence}"
 
 
@@ -68,22 +68,22 @@ def ignored_line(file: str, line: int) -> str:
 
 
 def repeated_setting(file: str, key: str, lost: int, used: int) -> str:
-    """Return that a setting appears twice in one place of a file."""
+    """Say that a setting occurs twice in the same mapping of a file."""
     return f"{file}: `{key}` is set in line {lost} and again in line {used}. Only line {used} counts."
 
 
 def no_mcp_program(name: str, command: str) -> str:
-    """Say that the program of an MCP server is not there."""
+    """Say that the program of an MCP server does not exist."""
     return f"The MCP server {name} cannot be started: there is no program {command}."
 
 
 def mend_mcp_program(name: str) -> str:
-    """Say how to get the program of an MCP server."""
+    """Say how to make the program of an MCP server available."""
     return f"Install it, or write its full path in `mcp_servers.{name}.command`."
 
 
 def service_starts_nothing(unit: str, program: str) -> str:
-    """Say that a service starts something that is not there."""
+    """Say that a service starts a program that does not exist."""
     return f"{unit} starts {program}, which does not exist."
 
 
@@ -119,7 +119,7 @@ def unknown_model(model: str, base_url: str, message: str, names: Sequence[str])
 
 
 def installed(version: str, kind: str, folder: str) -> str:
-    """Return which version runs, and where it is installed."""
+    """Say which version runs, and where it is installed."""
     return f"This is hermes-acp {version} in {folder} ({KINDS.get(kind, kind)})."
 
 
@@ -129,7 +129,7 @@ def incomplete_version(folder: str) -> str:
 
 
 def other_version_runs(version: str, now: str) -> str:
-    """Say that this process was started from a version that is not the one in use."""
+    """Say that this process runs another version than the current one."""
     return f"This process runs {version}; new processes run {now}."
 
 
@@ -139,37 +139,37 @@ def unfinished_update(names: Sequence[str]) -> str:
 
 
 def not_on_path(command: str) -> str:
-    """Say that a shell does not find the command."""
+    """Say that the command is not on the PATH."""
     return f"`hermes-acp` is not on your PATH: editors and scripts need the full path, {command}."
 
 
 def command_found(command: str) -> str:
-    """Say that a shell starts this installation."""
+    """Say that the command on the PATH belongs to this installation."""
     return f"`hermes-acp` on your PATH is {command}, from this installation."
 
 
 def other_installation(command: str) -> str:
-    """Say that a shell starts another installation of hermes-acp."""
+    """Say that the command on the PATH belongs to another installation of hermes-acp."""
     return f"`hermes-acp` on your PATH is {command}, another installation."
 
 
 def foreign_command(command: str, owner: str) -> str:
-    """Say that a shell starts another project's program of the same name."""
+    """Say that the command on the PATH is another project's program of the same name."""
     return f"`hermes-acp` on your PATH is {command}, a program from another project ({owner})."
 
 
 def unknown_command(command: str) -> str:
-    """Say that a shell starts something that cannot be recognised."""
+    """Say that the command on the PATH cannot be identified."""
     return f"`hermes-acp` on your PATH is {command}, which does not lead to this installation."
 
 
 def use_ours(folder: str) -> str:
-    """Say how to start this installation instead."""
+    """Say how to put this installation first on the PATH."""
     return f"Put {folder} before it on your PATH, or remove it."
 
 
 def space_left(folder: str, free: int) -> str:
-    """Return how much space is free."""
+    """Say how much space is free."""
     return f"{folder} has {free / 1e9:,.1f} GB free."
 
 
@@ -194,7 +194,7 @@ def silent_resident(pid: int) -> str:
 
 
 def end_resident(pid: int) -> str:
-    """Say how to end the background process."""
+    """Say how to kill the background process."""
     return f"End it: `kill {pid}`, and `kill -9 {pid}` if it keeps running." if pid else "End it."
 
 
@@ -214,7 +214,7 @@ def not_a_lock(path: str) -> str:
 
 
 def remove_it(path: str) -> str:
-    """Say how to remove something."""
+    """Say how to move a file or folder out of the way."""
     return f"Move it away: `mv {path} {path}.moved`."
 
 
@@ -244,7 +244,7 @@ def held_lock(path: str) -> str:
 
 
 def who_holds(path: str) -> str:
-    """Say how to find that process."""
+    """Say how to find the process that holds a lock."""
     return f"If this persists, `fuser {path}` shows which process it is."
 
 
@@ -254,7 +254,7 @@ def clock_agrees(host: str) -> str:
 
 
 def clock_differs(host: str, seconds: float) -> str:
-    """Return how far the clock is off."""
+    """Say how far the clock is off."""
     direction = "ahead of" if seconds > 0 else "behind"
     return (
         f"This machine's clock is {counted(round(abs(seconds) / 60), 'minute')} {direction} that of {host}."
@@ -267,7 +267,7 @@ def editor_starts_this(file: str) -> str:
 
 
 def editor_starts_nothing(file: str, command: str) -> str:
-    """Say that an editor starts something that is not there."""
+    """Say that an editor starts a program that does not exist."""
     return f"{file} starts {command}, which does not exist."
 
 
@@ -277,7 +277,7 @@ def editor_starts_other(file: str, command: str) -> str:
 
 
 def editor_starts_version(file: str, command: str) -> str:
-    """Say that an editor is bound to one version, which an update can remove."""
+    """Say that an editor starts one specific version, which an update can remove."""
     return f"{file} starts {command}, a specific version that a later update will remove."
 
 

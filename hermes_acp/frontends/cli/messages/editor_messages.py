@@ -51,12 +51,12 @@ def failed(editor: str, sentence: str) -> str:
 
 
 def write_question(count: int) -> str:
-    """Return the question before files are written."""
+    """Ask whether to write the files."""
     return "Write this file?" if count == 1 else f"Write these {count} files?"
 
 
 def profile_hint(name: str) -> str:
-    """Say how an editor starts the agent in a profile, which its settings do not name."""
+    """Say how to make an editor start the agent in a profile other than the default one."""
     return (
         f"The editor starts the default profile. To use {name} there, add --profile {name} to the arguments of the "
         "command, or set HERMES_PROFILE."

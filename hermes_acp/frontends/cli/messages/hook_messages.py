@@ -6,7 +6,7 @@ from typing import Final
 from hermes_acp.frontends.cli.messages.word_forms import counted
 
 LIST_HELP: Final = "list your hooks and those of the folder's project (the default)"
-TEST_HELP: Final = "run an event's hooks on an example, and show their answers"
+TEST_HELP: Final = "run an event's hooks on an example call, and show their results"
 EVENT_HELP: Final = "the event"
 TOOL_HELP: Final = "the tool of the example call (default: edit_file)"
 PATH_HELP: Final = "a file of the example call; repeatable"
@@ -18,7 +18,7 @@ YES_HELP: Final = "copy them without asking"
 KNOWN: Final = "already in your settings"
 NOTHING_TO_IMPORT: Final = "There are no new hooks to copy."
 NOTHING_IMPORTED: Final = "Nothing was copied."
-IMPORT_NEEDS_YES: Final = "Nobody can be asked whether to copy these hooks."
+IMPORT_NEEDS_YES: Final = "Copying hooks needs your approval, but there is no terminal to ask in."
 IMPORT_HINT: Final = "Check them, then add --yes."
 NO_HOOKS: Final = (
     "There are no hooks here. Yours go into `config.yaml` under `hooks`; docs/hooks.md explains them."
@@ -32,12 +32,12 @@ NOT_APPLICABLE: Final = "does not apply to this call"
 
 
 def heading(name: str, whose: str, states: str) -> str:
-    """Return the first line about a hook; `states` is empty if it is ready."""
+    """Return the heading of a hook; `states` is empty if the hook is ready."""
     return f"{name} ({whose})" + (f": {states}" if states else "")
 
 
 def found_hook(name: str, file: str, state: str) -> str:
-    """Return the first line about another agent's hook; `state` says why it is not copied, if so."""
+    """Return the heading of another agent's hook; a `state` says why it is not copied."""
     return f"{name} ({file})" + (f": not copied: {state}" if state else "")
 
 
@@ -67,12 +67,12 @@ def broken_hook(name: str, fault: str) -> str:
 
 
 def no_hooks_for(event: str) -> str:
-    """Say that nothing was tried."""
+    """Say that no hook was tried."""
     return f"No hook for {event} may run here."
 
 
 def tried(name: str, outcome: str) -> str:
-    """Return the outcome of one trial."""
+    """Report the outcome of one trial."""
     return f"{name}: {outcome}"
 
 
@@ -82,7 +82,7 @@ def refused(reason: str) -> str:
 
 
 def said(text: str) -> str:
-    """Return what the model would read, before it is scanned."""
+    """Quote what the model would read, before the text is scanned."""
     return f"tells the model:\n{text}"
 
 

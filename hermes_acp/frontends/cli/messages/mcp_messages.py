@@ -12,7 +12,7 @@ HEADER_HINT: Final = "Remove that header to sign in instead."
 
 
 def open_page(link: str) -> str:
-    """Return the request to open the sign-in page."""
+    """Ask the user to open the sign-in page."""
     return f"Open this page in a browser on this machine and confirm there:\n{link}"
 
 
@@ -22,7 +22,7 @@ def sign_in_failed(server: str, reason: str) -> str:
 
 
 def signed_in(server: str) -> str:
-    """Return the confirmation of a sign-in."""
+    """Confirm a sign-in."""
     return f"You are signed in to {server}."
 
 
@@ -32,7 +32,7 @@ def was_not_signed_in(server: str) -> str:
 
 
 def signed_out(server: str) -> str:
-    """Return the confirmation of a sign-out."""
+    """Confirm a sign-out."""
     return f"You are signed out of {server}."
 
 

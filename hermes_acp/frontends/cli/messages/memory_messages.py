@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Final
 
 SHOW_HELP: Final = "show the notes for this folder, about you and for every folder"
-SEARCH_HELP: Final = "show the notes that contain all words"
+SEARCH_HELP: Final = "show the notes that contain all the given words"
 WORDS_HELP: Final = "words to search for"
 ADD_HELP: Final = "add a note; the next session will see it"
 TEXT_HELP: Final = "the note: one fact, in a sentence or two"
@@ -35,7 +35,7 @@ NO_NOTES: Final = "(no notes)"
 CHANGED: Final = MappingProxyType(
     {"add": "Added to the notes", "replace": "Replaced in the notes", "remove": "Removed from the notes"}
 )
-PENDING_HELP: Final = "show the notes that were proposed while nobody could be asked"
+PENDING_HELP: Final = "show the notes that were proposed while nobody was available to approve them"
 APPROVE_HELP: Final = "save notes for later sessions"
 REJECT_HELP: Final = "delete proposed notes"
 IDS_HELP: Final = "IDs as `pending` prints them, or `all`"
@@ -53,7 +53,7 @@ def not_saved(note_id: str, reason: str) -> str:
 
 
 def saved(note_id: str) -> str:
-    """Return the confirmation of a note."""
+    """Confirm that a note was saved."""
     return f"{note_id} is saved. The next session will see it."
 
 
@@ -63,22 +63,22 @@ def heading(about: str, store: str, characters: int, most: int) -> str:
 
 
 def origin(when: str, session_id: str) -> str:
-    """Return when a note was written, and in which session; the session is empty if a person wrote it."""
+    """Say when and where a note was written; an empty session means that a person wrote it."""
     return f"noted {when}, in session {session_id}" if session_id else f"noted {when}, by you"
 
 
 def confidence(source: str, share: float) -> str:
-    """Return a note's source, if known, and its confidence."""
+    """Describe a note's source, if known, and its confidence."""
     return f"{SOURCES[source]}; confidence {share:.0%}" if source in SOURCES else f"confidence {share:.0%}"
 
 
 def confirmed(text: str) -> str:
-    """Return the confirmation of `confirm`."""
+    """Confirm that a note is still true."""
     return f"Confirmed: {text}"
 
 
 def changed(done: str, about: str, *, is_removed: bool) -> str:
-    """Return the confirmation of a changed note."""
+    """Confirm that a note was changed."""
     seen = "will not see it" if is_removed else "will see it"
     return f"{done} {about[:1].lower()}{about[1:]}. The next session {seen}."
 
@@ -92,7 +92,7 @@ def may_contradict(about: str, note: str, command: str) -> str:
 
 
 def several_stores(part: str) -> str:
-    """Return the error for a passage that notes of several stores contain."""
+    """Return the error for a passage that occurs in several stores."""
     return f"Notes of several stores contain {part!r}."
 
 

@@ -9,7 +9,7 @@ TEST_HELP: Final = "send a test to one target, or to all"
 TARGET_HELP: Final = "the name of the target in `notifications.targets` (default: all)"
 RETRY_HELP: Final = "resend notifications that failed or are waiting for their next attempt"
 ID_HELP: Final = "the ID of the notification (default: all)"
-NO_TARGETS: Final = "No targets are set."
+NO_TARGETS: Final = "No notification targets are configured."
 NO_TARGETS_HINT: Final = "Add one to `notifications.targets` in config.yaml; docs/notifications.md shows how."
 NOTHING_SENT: Final = "No notifications yet."
 NOTHING_TO_RETRY: Final = "Nothing has failed, and nothing is waiting."
@@ -19,12 +19,12 @@ IN_DOUBT: Final = "may have arrived twice"
 
 
 def target(name: str, service: str, state: str) -> str:
-    """Return the line of a target."""
+    """Describe a target in one line."""
     return f"{name} ({service}): {state}"
 
 
 def unknown_target(name: str) -> str:
-    """Return the error for a target that is not set."""
+    """Return the error for a target that is not configured."""
     return f"There is no target {name!r}."
 
 
@@ -34,7 +34,7 @@ def unknown(notification_id: str) -> str:
 
 
 def delivery(when: str, target: str, state: str, title: str) -> str:
-    """Return the line of a notification."""
+    """Describe a notification in one line."""
     return f"{when}  {target}  {state}  {title}"
 
 
@@ -49,12 +49,12 @@ def retried(number: int) -> str:
 
 
 def faulty_target(name: str, fault: str) -> str:
-    """Return doctor's finding about a target."""
+    """Return the doctor's finding about an unusable target."""
     return f"The notification target {name} cannot be used. {fault}"
 
 
 def undelivered(number: int) -> str:
-    """Return doctor's finding about notifications that failed."""
+    """Return the doctor's finding about notifications that failed."""
     were = "was" if number == 1 else "were"
     return (
         f"{counted(number, 'notification')} {were} not delivered. `hermes-acp notifications list` shows why."
@@ -62,5 +62,5 @@ def undelivered(number: int) -> str:
 
 
 def targets_ready(number: int) -> str:
-    """Return doctor's finding that all targets can be used."""
+    """Return the doctor's finding that all targets can be used."""
     return f"{counted(number, 'notification target')} can be used."

@@ -9,7 +9,7 @@ from hermes_acp.core.ports.run_ports import RunState
 START_HELP: Final = "start a run, which continues without a client"
 PEOPLE_ONLY: Final = "Only a person can do this, and this command was started by an agent."
 LIST_HELP: Final = "list runs, newest first; with --all, also those that have ended"
-SHOW_HELP: Final = "show a run, with the full question if it waits for you"
+SHOW_HELP: Final = "show a run, with the full question if it is waiting for you"
 WATCH_HELP: Final = "print each change of a run, or of all runs, as it happens"
 ANSWER_HELP: Final = "answer a run's question; the run then continues"
 STOP_HELP: Final = "end a run"
@@ -61,7 +61,7 @@ STATES: Final[Mapping[RunState, str]] = MappingProxyType(
     {
         "queued": "queued",
         "running": "running",
-        "input_required": "waits for you",
+        "input_required": "waiting for you",
         "done": "done",
         "failed": "failed",
         "stopped": "stopped",
@@ -74,13 +74,13 @@ TEXT: Final = '"…"'
 
 
 def session_hint(similar: Sequence[str]) -> str:
-    """Say what to do about the ID of a session that does not exist."""
+    """Return the hint for a session ID that does not exist."""
     meant = "".join(f"Did you mean {each!r}? " for each in similar)
     return f"{meant}List the sessions: hermes-acp sessions list. --create-session creates one with this ID."
 
 
 def started(run: str, state: RunState) -> str:
-    """Return the confirmation of a new run."""
+    """Confirm a new run."""
     return f"{run}  {STATES[state]}"
 
 
@@ -90,17 +90,17 @@ def rests(run: str, state: RunState, sentence: str) -> str:
 
 
 def answered(run: str, *, is_driven: bool) -> str:
-    """Return the confirmation of an answer."""
+    """Confirm an answer."""
     return f"Answered. Run {run} continues." if is_driven else f"Answered. {NOBODY_DRIVES}"
 
 
 def stopping(run: str, state: RunState) -> str:
-    """Return the confirmation of a stop."""
+    """Confirm that a run was stopped or is being stopped."""
     return f"Run {run} is being stopped." if state == "running" else f"Run {run} was stopped."
 
 
 def queued_again(run: str) -> str:
-    """Return the confirmation of a retry."""
+    """Confirm a retry."""
     return f"Run {run} is queued."
 
 
@@ -110,7 +110,7 @@ def question(title: str) -> str:
 
 
 def how_to_answer(run: str, choice: str) -> str:
-    """Say how the question is answered."""
+    """Say how to answer the question."""
     return f"Answer: hermes-acp runs answer {run} {choice}"
 
 
@@ -122,7 +122,7 @@ def why_asked(why: str) -> str:
 def facts(
     *, session: str, cwd: str, mode: str, model: str, priority: int, origin: str, attempts: str
 ) -> Mapping[str, str]:
-    """Return the facts of a run with their names."""
+    """Return the facts about a run, each with its label."""
     named = {
         "Session": session,
         "Folder": cwd,
@@ -148,5 +148,5 @@ def not_a_folder(path: str) -> str:
 
 
 def bad_destination(named: str) -> str:
-    """Say that reports cannot be sent to a place."""
+    """Return the error for a report destination that does not exist."""
     return f"Reports cannot go to {named!r}."

@@ -68,12 +68,12 @@ def decision(decision: str, sentence: str, confinement: str = "") -> str:
 
 
 def reason(why: str) -> str:
-    """Return the reason for a decision; `why` is a clause."""
+    """State the reason for a decision; `why` is a clause."""
     return f"Reason: {why}."
 
 
 def always_remembers(subject: str, *, is_bound: bool) -> str:
-    """Return what the answer "always" would store."""
+    """Describe what the answer "always" would store."""
     until = ", until what it runs changes" if is_bound else ""
     return f'"Always" would remember {subject}{until}.'
 
@@ -94,10 +94,10 @@ def more_paths(access: str, number: int) -> str:
 
 
 def depends_on(path: str) -> str:
-    """Return a file whose content is part of the answer."""
+    """Name a file whose content the answer depends on."""
     return f"depends on {path}"
 
 
 def rule(decision: str, source: str) -> str:
-    """Return the rule that decided."""
+    """Name the rule that decided."""
     return f"rule: {decision}, {source}"

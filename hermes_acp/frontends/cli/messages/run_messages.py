@@ -31,9 +31,9 @@ CONTINUE_HELP: Final = (
 CWD_HELP: Final = "the working directory (default: the current folder)"
 FORMAT_HELP: Final = "default: text"
 MODE_HELP: Final = (
-    "what runs without asking (default: `mode` in config.yaml, else ask). Nobody can be asked here, so `ask` only "
-    "reads; `accept_edits` edits files in the working directory; `plan` only reads; `auto` edits, and runs commands "
-    "that stay inside the sandbox; `bypass` runs everything: use it only where nothing can be lost"
+    "what runs without asking (default: `mode` in config.yaml, else ask). This command is not interactive, so `ask` "
+    "only reads; `accept_edits` edits files in the working directory; `plan` only reads; `auto` edits, and runs "
+    "commands that stay inside the sandbox; `bypass` runs everything: use it only where nothing can be lost"
 )
 ALLOW_BYPASS_HELP: Final = "permit `--mode bypass`"
 TRUST_HELP: Final = "for this run, trust the MCP servers and rules that the working directory contains"
@@ -77,10 +77,10 @@ CALL_STATUS: Final = MappingProxyType({"completed": "done", "failed": "failed", 
 WAITS_FOR_APPROVAL: Final = "waits for your approval (hermes-acp memory pending)"
 SHOWN_MODELS: Final = 5
 APPROVAL_MISSED: Final = (
-    "warning: A tool call needed approval, and nobody can be asked here (see --allow and --mode). "
+    "warning: A tool call needed approval, but nobody is available to give it (see --allow and --mode). "
     "A command that writes files needs --allow edit, too."
 )
-APPROVAL_IMPOSSIBLE: Final = "A tool call needed approval, and nobody can be asked here."
+APPROVAL_IMPOSSIBLE: Final = "A tool call needed approval, but nobody is available to give it."
 
 
 def streams_closed(reason: str) -> str:
@@ -104,7 +104,7 @@ def two_prompts(word: str) -> str:
 
 
 def no_prompt_arrived(seconds: float) -> str:
-    """Return the error for an open standard input on which nothing arrives."""
+    """Return the error for a standard input that is open but stays silent."""
     return f"There is no prompt: standard input is open, but nothing arrived within {seconds:g} s."
 
 
@@ -114,7 +114,7 @@ def prompt_too_long(most: int) -> str:
 
 
 def stdin_silent(seconds: float) -> str:
-    """Return the warning about an open standard input on which nothing arrives."""
+    """Warn about a standard input that is open but stays silent."""
     return (
         f"warning: Nothing arrived on standard input within {seconds:g} s, so the run starts without it. To wait for "
         "it, add - after the prompt; to leave it out, add < /dev/null."
@@ -122,7 +122,7 @@ def stdin_silent(seconds: float) -> str:
 
 
 def stdin_cut(size: int, kept: int, most: int) -> str:
-    """Return the warning about piped text that is too long."""
+    """Warn about piped text that is too long."""
     amount = f"more than {most:,}" if size >= most else f"{size:,}"
     return (
         f"warning: {amount} bytes were piped in; the model sees only the first and the last {kept // 2:,}. "
@@ -141,7 +141,7 @@ def unknown_model(model: str, provider: str) -> str:
 
 
 def unknown_model_hint(alike: Sequence[str], listed: Sequence[str]) -> str:
-    """Return the models that were probably meant, or some of those available."""
+    """Suggest similar model names or, if there are none, some of the available ones."""
     if alike:
         return f"Did you mean {' or '.join(alike)}?"
     more = f" and {len(listed) - SHOWN_MODELS} more" if len(listed) > SHOWN_MODELS else ""
@@ -149,7 +149,7 @@ def unknown_model_hint(alike: Sequence[str], listed: Sequence[str]) -> str:
 
 
 def nothing_to_continue(folder: str) -> str:
-    """Return the error for `--continue` if no session is stored."""
+    """Return the error for `--continue` in a folder without stored sessions."""
     return f"There is no session in {folder} to continue."
 
 

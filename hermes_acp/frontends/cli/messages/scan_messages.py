@@ -21,7 +21,7 @@ JSONL_TAKES_NO_FILES: Final = "--jsonl reads standard input and takes no files."
 
 
 def folder_checked(folder: str, checked: int, blocked: int, warned: int, unread: int) -> str:
-    """Return the result of a folder; the numbers count files."""
+    """Summarise the scan of a folder; the numbers count files."""
     skipped = f", {unread:,} not checked" if unread else ""
     return f"{folder}: {counted(checked, 'file')} checked, {blocked:,} blocked, {warned:,} with warnings{skipped}."
 
@@ -37,7 +37,7 @@ def accepted_by_you(file: str) -> str:
 
 
 def passages_removed(file: str) -> str:
-    """Return what happens to a blocked text, and how to accept it."""
+    """Say what happens to a blocked text, and how to accept it."""
     return (
         f"{file}: the agent does not see the blocked passages. To accept the file as it is: "
         f"hermes-acp scan --allow {file}"
@@ -45,12 +45,12 @@ def passages_removed(file: str) -> str:
 
 
 def allowed(file: str, digest: str) -> str:
-    """Return the confirmation of `--allow`."""
+    """Confirm `--allow`."""
     return f"{file}: accepted as it is now (sha256 {digest}…). If it changes, it is checked again."
 
 
 def forbidden(file: str) -> str:
-    """Return the confirmation of `--forbid`."""
+    """Confirm `--forbid`."""
     return f"{file}: no longer accepted. It is checked like any other text."
 
 

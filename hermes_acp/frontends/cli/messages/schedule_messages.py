@@ -54,7 +54,7 @@ def unknown(name: str) -> str:
 
 
 def added(name: str, when: str, next_at: str) -> str:
-    """Return the confirmation of a new schedule."""
+    """Confirm a new schedule."""
     return f"{name}  {when}  next: {next_at}"
 
 
@@ -69,17 +69,17 @@ def in_zone(words: str, zone: str) -> str:
 
 
 def changed(name: str, state: str) -> str:
-    """Return the confirmation of a change."""
+    """Confirm a change."""
     return f"{name}: {state}"
 
 
 def next_time(moment: str) -> str:
-    """Say when it is due next."""
+    """Say when a schedule is due next."""
     return f"next: {moment}"
 
 
 def removed(name: str) -> str:
-    """Return the confirmation of a removal."""
+    """Confirm a removal."""
     return f"{name} is removed."
 
 

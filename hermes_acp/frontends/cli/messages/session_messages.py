@@ -37,7 +37,7 @@ OTEL_MISSING: Final = "Exporting traces needs OpenTelemetry, which is not instal
 NO_SPANS: Final = "The session has no turns, so there is nothing to send."
 OUTPUT_HELP: Final = "the file to write (default: standard output)"
 EMPTY_TITLE: Final = "The title is empty."
-DELETE_NEEDS_YES: Final = "Deleting sessions needs your approval, and nobody can be asked here."
+DELETE_NEEDS_YES: Final = "Deleting sessions needs your approval, but there is no terminal to ask in."
 DELETE_HINT: Final = "Add --yes."
 NOTHING_DELETED: Final = "Nothing was deleted."
 YOU: Final = "You"
@@ -49,19 +49,19 @@ LIST_HINT: Final = "Run `hermes-acp sessions list` to see all sessions."
 
 
 def limit_help(default: int) -> str:
-    """Return the help of `--limit`."""
+    """Return the help text of `--limit`."""
     return f"show at most N results, 1 to 1000 (default: {default})"
 
 
 def sessions_unread(number: int) -> str:
-    """Return the note on sessions that the search could not read."""
+    """Return the note about sessions that the search could not read."""
     missed = "it" if number == 1 else "them"
     return f"{counted(number, 'session')} could not be read, so the search does not cover {missed}."
 
 
 def sessions_not_embedded(number: int) -> str:
-    """Return the note on sessions that the search by meaning does not cover yet."""
-    return f"{counted(number, 'session')} not indexed by meaning yet. Search again to include more."
+    """Return the note about sessions that the semantic search does not cover yet."""
+    return f"{counted(number, 'session')} not in the semantic index yet. Search again to include more."
 
 
 def more_results(shown: int, total: int, *, is_exact: bool) -> str:
@@ -100,22 +100,22 @@ def turn_times(total_s: float, model_s: float, tools_s: float, waiting_s: float)
 
 
 def first_token(seconds: float) -> str:
-    """Return the addition to a turn's times for the model's first output."""
+    """Return the part of a turn's times about the model's first output."""
     return f", first token after {seconds:.1f} s"
 
 
 def renamed(session_id: str, title: str) -> str:
-    """Return the confirmation of a new title."""
+    """Confirm a new title."""
     return f"{session_id} is now called {title!r}."
 
 
 def archived(session_id: str) -> str:
-    """Return the confirmation that a session is hidden."""
+    """Confirm that a session is hidden."""
     return f"{session_id} is archived. `hermes-acp sessions list --archived` shows it."
 
 
 def restored(session_id: str) -> str:
-    """Return the confirmation that a session is listed again."""
+    """Confirm that a session is listed again."""
     return f"{session_id} is listed again."
 
 
@@ -130,17 +130,17 @@ def partial_id(named: str) -> str:
 
 
 def may_delete(number: int) -> str:
-    """Return the question before sessions are deleted."""
+    """Ask whether to delete sessions."""
     return f"Delete {counted(number, 'session')} permanently? [y/N] "
 
 
 def deleted(session_id: str) -> str:
-    """Return the confirmation that a session is gone."""
+    """Confirm that a session is gone."""
     return f"{session_id} is deleted."
 
 
 def exported(session_id: str, file: str) -> str:
-    """Return the confirmation of an export."""
+    """Confirm an export."""
     return f"{session_id} is written to {file}."
 
 
@@ -156,7 +156,7 @@ def export_head(title: str, session_id: str, cwd: str, created: str, used: str) 
 
 
 def traces_sent(session_id: str, spans: int) -> str:
-    """Return the confirmation that traces were sent."""
+    """Confirm that traces were sent."""
     return f"{session_id}: {counted(spans, 'span')} sent."
 
 
@@ -179,12 +179,12 @@ NO_SANDBOXES: Final = "No sandboxes are kept."
 
 
 def sandbox(service: str, state: str, when: str, cwd: str) -> str:
-    """Return the line of a sandbox, to follow its session."""
+    """Describe a sandbox; the line continues the one of its session."""
     return f"{service}  {state}  since {when}  for {cwd}"
 
 
 def cost(usd: float | None) -> str:
-    """Return what a sandbox has cost, or an empty string if the service does not say."""
+    """Describe the cost of a sandbox; empty if the service does not report it."""
     return "" if usd is None else f"${usd:,.4f} so far, estimated by the service"
 
 
@@ -194,7 +194,7 @@ def no_sandbox(named: str) -> str:
 
 
 def several_sandboxes(named: str) -> str:
-    """Return the error for a prefix that several IDs share."""
+    """Return the error for an ID prefix that matches several sandboxes."""
     return f"Sandboxes are kept for several sessions that begin with {named!r}."
 
 
@@ -204,10 +204,10 @@ def sandbox_gone(session_id: str, service: str) -> str:
 
 
 def sandbox_stopped(session_id: str, service: str) -> str:
-    """Return the confirmation that a sandbox is suspended."""
+    """Confirm that a sandbox is suspended."""
     return f"The sandbox of {session_id} at {service} is stopped. Its files are kept."
 
 
 def sandbox_removed(session_id: str, service: str) -> str:
-    """Return the confirmation that a sandbox is deleted."""
+    """Confirm that a sandbox is deleted."""
     return f"The sandbox of {session_id} at {service} is deleted."

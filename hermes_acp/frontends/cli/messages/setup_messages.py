@@ -79,17 +79,17 @@ def interrupted(state: str) -> str:
 
 
 def numbered(number: int, text: str) -> str:
-    """Return one line of a numbered list."""
+    """Format one line of a numbered list."""
     return f"  {number:>2}. {text}"
 
 
 def lettered(letter: str, meaning: str) -> str:
-    """Return one line of a list of actions."""
+    """Format one line of a list of actions."""
     return f"  {letter}  {meaning}"
 
 
 def number_prompt(most: int, default: int) -> str:
-    """Return the question for a number; 0 is no default."""
+    """Ask for a number; a `default` of 0 means that there is none."""
     return f"Number [{default}]: " if default else f"Number (1-{most}): "
 
 
@@ -99,22 +99,22 @@ def number_wanted(most: int) -> str:
 
 
 def letter_prompt(letters: Sequence[str]) -> str:
-    """Return the question for an action."""
+    """Ask which action to take."""
     return f"What now ({'/'.join(letters)})? "
 
 
 def yes_or_no(question: str, *, default: bool) -> str:
-    """Return a question for yes or no."""
+    """Add the possible answers to a yes-or-no question."""
     return f"{question} {_DEFAULTS[default]} "
 
 
 def provider_label(label: str, marks: Sequence[str]) -> str:
-    """Return one provider of the list, with its details."""
+    """Format a provider in the list, with its details."""
     return f"{label} ({'; '.join(marks)})" if marks else label
 
 
 def key_found(variable: str) -> str:
-    """Return the mark of a provider whose key was found."""
+    """Return the marker for a provider whose key was found."""
     return f"key in {variable}"
 
 
@@ -126,12 +126,12 @@ def url_prompt(usual: str, *, is_derived: bool) -> str:
 
 
 def key_prompt(variable: str) -> str:
-    """Return the question for the key."""
+    """Ask for the API key."""
     return f"API key for {variable} (hidden while you type; Enter for none): "
 
 
 def other_key_prompt(variable: str) -> str:
-    """Return the question for a key to replace the current one."""
+    """Ask for an API key to replace the current one."""
     return f"API key [keep the one in {variable}] (hidden while you type): "
 
 
@@ -146,7 +146,7 @@ def models_found(count: int) -> str:
 
 
 def model_line(number: int, name: str, window_tokens: int | None) -> str:
-    """Return one model of the list."""
+    """Format a model in the list."""
     window = f"  ({window_tokens:,} tokens)" if window_tokens else ""
     return numbered(number, f"{name}{window}")
 
@@ -157,13 +157,13 @@ def more_models(count: int) -> str:
 
 
 def model_choice_prompt(usual: str) -> str:
-    """Return the question for a listed model."""
+    """Ask for one of the listed models."""
     default = f" [{usual}]" if usual else ""
     return f"Model: a number, a name or part of one{default}: "
 
 
 def model_prompt(usual: str) -> str:
-    """Return the question for a model that is not listed."""
+    """Ask for the name of a model that is not listed."""
     return f"Model [{usual}]: " if usual else "Model: "
 
 
@@ -173,7 +173,7 @@ def no_such_model(name: str) -> str:
 
 
 def trying(model: str) -> str:
-    """Return the announcement of the call."""
+    """Announce the trial call."""
     return f"\nTrying {model} with one small call …"
 
 
@@ -189,17 +189,17 @@ def failed(sentence: str) -> str:
 
 
 def broken_file(path: str, problems: Sequence[str]) -> str:
-    """Return what is wrong with a settings file."""
+    """List the problems of a settings file."""
     return "\n".join([f"{path} cannot be used:", *(f"  {problem}" for problem in problems)])
 
 
 def copy_kept(path: str) -> str:
-    """Say where the old file is."""
+    """Say where the copy of the old file is."""
     return f"The old file was copied to {path}."
 
 
 def environment_wins(names: str) -> str:
-    """Return the note on variables that override what was written."""
+    """Warn that environment variables override the new settings."""
     return f"Your environment sets {names}, which takes precedence over what was just written."
 
 

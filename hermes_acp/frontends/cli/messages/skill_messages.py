@@ -33,9 +33,9 @@ NO_INSTALLED: Final = "You have not installed any skills."
 RENAMED_HINT: Final = "Install it under that name."
 NOTHING_INSTALLED: Final = "Nothing was installed."
 NOTHING_UPDATED: Final = "Nothing was updated."
-UPDATE_NEEDED: Final = "Updating a skill needs your approval, and nobody can be asked here."
+UPDATE_NEEDED: Final = "Updating a skill needs your approval, but there is no terminal to ask in."
 NOT_COMPARED: Final = "(not text, or too long to compare)"
-APPROVAL_NEEDED: Final = "Installing a skill needs your approval, and nobody can be asked here."
+APPROVAL_NEEDED: Final = "Installing a skill needs your approval, but there is no terminal to ask in."
 USE_A_TERMINAL_HINT: Final = (
     "The scan found something, or the skill can do more than before, so --yes is not enough. "
     "Run the command in a terminal."
@@ -46,7 +46,7 @@ NOT_AS_APPROVED: Final = "not as approved"
 
 
 def several_kept(name: str, folders: str) -> str:
-    """Return the error for a name that several skills have."""
+    """Return the error for a name that several skills share."""
     return f"There are versions of several skills named {name}: {folders}."
 
 
@@ -61,7 +61,7 @@ def turn_off_hint(name: str) -> str:
 
 
 def no_version(name: str) -> str:
-    """Return the error for a skill without versions."""
+    """Return the error for a skill without stored versions."""
     return f"There are no stored versions of the skill {name!r}."
 
 
@@ -76,17 +76,17 @@ def no_earlier_version(name: str) -> str:
 
 
 def archived(name: str, new_version: int) -> str:
-    """Return the confirmation of a rollback that archives the skill."""
+    """Confirm a rollback that archived the skill."""
     return f"{name} is archived, as version {new_version}."
 
 
 def restored(name: str, version: int, new_version: int) -> str:
-    """Return the confirmation of a rollback."""
+    """Confirm a rollback."""
     return f"{name} is back at version {version}, stored as version {new_version}."
 
 
 def removed(name: str) -> str:
-    """Return the confirmation of `remove`."""
+    """Confirm that a skill was removed."""
     return f"{name} was removed. To restore it as a skill of your own: hermes-acp skills rollback {name}"
 
 
@@ -96,7 +96,7 @@ def update_failed(name: str, reason: str) -> str:
 
 
 def renamed(source: str, name: str) -> str:
-    """Return the error for a source that now holds another skill."""
+    """Return the error for a source whose skill now has another name."""
     return f"The skill from {source} is now named {name}."
 
 
@@ -111,13 +111,13 @@ def refused(name: str, faults: str, *, is_update: bool) -> str:
 
 
 def may_install(name: str, *, is_update: bool) -> str:
-    """Return the question before an installation or an update."""
+    """Ask whether to install or update a skill."""
     action = "Update" if is_update else "Install"
     return f"{action} {name}? The agent will follow its text as if you had written it. [y/N] "
 
 
 def installed(name: str, *, is_update: bool) -> str:
-    """Return the confirmation of an installation or an update."""
+    """Confirm that a skill was installed or updated."""
     return f"{name} is {'updated' if is_update else 'installed'}."
 
 
@@ -137,13 +137,13 @@ def mode_changed(*, is_executable: bool) -> str:
 
 
 def line_cut(characters: int) -> str:
-    """Return the end of a line that is not shown in full."""
+    """Return the marker at the end of a truncated line."""
     return f" … +{characters:,} characters"
 
 
 def diff_cut(lines: int) -> str:
     """Say that a diff is not shown in full."""
-    return f"+{counted(lines, 'line')}; read them in quarantine"
+    return f"+{counted(lines, 'line')}; read them in the quarantine folder"
 
 
 def from_source(source: str, commit: str = "") -> str:
@@ -157,12 +157,12 @@ def in_quarantine(path: str) -> str:
 
 
 def file_line(path: str, size: int, *, is_program: bool) -> str:
-    """Return one file of a downloaded skill; the size is in bytes."""
+    """Describe a file of a downloaded skill; the size is in bytes."""
     return f"{path}, {counted(size, 'byte')}{' (a program)' if is_program else ''}"
 
 
 def capability(text: str, *, is_new: bool) -> str:
-    """Return one thing that a downloaded skill can do, and whether the installed version cannot."""
+    """Describe a capability of a downloaded skill; `is_new` means that the installed version lacks it."""
     return f"can use: {text}{', which the installed version cannot' if is_new else ''}"
 
 

@@ -48,7 +48,7 @@ def file_unreadable(path: str, reason: str) -> str:
 
 
 def valid(path: str, abilities: str) -> str:
-    """Return what a valid tool may do."""
+    """Say that a file is a valid tool, and what it may do."""
     return f"{path} is a valid tool: {abilities}."
 
 
@@ -58,7 +58,7 @@ def no_tool(name: str) -> str:
 
 
 def trusted(path: str, abilities: str) -> str:
-    """Return the confirmation of `allow`."""
+    """Confirm that a tool is trusted."""
     return f"{path} is trusted until it changes: {abilities}."
 
 
@@ -70,7 +70,7 @@ def no_version(name: str) -> str:
 def version_line(
     number: int, when: str, author: str, why: str, session_id: str = "", *, is_archived: bool
 ) -> str:
-    """Return one version."""
+    """Describe one version of a tool."""
     archived = " (archived)" if is_archived else ""
     session = f", session {session_id}" if session_id else ""
     return f"{number}{archived}  {when}  {author}{session}: {why}"

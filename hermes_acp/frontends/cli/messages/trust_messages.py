@@ -15,7 +15,7 @@ def not_a_folder(path: str) -> str:
 
 
 def revoked(folder: str) -> str:
-    """Return the confirmation of `--revoke`."""
+    """Confirm `--revoke`."""
     return f"Nothing in {folder} is trusted any more."
 
 
@@ -25,5 +25,5 @@ def nothing_to_trust(folder: str) -> str:
 
 
 def item_line(state: str, item: str, about: str) -> str:
-    """Return one item of a folder."""
+    """Describe one item of a folder."""
     return f"{state}: {item}: {about}"

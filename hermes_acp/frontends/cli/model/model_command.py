@@ -24,7 +24,7 @@ CHOOSING: Final = ("HERMES_PROVIDER", "HERMES_MODEL")
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
-    """Describe the flags."""
+    """Add the flags to the parser."""
     parser.add_argument("action", nargs="?", choices=ACTIONS, default="list", help=messages.ACTION_HELP)
     parser.add_argument("name", nargs="?", metavar="MODEL", help=messages.NAME_HELP)
     parser.add_argument("--provider", metavar="NAME", help=messages.PROVIDER_HELP)
@@ -57,7 +57,7 @@ def run_model(options: argparse.Namespace) -> int:
 
 
 def _named(present: "PresentValues", options: argparse.Namespace) -> tuple[str, str]:
-    """Return the provider and the model that the arguments mean. Raises BadRequest."""
+    """Return the provider and the model that the arguments name. Raises BadRequest."""
     from hermes_acp.config.provider_presets import presets
 
     known = (*presets(), *(name for name in present.settings.providers if name not in presets()))
@@ -73,7 +73,7 @@ def _named(present: "PresentValues", options: argparse.Namespace) -> tuple[str, 
 
 
 def _choice(present: "PresentValues", provider: str, model: str) -> "tuple[Settings, ModelChoice]":
-    """Return the settings and the choice of a model. Raises AuthRequired, ConfigError or BadRequest."""
+    """Return the settings and the chosen model. Raises AuthRequired, ConfigError or BadRequest."""
     from hermes_acp.config.model_choice import choose_model, without_choice
 
     settings = present.settings.model_copy(update={"provider": provider, "model": model or None})
@@ -110,7 +110,7 @@ def _list(present: "PresentValues", provider: str, *, as_json: bool) -> int:
 
 
 def _try(present: "PresentValues", provider: str, model: str) -> None:
-    """Make one small call. Raises ModelError."""
+    """Try a model with a small call. Raises ModelError."""
     from hermes_acp.models.model_setup.model_trial import call_model
 
     settings, choice = _choice(present, provider, model)
@@ -129,7 +129,7 @@ async def _within_time(work: Callable[[], Awaitable[T]], name: str) -> T:
 
 
 def _set(environment: Environment, provider: str, model: str) -> None:
-    """Write the choice, preserving everything else in the settings file. Raises StorageError or ConfigError."""
+    """Write the model to the settings file, preserving everything else. Raises StorageError or ConfigError."""
     from hermes_acp.config.settings_text import read_text
     from hermes_acp.config.yaml_text import with_value
     from hermes_acp.storage.private_files import write_private_text

@@ -1,1 +1,1 @@
-"""`hermes-acp policy`: show how commands are checked, and the stored answers."""
+"""`hermes-acp policy`: show how commands are checked, and list or delete permanent answers."""

@@ -1,4 +1,4 @@
-"""The `hermes-acp policy list` and `forget` commands: permanent permissions, by folder."""
+"""The `hermes-acp policy list` and `forget` commands: permanent answers, by folder."""
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.event_types import Grant
@@ -9,7 +9,7 @@ from hermes_acp.storage.workspace_entries import WorkspaceEntries
 
 
 def list_answers(environment: Environment) -> int:
-    """Print every folder's answers and return the exit code."""
+    """Print the permanent answers of every folder; return the exit code."""
     answers = _book(environment).all()
     if not any(answers.values()):
         note(policy_messages.NO_ANSWERS)
@@ -23,7 +23,7 @@ def list_answers(environment: Environment) -> int:
 
 
 def forget_answers(environment: Environment, place: str | None) -> int:
-    """Forget one folder's answers, or all of them; return the exit code."""
+    """Delete the answers for one folder, or for all folders; return the exit code."""
     book = _book(environment)
     meant = [known for known in book.all() if place in (None, known)]
     for known in meant:

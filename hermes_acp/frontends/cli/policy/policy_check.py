@@ -1,4 +1,4 @@
-"""The `hermes-acp policy check` command: reads commands and prints decisions, one JSON object per line."""
+"""The `hermes-acp policy check` command: read commands and print decisions, one JSON object per line."""
 
 import os
 import sys
@@ -38,7 +38,7 @@ class PolicyAnswer(Struct):
 def check_lines(
     lines: Iterable[bytes], policy: Policy, cwd: str, mode: Mode, sandbox: SandboxMechanism
 ) -> int:
-    """Answer every line, assuming the given sandbox; stop silently if the reader has left."""
+    """Answer every line, assuming the given sandbox; stop silently if the reader of the output leaves."""
     try:
         for line in lines:
             if line.strip():
@@ -52,7 +52,7 @@ def check_lines(
 
 
 def answer_line(line: bytes, policy: Policy, cwd: str, mode: Mode, sandbox: SandboxMechanism) -> PolicyAnswer:
-    """Check one line; an unreadable line counts as a command that cannot be parsed, so it needs approval."""
+    """Check one line. A malformed line counts as a command that cannot be parsed, which needs approval."""
     try:
         asked = msgspec.json.decode(line, type=PolicyRequest)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
@@ -73,12 +73,12 @@ def _id_of(line: bytes) -> Any:
 
 
 def _written(text: str) -> str:
-    """Return a string that can be encoded: file names may not be valid text."""
+    """Return a string that can be encoded in UTF-8, because file names may contain invalid characters."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def effect_of(judged: StepVerdict) -> dict[str, object]:
-    """Return one step as a JSON object, leaving out empty fields."""
+    """Convert one step to a JSON object without empty fields."""
     step = judged.step
     shown: dict[str, object] = {
         "program": step.program,

@@ -1,4 +1,4 @@
-"""The `hermes-acp policy` command: show how shell commands are checked."""
+"""The `hermes-acp policy` command: show how shell commands are checked, and manage permanent answers."""
 
 import argparse
 import sys
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def add_policy(parser: argparse.ArgumentParser) -> None:
-    """Describe the subcommands and their flags."""
+    """Add the subcommands and their flags to the parser."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=type(parser))
     check = actions.add_parser(
         "check",
@@ -38,7 +38,7 @@ def add_policy(parser: argparse.ArgumentParser) -> None:
 
 
 def run_policy(options: argparse.Namespace) -> int:
-    """Run the subcommand with this folder as the workspace; return the exit code."""
+    """Run the subcommand with the current folder as the workspace; return the exit code."""
     environment = read_environment()
     if options.action in ("list", "forget"):
         from hermes_acp.frontends.cli.policy.policy_answers import forget_answers, list_answers
@@ -58,7 +58,7 @@ def run_policy(options: argparse.Namespace) -> int:
 
 
 def _as_in_session(environment: Environment, cwd: str) -> "tuple[Policy, DetectedSandbox]":
-    """Return the policy and the sandbox of a session here, with the trusted rules of both."""
+    """Return the policy and the sandbox that a session in this folder would have, including trusted project rules."""
     from hermes_acp.config.settings import load_settings
     from hermes_acp.ids import RandomIds
     from hermes_acp.policy.policy_factory import build_policy

@@ -1,4 +1,4 @@
-"""The `hermes-acp policy explain` command: explain the decision on one command to people."""
+"""The `hermes-acp policy explain` command: explain the decision about one command."""
 
 from typing import Final
 

@@ -1,1 +1,1 @@
-"""`hermes-acp run`: one prompt without an editor."""
+"""`hermes-acp run`: run one prompt without an editor."""

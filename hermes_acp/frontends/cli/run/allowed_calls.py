@@ -1,6 +1,6 @@
-"""Convert the value of `--allow` into rules for one run, which are not stored.
+"""Convert the values of `--allow` to rules for one run, which are not stored.
 
-An entry is written as other agents write it: `edit`, `edit(docs/**)`, `bash(pytest *)`, `web_fetch(docs.python.org)`,
+Entries have the format that other agents use: `edit`, `edit(docs/**)`, `bash(pytest *)`, `web_fetch(docs.python.org)`,
 `mcp__github__list_issues`. It works like the same rule in the settings: denials stay in effect, and commands stay
 confined.
 """
@@ -34,18 +34,18 @@ TOOLS: Final[Mapping[str, tuple[Kind, str]]] = MappingProxyType(
         "execute_code": ("script", ""),
     }
 )
-"""The names of tools here and elsewhere, in lower case: what an entry about each means, and the tool it is about."""
+"""Tool names of this agent and of others, in lower case, with the kind of rule and the tool that they stand for."""
 ENTRY: Final = re.compile(r"\s*(?P<tool>[^\s(),]+)\s*(?:\((?P<subject>.*)\))?\s*", re.DOTALL)
 GLOB: Final = re.compile(r"([*?\[])")
 
 
 def allowing_rules(entries: Sequence[str], folders: Sequence[str]) -> tuple[RuleSettings, ...]:
-    """Return the rules of all entries; entries without a path apply to the folders. Raises BadRequest."""
+    """Convert all entries to rules; entries without a path apply to the folders. Raises BadRequest."""
     return tuple(rule for text in entries for entry in _split(text) for rule in _rules_of(entry, folders))
 
 
 def _split(text: str) -> list[str]:
-    """Split a list at the commas outside of parentheses."""
+    """Split a list at commas that are not in parentheses."""
     found, depth, start = list[str](), 0, 0
     for place, character in enumerate(text):
         depth += (character == "(") - (character == ")")
@@ -91,12 +91,12 @@ def _literally(folder: str) -> str:
 
 
 def _of_server(tool: str) -> str:
-    """Return the pattern of a server's tools: one, or all of them if only the server is named."""
+    """Return the pattern for a tool of an MCP server, or for all its tools if only the server is named."""
     return tool if "__" in tool.removeprefix("mcp__") else f"{tool}__*"
 
 
 def _first_words(subject: str) -> str:
-    """Return the first words of a command, without the star for more words."""
+    """Return the first words of a command, without the star at the end."""
     return re.sub(r"(:\*|\s+\*)$", "", subject).strip()
 
 

@@ -1,4 +1,4 @@
-"""The `hermes-acp run` command: one prompt without an editor."""
+"""The `hermes-acp run` command: run one prompt without an editor."""
 
 import argparse
 from contextlib import suppress
@@ -35,8 +35,8 @@ from hermes_protocol.descriptors import claim
 
 def run_headless(options: argparse.Namespace) -> int:
     """Run the prompt to its end and return the exit code."""
-    try:  # before the guard, whose pipes would take the numbers of closed descriptors
-        in_fd, out_fd = claim(is_silent=False)  # with `2>&1`, the user wants both in one stream
+    try:  # before the guard, whose pipes would reuse the numbers of closed descriptors
+        in_fd, out_fd = claim(is_silent=False)  # with `2>&1`, the user wants both in one stream, in order
     except OSError as error:
         reason = error.strerror or str(error)
         raise BadRequest(run_messages.streams_closed(reason), hint=run_messages.CLOSED_HINT) from error
@@ -47,7 +47,7 @@ def run_headless(options: argparse.Namespace) -> int:
 
 
 class _HeadlessRun:
-    """One run, from the reading of its prompt to its result."""
+    """One run, from reading its prompt to its result."""
 
     def __init__(
         self, options: argparse.Namespace, in_fd: int, output: RunOutput, guard: ShutdownGuard
@@ -60,11 +60,11 @@ class _HeadlessRun:
         self._session_id = ""
 
     async def run(self) -> int:
-        """Run to the end and return the exit code. An error is also written as the result."""
+        """Run to the end and return the exit code. An error is also written as the result of the run."""
         try:
             return await self._run()
         except HermesError as error:
-            with suppress(HermesError):  # if the output cannot be written, the original error counts
+            with suppress(HermesError):  # if the output cannot be written, the original error matters
                 self._write(failure_report(error, self._session_id))
             raise
 
@@ -90,7 +90,7 @@ class _HeadlessRun:
         """Return the prompt, or None if it did not arrive within the time of the run."""
 
         async def prepare() -> None:
-            with suppress(HermesError):  # raised where the model is needed
+            with suppress(HermesError):  # raised again when the model is needed
                 await app.configuration.deps()
 
         options = self._options
@@ -118,13 +118,13 @@ class _HeadlessRun:
         return reporter.finish(end, was_refused=bool(gate.needed - reporter.completed))
 
     def _stopped(self, exit_code: int, sentence: str) -> int:
-        """Say that the run was stopped before its turn ended; return the exit code."""
+        """Report that the run was stopped outside of a turn; return the exit code."""
         note_line(run_messages.run_failed(sentence))
         self._write(stopped_report(exit_code, sentence, self._session_id))
         return exit_code
 
     def _write(self, report: RunReport) -> None:
-        """Write the result of a run that ended outside a turn, if its format has one."""
+        """Write the result of a run that ended outside of a turn, if the output format has one."""
         if self._options.output_format != "text":
             self._output.write(report_line(report))
 
@@ -149,7 +149,7 @@ class _HeadlessRun:
 
 
 class _StopSignal:
-    """The target of signals: the whole run or, once a turn can end cleanly, that turn."""
+    """Stops the run at a signal or, once a turn is running that can end cleanly, that turn."""
 
     def __init__(self, scope: anyio.CancelScope, guard: ShutdownGuard) -> None:
         self._scope = scope
@@ -157,11 +157,11 @@ class _StopSignal:
         self._session: Session | None = None
 
     def aim_at(self, session: Session) -> None:
-        """From now on, let signals end the session's turn, with its record and its report."""
+        """Let signals end only the session's turn from now on, so that it is recorded and reported."""
         self._session = session
 
     async def listen(self) -> None:
-        """Stop at every signal, concurrently with the run."""
+        """Handle signals, concurrently with the run."""
         while True:
             await self._guard.stopped()
             if self._session:

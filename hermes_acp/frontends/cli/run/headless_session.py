@@ -1,4 +1,4 @@
-"""A session without an editor: nobody to ask, and a stream to write to."""
+"""Run a session without an editor: its questions have no answer, and its output goes to a stream."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -59,29 +59,29 @@ EXIT_CODES: Final[Mapping[ExitReason, int]] = MappingProxyType(
 )
 REASON_CHARACTERS: Final = 300
 NOTES_TOOL: Final = "memory"
-"""The tool whose calls are stored for a later decision if nobody is available to answer."""
+"""The tool whose calls are stored for later approval if nobody is available."""
 
 
 class UnattendedGate:
-    """The gate of an unattended run: it never answers yes, and remembers which calls needed it."""
+    """The gate of an unattended run: it approves nothing, and remembers which calls needed approval."""
 
     def __init__(self) -> None:
         self.needed: set[str] = set()
 
     async def ask(self, call: CallProposed, *, permission_scope: PermissionScope) -> PermissionAnswer:
         """Report that nobody is available to answer."""
-        # The run continues without files and tools that nobody trusted, and reports them.
+        # The run continues without the files and tools that are not trusted, and reports them.
         if call.name != CARD_NAME and call.within != TRUST_CARD_PARENT:
             self.needed.add(call.call_id)
         return "unavailable"
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
-        """Answer that nobody can be asked; this is not a refusal, so the model continues without an answer."""
+        """Return None: nobody is available. This is not a refusal, so the model continues without an answer."""
         return None
 
 
 class RunReporter:
-    """Follow a run: the answer goes to standard output, progress to standard error."""
+    """Reports on a run: the answer goes to standard output, progress to standard error."""
 
     def __init__(
         self, session_id: str, output_format: str, write: Callable[[str], None], note: Callable[[str], None]
@@ -94,16 +94,16 @@ class RunReporter:
         self._words: list[str] = []
         self._calls: dict[str, CallProposed] = {}
         self._refused: dict[ToolKind, str] = {}
-        """The last call of a kind that a check of the user refused, unless a later one of the kind completed."""
+        """The last call of each kind that a check of the user refused, unless a later call of that kind completed."""
         self._notes: set[str] = set()
         self._pending: set[str] = set()
-        """The calls of the notes' tool that nobody could be asked about."""
+        """The calls of the notes tool that are stored for later approval."""
         self._unapproved: set[str] = set()
-        """The other calls that nobody could be asked about."""
+        """The other calls that needed approval, which nobody was available to give."""
         self._timer = TurnTimer()
         self._warned: set[str] = set()
         self.completed: set[str] = set()
-        """The completed calls, including those a person decides on later."""
+        """The completed calls, including those that are stored for later approval."""
 
     def show(self, event: Event) -> None:
         """Process one event."""
@@ -149,7 +149,7 @@ class RunReporter:
                 pass
 
     def _show_childs_call(self, event: CallProposed | CallEnded) -> None:
-        """Process a call of a child agent, as far as its refusal matters."""
+        """Note whether a call of a child agent was refused."""
         if isinstance(event, CallProposed):
             self._calls[event.call_id] = event
         else:
@@ -165,7 +165,7 @@ class RunReporter:
         self._follow_refusal(event)
 
     def _follow_refusal(self, event: CallEnded) -> None:
-        """Remember a refused call until a later one of its kind completes."""
+        """Remember a refused call until a later call of its kind completes."""
         proposed = self._calls.get(event.call_id)
         kind: ToolKind = proposed.kind if proposed else "other"
         if event.status == "completed":
@@ -210,7 +210,7 @@ class RunReporter:
 
 
 def _reason(ended: CallEnded) -> str:
-    """Return why a call failed: the first line of its error, after any output."""
+    """Return why a call failed: the first line of its error, which follows any output."""
     if ended.status != "failed":
         return ""
     told = ended.text[ended.output_characters or 0 :].strip()
@@ -218,6 +218,6 @@ def _reason(ended: CallEnded) -> str:
 
 
 def _is_left_out(event: Event) -> bool:
-    """Return whether a stream leaves an event out: the system prompt, tools, and drafts, which are not recorded."""
+    """Return whether stream-json omits an event: the system prompt, tools, and drafts, which are not recorded."""
     told = event.event if isinstance(event, ChildReported) else event
     return isinstance(told, PromptFrozen | ToolsOffered | EditDrafted)

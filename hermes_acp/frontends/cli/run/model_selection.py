@@ -1,4 +1,4 @@
-"""The model that a run's `--model` names."""
+"""Find the model that `--model` names."""
 
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 LIST_TIMEOUT_S: Final = 10.0
 PARTLY_LISTED: Final = frozenset({"bedrock", "vertex"})
-"""Providers that serve models they do not list."""
+"""Providers that serve models that they do not list."""
 MODEL_VARIABLE: Final = "HERMES_MODEL"
 
 
 def with_model(environment: Environment, named: str | None) -> Environment:
-    """Return the environment in which a model is chosen; the provider is then the one for that model.
+    """Return the environment with a chosen model, so that the provider is chosen for that model.
 
-    A name with a slash may start with a provider's name, or be the model's own name at a provider with many
-    vendors. Only the list of models shows which.
+    A name with a slash is left out: it may start with a provider's name, or be the whole name at a provider with
+    models of many vendors, and only the list of models shows which.
     """
     if not named or "/" in named:
         return environment
@@ -35,9 +35,9 @@ def with_model(environment: Environment, named: str | None) -> Environment:
 
 
 async def select_model(configuration: "Configuration", named: str, usual: str) -> AvailableModel:
-    """Return the model with a name; unless it is the `usual` model, its endpoint is asked for the list of models.
+    """Return the model with a name; unless it is the `usual` model, check it against the endpoint's list.
 
-    Raises BadRequest for a model that the endpoint does not list. One that cannot be looked up is used as named.
+    Raises BadRequest for a model that the endpoint does not list. Without a list, the name is used unchecked.
     """
     settings = configuration.settings()
     first = configuration.models()[0]
@@ -68,7 +68,7 @@ async def _listed(configuration: "Configuration") -> Sequence[str]:
 
 
 def _split(named: str, offers: Sequence[AvailableModel]) -> tuple[str, str]:
-    """Split a name into provider and model."""
+    """Split a name into the provider and the model."""
     provider, _, model = named.partition("/")
     if model and any(offer.provider == provider for offer in offers):
         return provider, model
@@ -76,7 +76,7 @@ def _split(named: str, offers: Sequence[AvailableModel]) -> tuple[str, str]:
 
 
 def _is_alias(model: str, names: Sequence[str]) -> bool:
-    """Return whether a model is a listed one without or with its date or variant."""
+    """Return whether a model is a listed one with its date or variant added or left out."""
     pairs = ((name, model) for name in names)
     return any(
         one.startswith(f"{other}{sign}")

@@ -1,7 +1,7 @@
-"""The prompt of a run, and the text that is piped in with it.
+"""Read the prompt of a run, and the text that is piped in with it.
 
-A terminal is never read. Waiting for an open pipe is limited, unless `-` requests otherwise: CI systems and programs
-that start others often leave standard input open and send nothing.
+A terminal is never read. Waiting for an open pipe is limited, unless `-` requests otherwise, because CI systems and
+other programs often leave standard input open without sending anything.
 """
 
 import argparse
@@ -22,10 +22,10 @@ from hermes_acp.frontends.cli.messages import run_messages
 
 PIECE_BYTES: Final = 65_536
 MAX_CONTEXT_BYTES: Final = 256 * 1024
-"""What the model sees of a piped text: about half of a usual context window."""
+"""The amount of piped text that the model sees: about half of a usual context window."""
 MAX_READ_BYTES: Final = 64 * 1024 * 1024
 CONTEXT_WAIT_S: Final = 3.0
-"""Enough for a command to start its output, and short for a pipe that nobody writes to."""
+"""Long enough for a command to start its output, but short if nobody writes to the pipe."""
 PROMPT_WAIT_S: Final = 10.0
 MAX_UNDECODABLE_SHARE: Final = 0.3
 STDIN: Final = "-"
@@ -38,14 +38,14 @@ class PromptInput:
     """Reads one run's prompt from its arguments and standard input."""
 
     def __init__(self, in_fd: int, note: Callable[[str], None], meanwhile: Meanwhile) -> None:
-        """Prepare without reading; `meanwhile` is called once if the input has not arrived yet when it is read."""
+        """Prepare without reading; `meanwhile` is run once if the input has not arrived when reading starts."""
         self._in_fd = in_fd
         self._note = note
         self._meanwhile = meanwhile
         self._has_said_waiting = False
 
     async def read(self, options: argparse.Namespace, *, may_go_on: bool) -> tuple[Part, ...]:
-        """Return the prompt; nothing if there is none and the last turn may resume without it. Raises BadRequest."""
+        """Return the prompt; empty if there is none and an interrupted turn may resume instead. Raises BadRequest."""
         words = list(options.words)
         is_awaited = options.prompt == STDIN or words[-1:] == [STDIN]
         if words[-1:] == [STDIN]:
@@ -96,7 +96,7 @@ class PromptInput:
         raise BadRequest(run_messages.EMPTY_PROMPT, hint=run_messages.PROMPT_HINT)
 
     async def _read_whole(self, first_wait_s: float | None) -> bytes | None:
-        """Read to the end, at most MAX_READ_BYTES; return None if nothing arrives within the given seconds."""
+        """Read to the end, at most MAX_READ_BYTES; return None if nothing arrives within `first_wait_s`."""
         read = bytearray()
         if not await self._begin(first_wait_s):
             return None
@@ -110,7 +110,7 @@ class PromptInput:
         return bytes(read)
 
     async def _begin(self, first_wait_s: float | None) -> bool:
-        """Wait for the first data or the end; return False if neither arrives."""
+        """Wait for the first data or the end of the input; return False on a timeout."""
         if select.select([self._in_fd], [], [], 0)[0]:
             return True
         with anyio.move_on_after(CONTEXT_WAIT_S if first_wait_s is None else first_wait_s) as waiting:
@@ -122,7 +122,7 @@ class PromptInput:
         return not waiting.cancelled_caught
 
     async def _more(self) -> None:
-        """Wait for more data or the end, and say so once if that takes long."""
+        """Wait for more data or the end of the input; say so once if that takes long."""
         if not self._has_said_waiting:
             with anyio.move_on_after(CONTEXT_WAIT_S):
                 await self._readable()
@@ -132,8 +132,8 @@ class PromptInput:
         await self._readable()
 
     async def _readable(self) -> None:
-        """Wait for data; if the read itself blocked, a signal arriving just before it would wait for the writer."""
-        with suppress(PermissionError):  # a regular file can never block
+        """Wait for data before reading; a blocking read would delay a signal that arrives just before it."""
+        with suppress(PermissionError):  # reading a regular file never blocks
             await anyio.wait_readable(self._in_fd)
 
 
@@ -149,7 +149,7 @@ def read_prompt_file(path: str) -> str:
 
 
 def _decoded(content: bytes) -> str:
-    """Return a piped text; a few bytes in another encoding are replaced. Raises BadRequest for binary data."""
+    """Decode a piped text, replacing a few bytes in other encodings. Raises BadRequest for binary data."""
     text = content.decode("utf-8", "replace")
     if text.count("\ufffd") > MAX_UNDECODABLE_SHARE * len(text):
         raise BadRequest(run_messages.STDIN_BINARY, hint=run_messages.STDIN_BINARY_HINT)

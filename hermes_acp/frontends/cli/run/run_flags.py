@@ -11,7 +11,7 @@ EFFORTS = ("default", "none", "minimal", "low", "medium", "high", "xhigh", "max"
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
-    """Describe the flags."""
+    """Add the flags to the parser."""
     parser.epilog, parser.formatter_class = run_messages.EXIT_CODES, argparse.RawDescriptionHelpFormatter
     parser.add_argument("words", nargs="*", metavar="PROMPT", help=run_messages.WORDS_HELP)
     parser.add_argument("-p", "--prompt", help=run_messages.PROMPT_HELP)

@@ -1,4 +1,4 @@
-"""The output of a run: its answer or events, and its result, however it ends."""
+"""Write the output of a run: its answer or events, and its result, however the run ends."""
 
 import os
 import sys
@@ -30,7 +30,7 @@ FAILURE_REASONS: Final[Mapping[int, str]] = MappingProxyType(
         ExitCode.INTERRUPTED: "cancelled",
     }
 )
-"""The reasons of runs that failed outside of a turn, by exit code."""
+"""The values of `reason` for runs that failed outside of a turn, by exit code."""
 
 
 class RefusedCall(msgspec.Struct, frozen=True):
@@ -41,7 +41,7 @@ class RefusedCall(msgspec.Struct, frozen=True):
 
 
 class RunReport(msgspec.Struct, tag_field="type", tag="result"):
-    """How a run ended: the last line of stream-json, and the whole of json."""
+    """The result of a run: the last line of stream-json, or the whole output in the format json."""
 
     session_id: str
     reason: str
@@ -57,7 +57,7 @@ class RunReport(msgspec.Struct, tag_field="type", tag="result"):
 
 
 def failure_report(error: HermesError, session_id: str = "") -> RunReport:
-    """Return the result of a run that an error ended before or outside of its turn."""
+    """Return the result of a run that failed outside of a turn."""
     reason = FAILURE_REASONS.get(error.exit_code, FAILURE_REASONS[ExitCode.FAILED])
     return RunReport(session_id, reason, error.exit_code, "", error.sentence(), error.code)
 
@@ -68,12 +68,12 @@ def stopped_report(exit_code: int, sentence: str, session_id: str = "") -> RunRe
 
 
 def report_line(report: RunReport) -> str:
-    """Return a result as a line of JSON."""
+    """Format a result as a line of JSON."""
     return msgspec.json.encode(report).decode() + "\n"
 
 
 def requested_format(arguments: Sequence[str]) -> str:
-    """Return the output format that unparsed arguments ask for, if they can be read."""
+    """Return the output format that unparsed arguments request, if it can be determined."""
     found = "text"
     for flag, following in zip(arguments, (*arguments[1:], ""), strict=True):
         name, is_joined, value = flag.partition("=")
@@ -83,9 +83,9 @@ def requested_format(arguments: Sequence[str]) -> str:
 
 
 class RunOutput:
-    """The original standard output, before it was moved; a reader that disconnects does not stop the run.
+    """Writes to the original standard output, which was moved; a reader that leaves does not stop the run.
 
-    Model output cannot control a terminal it may be connected to.
+    Control characters are removed if the output is a terminal.
     """
 
     def __init__(self, out_fd: int) -> None:
@@ -109,5 +109,5 @@ class RunOutput:
 
 
 def note_line(line: str) -> None:
-    """Print progress on one line each, without anything that controls a terminal or a CI runner."""
+    """Print progress on one line, without anything that could control a terminal or a CI runner."""
     print(escaped(" ".join(line.split())), file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""The session of a run: a new one or a stored one, with what the flags choose for it."""
+"""Open the session of a run, a new or a stored one, with the options from the flags."""
 
 import argparse
 import os
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 async def open_session(
     app: "App", options: argparse.Namespace, usual_model: str
 ) -> "tuple[Session, list[Noticed]]":
-    """Open the session that the flags name, or a new one; notices about its record are for the user.
+    """Open the session that the flags name, or a new one; show the user notices about its record.
 
-    `usual_model` is the model of the environment. Raises BadRequest, SessionNotFound, Busy or StorageError.
+    `usual_model` is the model from the environment. Raises BadRequest, SessionNotFound, Busy or StorageError.
     """
     await app.configuration.deps()
     instructions = _instructions(options)
@@ -73,14 +73,14 @@ async def _open(app: "App", options: argparse.Namespace) -> "tuple[Session, list
 
 
 async def _newest_session(app: "App", cwd: str) -> str:
-    """Return the ID of the last session in a folder. Raises BadRequest if there is none."""
+    """Return the ID of the newest session in a folder. Raises BadRequest if there is none."""
     for row in await app.sessions.page(cwd, None):
         return row.id
     raise BadRequest(run_messages.nothing_to_continue(cwd), hint=run_messages.NOTHING_TO_CONTINUE_HINT)
 
 
 def _instructions(options: argparse.Namespace) -> InstructionsGiven | None:
-    """Return the text that is added to the system prompt."""
+    """Return the text to add to the system prompt."""
     text = options.append_system_prompt
     if text is None:
         return None

@@ -1,4 +1,4 @@
-"""The flags for a run's task and limits."""
+"""Define and read the flags for a run's task and limits."""
 
 import argparse
 import os
@@ -41,7 +41,7 @@ def add_wishes(parser: argparse.ArgumentParser) -> None:
 
 
 def request_of(options: argparse.Namespace, prompt: str) -> "RunRequest":
-    """Return the run that the flags describe. Raises BadRequest for a folder that does not exist."""
+    """Build the run request that the flags describe. Raises BadRequest for a folder that does not exist."""
     from hermes_acp.runs.run_service import RunRequest
 
     folder = folder_named(options.cwd) or "."
@@ -61,7 +61,7 @@ def request_of(options: argparse.Namespace, prompt: str) -> "RunRequest":
 async def deliver_to(
     options: argparse.Namespace, environment: Environment, runs: "RunService", source: str
 ) -> None:
-    """Send the reports of a run or a schedule to where the flags say.
+    """Send the reports of a run or a schedule to the destinations that the flags name.
 
     Raises BadRequest, ConfigError or StorageError.
     """
@@ -82,7 +82,7 @@ async def deliver_to(
 
 
 def prompt_of(options: argparse.Namespace, words: list[str]) -> str:
-    """Return the prompt from the flags, from the words or, without either, from standard input. Raises BadRequest."""
+    """Return the prompt from the flags, the arguments or, without either, standard input. Raises BadRequest."""
     prompt = options.prompt or " ".join(words)
     if not prompt and not sys.stdin.isatty():
         prompt = sys.stdin.read()

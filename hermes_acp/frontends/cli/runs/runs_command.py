@@ -1,4 +1,4 @@
-"""The `hermes-acp runs` command: start runs, show them, answer their questions."""
+"""The `hermes-acp runs` command: start, show, answer and stop runs."""
 
 import argparse
 import sys
@@ -24,7 +24,7 @@ MAX_LISTED: Final = 50
 
 
 def add_runs(parser: argparse.ArgumentParser) -> None:
-    """Describe the subcommands."""
+    """Add the subcommands to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     parser.set_defaults(action="list", all=False, limit=MAX_LISTED, json=False)
     start = actions.add_parser("start", help=order_messages.START_HELP)

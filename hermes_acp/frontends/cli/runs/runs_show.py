@@ -1,4 +1,4 @@
-"""Show runs: as a line, in full with their open questions, or as JSON."""
+"""Format runs: as one line, in full with their open questions, or as JSON."""
 
 from collections.abc import Callable, Iterator
 from difflib import unified_diff
@@ -22,7 +22,7 @@ HowToAnswer = Callable[[str, str], str]
 
 
 async def list_line(service: "RunService", view: RunView) -> str:
-    """Return the line of a run in a list."""
+    """Format a run as one line of a list."""
     prompt = " ".join((await _prompt(service, view)).split())
     short = prompt if len(prompt) <= PROMPT_CHARACTERS else f"{prompt[: PROMPT_CHARACTERS - 1]}…"
     state = order_messages.STATES[view.state]
@@ -61,9 +61,7 @@ async def show_run(service: "RunService", named: str, *, as_json: bool) -> int:
 def question_lines(
     asked: str, question: "OpenQuestion", how_to_answer: HowToAnswer = order_messages.how_to_answer
 ) -> Iterator[str]:
-    """Return a question in full: everything that would happen if it is allowed. `asked` is the ID of the run or the
-    card.
-    """
+    """Format a question with the full text of what would happen. `asked` is the ID of the run or the card."""
     title = order_messages.question("" if question.is_for_text else escape_invisible(question.card.title))
     yield bold(escaped(title))
     yield from map(escaped, _question_text(question))
@@ -84,7 +82,7 @@ def _question_text(question: "OpenQuestion") -> Iterator[str]:
 
 
 def _content(card: CallProposed) -> Iterator[str]:
-    """Yield the changes of a call or, without any, its arguments."""
+    """Yield the changes that a call would make or, if it makes none, its arguments."""
     for diff in card.diffs:
         path = escape_invisible(diff.path)
         before, after = (diff.old_text or "").splitlines(), diff.new_text.splitlines()
@@ -94,7 +92,7 @@ def _content(card: CallProposed) -> Iterator[str]:
         if isinstance(given, dict):
             for name, value in msgspec.convert(given, dict[str, Any]).items():
                 written = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-                # Lines are indented, so that none can pass for another argument or for the answers.
+                # Lines are indented, so that none can be mistaken for another argument or for the answers.
                 indented = written.replace("\n", "\n    ")
                 yield f"  {escape_invisible(name)}: {indented}"
         else:
@@ -102,7 +100,7 @@ def _content(card: CallProposed) -> Iterator[str]:
 
 
 async def watch_runs(service: "RunService", named: str, *, as_json: bool) -> int:
-    """Print changes until the run has ended or, for all runs, until interrupted; return the exit code."""
+    """Print the changes of a run until it has ended, or of all runs until interrupted; return the exit code."""
     run_id = (await service.known(named)).order.id if named else ""
     async with service.engine.watch(0 if run_id else None) as changes:
         async for change in changes:
@@ -123,7 +121,7 @@ def _change_line(change: RunChange, *, as_json: bool) -> str:
 
 
 async def as_document(service: "RunService", view: RunView) -> dict[str, Any]:
-    """Return a run with its prompt and its questions as a JSON document."""
+    """Convert a run with its prompt and its questions to a JSON document."""
     document = msgspec.to_builtins(view.order)
     for name in ("created_at", "updated_at", "started_at", "progress_at"):
         at: float = getattr(view, name)
@@ -140,7 +138,7 @@ async def as_document(service: "RunService", view: RunView) -> dict[str, Any]:
 
 
 async def full_document(service: "RunService", view: RunView) -> dict[str, Any]:
-    """Return a run with the agent's last message as a JSON document."""
+    """Convert a run to a JSON document that also has the agent's last message."""
     return {**await as_document(service, view), "answer": await service.records.answer_of(view)}
 
 

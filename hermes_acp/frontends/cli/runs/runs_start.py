@@ -63,7 +63,7 @@ async def _start(options: argparse.Namespace, environment: Environment, request:
 
 
 async def _session_of(service: "RunService", environment: Environment, options: argparse.Namespace) -> str:
-    """Return the session that the flags name, or an empty string. Raises SessionNotFound or BadRequest."""
+    """Return the ID of the session that the flags name, or an empty string. Raises SessionNotFound or BadRequest."""
     from hermes_acp.sessions.stored_sessions import StoredSessions
     from hermes_acp.storage.session_store import SESSION_ID, SessionStore, is_child
 
@@ -92,7 +92,7 @@ async def _report_started(app: "App", view: RunView, *, as_json: bool) -> int:
 
 
 async def _rested(app: "App", view: RunView) -> RunView:
-    """Wait until a run ends or asks something, whichever process drives it."""
+    """Wait until a run ends or asks something, no matter which process works on it."""
     run_id = view.order.id
     async with app.run_service.engine.watch(0) as changes:
         async for _ in changes:

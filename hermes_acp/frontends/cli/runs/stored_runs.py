@@ -1,4 +1,4 @@
-"""The runs of a home folder, for commands that do not drive them."""
+"""Access the runs of a home folder, in commands that do not work on them."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def stored_runs(environment: Environment) -> "RunService":
-    """Return the runs of a home for a process that drives none."""
+    """Return the run service of a home folder, for a process that does not work on runs."""
     from hermes_acp.app.service_factories import build_session_store
     from hermes_acp.clock import SystemClock
     from hermes_acp.ids import RandomIds

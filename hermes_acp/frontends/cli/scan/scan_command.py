@@ -1,4 +1,4 @@
-"""The `hermes-acp scan` command: scan files for people, or texts for programs.
+"""The `hermes-acp scan` command: scan files and print findings for people, or scan texts for programs.
 
 The exit code is 1 if anything is blocked.
 """
@@ -22,7 +22,7 @@ MAX_SHOWN = 100
 
 
 def scan_command(arguments: Sequence[str]) -> int:
-    """Run the command and return the exit code. A reader that left, such as `head`, ends it silently."""
+    """Run the command and return the exit code. If the reader of the output leaves, such as `head`, end silently."""
     try:
         has_flags = any(word.startswith("-") and word != "-" for word in arguments)
         code = _run(arguments) if has_flags else _show_files(arguments)
@@ -39,7 +39,7 @@ def scan_command(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    """Run with flags; plain file names, the usual case, need no parser."""
+    """Parse the arguments and scan; plain file names, the usual case, need no parser."""
     from hermes_acp.frontends.cli.scan.scan_flags import parse_flags
 
     options = parse_flags(arguments)
@@ -66,7 +66,7 @@ def _show_files(files: Sequence[str], *, takes_all: bool = False) -> int:
 
 
 class _FileScan:
-    """One scan of files: each result as it is found, and the overall result."""
+    """A scan of files, which prints each result as soon as it is known."""
 
     def __init__(self) -> None:
         from hermes_acp.storage.allowed_texts import read_allowed
@@ -77,13 +77,13 @@ class _FileScan:
 
     @property
     def exit_code(self) -> int:
-        """Whether something is blocked or could not be scanned."""
+        """The exit code, which says whether something was blocked or could not be scanned."""
         if self._counts["block"]:
             return 1
         return BadRequest.exit_code if self._counts["unread"] else 0
 
     def judge(self, file: str, read: Callable[[str], bytes | None], least: str = "info") -> None:
-        """Scan a file and show the findings of at least severity `least`."""
+        """Scan a file and show the findings with at least the severity `least`."""
         from hermes_acp.storage.allowed_texts import digest_of
 
         try:
@@ -101,7 +101,7 @@ class _FileScan:
             _show(os.fsencode(file).decode("utf-8", "replace"), report, least, is_allowed=is_allowed)
 
     def judge_folder(self, folder: str, *, takes_all: bool) -> None:
-        """Scan the texts below a folder, show suspicious ones, and count."""
+        """Scan the texts below a folder, show the suspicious ones, and print a summary."""
         from hermes_acp.frontends.cli.cli_output import escaped
         from hermes_acp.frontends.cli.scan.scan_folder import files_of, read_within
 
@@ -136,7 +136,7 @@ def _show(file: str, report: ScanReport, least: str, *, is_allowed: bool) -> Non
 
 
 def _worst(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the most severe findings, as many as people read, in order of appearance."""
+    """Return a readable number of the most severe findings, in order of appearance."""
     ranks = {"block": 0, "warn": 1}
     by_rank = sorted(range(len(findings)), key=lambda at: ranks.get(findings[at].severity, 2))
     return [findings[at] for at in sorted(by_rank[:MAX_SHOWN])]

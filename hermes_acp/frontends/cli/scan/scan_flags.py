@@ -13,7 +13,7 @@ from hermes_acp.frontends.command_line.command_parser import CommandParser
 
 
 class ScanFlags(Struct, frozen=True):
-    """The parsed command line, with at most one mode."""
+    """The parsed command line; at most one of the modes is set."""
 
     files: tuple[str, ...]
     all: bool
@@ -23,7 +23,7 @@ class ScanFlags(Struct, frozen=True):
 
 
 def add_scan(parser: argparse.ArgumentParser) -> None:
-    """Describe the flags."""
+    """Add the flags to the parser."""
     parser.add_argument("files", nargs="*", metavar="FILE", help=scan_messages.FILES_HELP)
     parser.add_argument(
         "--all",

@@ -1,6 +1,6 @@
-"""Which files of a folder `hermes-acp scan` scans.
+"""Choose the files of a folder that `hermes-acp scan` scans.
 
-Ignored files are skipped unless an agent reads them anyway.
+Files that git ignores are skipped, unless agents read them anyway.
 """
 
 import os
@@ -18,7 +18,7 @@ from hermes_acp.storage.bounded_reading import read_regular_file
 from hermes_acp.workspaces.ripgrep import find
 
 TEXTS: Final = (".md", ".mdc", ".markdown", ".txt")
-"""Files written for readers, including agents; context files import nothing else."""
+"""Suffixes of prose files, which agents may read; context files can import no other files."""
 MAX_FILES: Final = 200_000
 MAX_BYTES: Final = 16 << 20
 BINARY_BYTES: Final = 8 << 10
@@ -27,8 +27,8 @@ BINARY_BYTES: Final = 8 << 10
 def files_of(folder: str, variables: Mapping[str, str], *, takes_all: bool) -> list[str]:
     """Return the files to scan below a folder, sorted by path; `variables` are the environment variables.
 
-    These are texts for agents: files written for readers, and context files of every kind, even ignored ones, because
-    agents still read them; with `takes_all`, every file. Raises WorkspaceError without ripgrep.
+    These are prose files and context files of every kind, even ignored ones, because agents read them anyway; with
+    `takes_all`, every file. Raises WorkspaceError if ripgrep is missing.
     """
     query = FileQuery("", os.path.abspath(folder), limit=MAX_FILES)
     walked = anyio.run(find, query, variables, (query.path,)).paths

@@ -1,6 +1,6 @@
-"""The `hermes-acp scan --jsonl` command: one JSON line in, one out, for programs.
+"""The `hermes-acp scan --jsonl` command: answer each line of JSON with one line of JSON, for programs.
 
-Each line is answered immediately. For a fast start, nothing is imported that a first answer does not need.
+Each line is answered immediately. For a fast start, only what the first answer needs is imported.
 """
 
 import os
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
 MIN_PARALLEL_LINES: Final = 600_000
-"""Once this many bytes are available without waiting, the rest is distributed among processes."""
+"""If this many bytes are available without waiting, the remaining input is distributed among processes."""
 
 BATCH: Final = 100_000
 READ_BYTES: Final = 1 << 20
@@ -43,16 +43,16 @@ class ScanAnswer(msgspec.Struct, frozen=True):
 
 
 class BadLine(msgspec.Struct, frozen=True):
-    """The answer to an invalid line; `line` counts from 1."""
+    """The answer to an invalid line; `line` is its number, counted from 1."""
 
     line: int
     error: str
 
 
 def scan_lines() -> int:
-    """Answer standard input until it ends; return the exit code. A reader that left ends it silently.
+    """Answer the lines of standard input until it ends; return the exit code. If the reader leaves, end silently.
 
-    A client that waits for each answer gets it at once. For bulk input, all processors are used.
+    A client that waits for each answer gets it at once. Bulk input is scanned on all processors.
     """
     try:
         answer_stream(sys.stdin.fileno(), sys.stdout.buffer, processes=os.cpu_count() or 1)
@@ -62,7 +62,7 @@ def scan_lines() -> int:
 
 
 def answer_stream(descriptor: int, answers: BinaryIO, *, processes: int) -> None:
-    """Answer input from a descriptor, in order."""
+    """Answer the lines from a descriptor, in order."""
     number, waiting = 1, 0
     lines: list[bytes] = []
     stream = whole_lines(descriptor)
@@ -84,7 +84,7 @@ def answer_stream(descriptor: int, answers: BinaryIO, *, processes: int) -> None
 
 
 class BatchQueue:
-    """Batches of lines sent to other processes, and their answers, in order."""
+    """Sends batches of lines to other processes, and returns their answers in order."""
 
     def __init__(self, pool: "ProcessPoolExecutor", answers: BinaryIO, processes: int) -> None:
         self.pool = pool
@@ -93,7 +93,7 @@ class BatchQueue:
         self.under_way: deque[Future[bytes]] = deque()
 
     def answer(self, stream: Iterator[list[bytes]], descriptor: int, lines: list[bytes], number: int) -> None:
-        """Distribute these lines, starting at this line number, and all later lines in the stream."""
+        """Distribute these lines, the first of which has this number, and all later lines of the descriptor."""
         size_bytes = sum(map(len, lines))
         for chunk in stream:
             lines += chunk
@@ -112,14 +112,14 @@ class BatchQueue:
         return number + len(lines)
 
     def _receive(self, most: int) -> None:
-        """Pass on answers until at most `most` batches are pending."""
+        """Write answers until at most `most` batches are pending."""
         while len(self.under_way) > most or (self.under_way and self.under_way[0].done()):
             self.answers.write(self.under_way.popleft().result())
             self.answers.flush()
 
 
 def whole_lines(descriptor: int) -> Iterator[list[bytes]]:
-    """Read a descriptor to its end, yielding complete lines as soon as there are any."""
+    """Read a descriptor to its end, yielding complete lines as soon as they arrive."""
     rest: list[bytes] = []
     while chunk := os.read(descriptor, READ_BYTES):
         head, mark, tail = chunk.rpartition(b"\n")
@@ -133,14 +133,14 @@ def whole_lines(descriptor: int) -> Iterator[list[bytes]]:
 
 
 def is_ready(descriptor: int) -> bool:
-    """Return whether more can be read without waiting."""
+    """Return whether more input can be read without waiting."""
     from select import select
 
     return bool(select([descriptor], [], [], 0)[0])
 
 
 def answer_batch(lines: list[bytes], number: int) -> bytes:
-    """Answer some lines, starting at this line number."""
+    """Answer some lines, the first of which has this number."""
     from io import BytesIO
 
     found = BytesIO()
@@ -149,7 +149,7 @@ def answer_batch(lines: list[bytes], number: int) -> bytes:
 
 
 def answer_lines(questions: Iterable[bytes], answers: BinaryIO, first: int = 1) -> None:
-    """Answer each line with one line, immediately, including invalid lines."""
+    """Answer each line at once with one line, even an invalid one."""
     decoder, encoder = msgspec.json.Decoder(ScanRequest), msgspec.json.Encoder()
     for number, line in enumerate(questions, first):
         if not line.strip():
@@ -165,13 +165,13 @@ def answer_lines(questions: Iterable[bytes], answers: BinaryIO, first: int = 1) 
 
 
 def judge(text_id: str | int, text: str) -> ScanAnswer:
-    """Scan one text and build the answer."""
+    """Scan a text and build the answer."""
     report = scan(text)
     return ScanAnswer(text_id, report.verdict, report.categories, report.findings)
 
 
 def _rescue(line: bytes, number: int, error: str) -> ScanAnswer | BadLine:
-    """Parse a line as leniently as the standard library does: lone surrogates, invalid bytes."""
+    """Parse a line as leniently as the standard library, which accepts lone surrogates and invalid bytes."""
     import json
 
     try:

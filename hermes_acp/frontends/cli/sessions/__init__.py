@@ -1,1 +1,1 @@
-"""`hermes-acp sessions`: search, list and show stored sessions."""
+"""`hermes-acp sessions`: list, search, show, change, export and import stored sessions."""

@@ -22,7 +22,7 @@ NO_IDS_HINT: Final = "Pass IDs, as `hermes-acp sessions list` prints them, or --
 ONE_HINT: Final = "Export them one by one, or as --format atif, messages, sharegpt or dpo."
 NEEDS_FILE: Final = "A data set is written to a file, not to standard output."
 NEEDS_FILE_HINT: Final = "Add --out FILE."
-NEEDS_YES: Final = "Exporting a data set needs your approval, and nobody can be asked here."
+NEEDS_YES: Final = "Exporting a data set needs your approval, but there is no terminal to ask in."
 NEEDS_YES_HINT: Final = "Look at the numbers above, then add --yes."
 NOTHING_WRITTEN: Final = "Nothing was written."
 QUESTION: Final = 'Type "yes" to write it: '
@@ -50,13 +50,13 @@ def contents(sessions: int, children: int, prompts: int, answers: int, tool_call
 
 
 def records(form: str, number: int, unpaired: int) -> str:
-    """Return how many records of a format there are."""
+    """Count the records of a format."""
     more = f" {counted(unpaired, 'decision')} without a counterpart." if form == "dpo" else ""
     return f"{counted(number, 'record')} in the format {form}.{more}"
 
 
 def replaced(secrets: int, names: int, masks: int) -> str:
-    """Return what was replaced. `masks` is the number of masked secrets in the file."""
+    """Count the replacements. `masks` is the number of masked secrets in the file."""
     recorded = (
         f" The file contains {counted(masks, 'masked secret')}, including those masked when they were recorded."
         if masks
@@ -73,22 +73,22 @@ def untrusted(left_out: int, *, is_included: bool) -> str:
 
 
 def models(named: Sequence[str]) -> str:
-    """Return whose answers are in a data set."""
+    """Name the models whose answers are in a data set."""
     return f"Answers from {', '.join(named)}." if named else "No answers from a model."
 
 
 def images(number: int) -> str:
-    """Return the warning about pictures."""
+    """Warn that images are not masked."""
     return f"{counted(number, 'image')} included unchanged: nothing in images is masked."
 
 
 def damaged(number: int) -> str:
-    """Return the warning about damaged records."""
+    """Warn about damaged records."""
     return f"{counted(number, 'session')} with a damaged record: exported up to the damage."
 
 
 def running(number: int) -> str:
-    """Return the warning about turns that have not ended."""
+    """Warn about turns that have not ended."""
     return f"{counted(number, 'session')} with an unfinished turn: exported up to the last event."
 
 
@@ -99,12 +99,12 @@ PROMPT_INCLUDED: Final = (
 
 
 def written(file: str, size_bytes: int, manifest: str) -> str:
-    """Return the confirmation of an export."""
+    """Confirm an export."""
     return f"Wrote {file} ({size_bytes:,} bytes). {manifest} describes its contents."
 
 
 def imported(session_id: str, children: int) -> str:
-    """Return the confirmation of an import."""
+    """Confirm an import."""
     below = f" with {counted(children, 'child agent')}" if children else ""
     return f"Imported {session_id}{below}."
 
@@ -125,7 +125,7 @@ def not_importable(file: str, reason: str) -> str:
 
 
 def already_there(session_id: str) -> str:
-    """Return the error for a session that exists."""
+    """Return the error for a session that already exists."""
     return f"There is already a session {session_id!r}."
 
 

@@ -1,4 +1,4 @@
-"""Facts about a session as a whole, for people and for programs."""
+"""Describe a session as a whole, for people and for programs."""
 
 from hermes_acp.frontends.cli.cli_output import exact_time
 from hermes_acp.frontends.cli.messages import session_messages
@@ -6,7 +6,7 @@ from hermes_acp.storage.session_rows import SessionRow, SessionUsage
 
 
 def about(row: SessionRow) -> dict[str, object]:
-    """Return the facts about a session; tokens and cost are null if unknown."""
+    """Describe a session for programs; tokens and cost are None if unknown."""
     usage = row.usage
     return {
         "session_id": row.id,

@@ -30,7 +30,7 @@ async def rename_session(store: SessionStore, options: argparse.Namespace) -> in
 
 
 async def archive_sessions(store: SessionStore, options: argparse.Namespace) -> int:
-    """Archive sessions, or restore them; return the exit code. Raises SessionNotFound, Busy or StorageError."""
+    """Archive or unarchive sessions; return the exit code. Raises SessionNotFound, Busy or StorageError."""
     stored = StoredSessions(store)
     is_archived = options.action == "archive"
     for session_id in [stored.find(named) for named in options.ids]:
@@ -40,9 +40,9 @@ async def archive_sessions(store: SessionStore, options: argparse.Namespace) -> 
 
 
 async def delete_sessions(store: SessionStore, options: argparse.Namespace) -> int:
-    """Delete sessions permanently once the user agrees; return the exit code, 1 if they do not.
+    """Delete sessions permanently if the user agrees; return the exit code, which is 1 if not.
 
-    Raises SessionNotFound, BadRequest without a user, Busy while a process has a session open, or StorageError.
+    Raises SessionNotFound, BadRequest if nobody can be asked, Busy if a process has a session open, or StorageError.
     """
     stored = StoredSessions(store)
     ids = list(dict.fromkeys(stored.find(named) for named in options.ids))
@@ -71,7 +71,7 @@ def _described(session_id: str, row: SessionRow | None) -> str:
 
 
 async def _forget(environment: Environment, store: SessionStore, session_id: str) -> None:
-    """Delete the data of a deleted session from other stores: its vectors and checkpoints."""
+    """Delete the data of a deleted session in other stores: its embeddings and its checkpoints."""
     from hermes_acp.app.service_factories import build_recall_service
     from hermes_acp.clock import SystemClock
     from hermes_acp.ids import RandomIds

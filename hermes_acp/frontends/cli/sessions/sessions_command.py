@@ -19,7 +19,7 @@ Command = Callable[[SessionStore, argparse.Namespace], Awaitable[int]]
 
 
 def add_sessions(parser: argparse.ArgumentParser) -> None:
-    """Describe the subcommands and their flags."""
+    """Add the subcommands and their flags to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=type(parser))
     parser.set_defaults(action="list", archived=False, workspace=None, json=False, since="", until="")
     search = actions.add_parser(
@@ -98,7 +98,7 @@ _count.__name__ = "number"
 
 
 def run_sessions(options: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit code. A reader that left, such as `head`, stops it silently."""
+    """Run the subcommand and return the exit code. If the reader of the output leaves, such as `head`, end silently."""
     import anyio
 
     try:

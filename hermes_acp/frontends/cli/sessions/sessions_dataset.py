@@ -1,6 +1,6 @@
-"""The data sets of `hermes-acp sessions export`: summarised in numbers, and written once the user types yes.
+"""Write the data sets of `hermes-acp sessions export`, after a summary in numbers and the user's confirmation.
 
-The data set is first written to a temporary file next to its target, so the preview matches the result exactly.
+The data set is first written to a temporary file beside its target, so the summary matches the result exactly.
 """
 
 import argparse
@@ -32,9 +32,9 @@ from hermes_acp.trajectories.exporting_person import mask_of_environment, names_
 
 
 async def export_dataset(store: SessionStore, ids: Sequence[str], options: argparse.Namespace) -> int:
-    """Write sessions as one data set once the user agrees; return the exit code, 1 if they do not.
+    """Write sessions as one data set if the user agrees; return the exit code, which is 1 if not.
 
-    Raises BadRequest for a file that exists and without a user, or StorageError.
+    Raises BadRequest if the file exists or nobody can be asked, or StorageError.
     """
     if options.output in (None, "-"):
         raise BadRequest(export_messages.NEEDS_FILE, hint=export_messages.NEEDS_FILE_HINT)
@@ -90,7 +90,7 @@ def _export(records: Sequence[Path], target: Path, manifest: Path, options: argp
 
 
 def _show(export: DatasetExport, options: argparse.Namespace) -> None:
-    """Show on standard error what was found."""
+    """Show the summary of a data set on standard error."""
     built = export.manifest
     totals = built.totals
     lines = [
@@ -123,7 +123,7 @@ def _agrees(options: argparse.Namespace) -> bool:
 
 
 def _put(draft: Path, target: Path, *, may_replace: bool) -> None:
-    """Rename the finished file without replacing one that appeared in the meantime. Only its owner may read it."""
+    """Rename the finished file, which only its owner can read, without replacing one created in the meantime."""
     if may_replace:
         draft.replace(target)
         return

@@ -1,6 +1,6 @@
-"""The `hermes-acp sessions export` command: sessions to read, or as JSON for programs.
+"""The `hermes-acp sessions export` command: export sessions for people, or as JSON for programs.
 
-Secrets are masked again: an earlier version may have recorded some. Data sets are in `sessions_dataset`.
+Secrets are masked again, because an earlier version may have recorded some. Data sets are in `sessions_dataset`.
 """
 
 import argparse
@@ -49,7 +49,7 @@ Clean = Callable[[str], str]
 async def export_sessions(store: SessionStore, options: argparse.Namespace) -> int:
     """Write sessions to standard output or a file; return the exit code.
 
-    Raises SessionNotFound, BadRequest for a file that already exists or a missing answer, or StorageError.
+    Raises SessionNotFound, BadRequest if the file already exists or nobody can be asked, or StorageError.
     """
     stored = StoredSessions(store)
     ids = (
@@ -192,7 +192,7 @@ def _diff(diff: Diff) -> str:
 
 
 def _fenced(text: str, language: str = "") -> str:
-    """Return a string in a fence longer than any inside it."""
+    """Put a string into a code fence that is longer than any fence inside it."""
     fence = "```"
     while fence in text:
         fence += "`"

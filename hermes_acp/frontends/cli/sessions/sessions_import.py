@@ -22,7 +22,7 @@ MAX_IMPORT_BYTES: Final = 512 << 20
 async def import_sessions(store: SessionStore, options: argparse.Namespace) -> int:
     """Add the sessions in a file, or none; return the exit code.
 
-    Raises BadRequest for a file that is not a trajectory and for a session that exists, or StorageError.
+    Raises BadRequest if the file is not a trajectory or a session already exists, or StorageError.
     """
     planned = await anyio.to_thread.run_sync(_import, store, options)
     for each in planned:

@@ -42,10 +42,10 @@ async def list_sessions(store: SessionStore, options: argparse.Namespace) -> int
 async def _within(
     rows: AsyncIterator[SessionRow], since: float | None, until: float | None
 ) -> AsyncIterator[SessionRow]:
-    """Yield the sessions that started before the end of a span of time and were last used after its start."""
+    """Yield the sessions that were created before `until` and last used after `since`."""
     async for row in rows:
         if since is not None and row.updated_at < since:
-            return  # the newest come first
+            return  # the newest sessions come first
         if until is None or row.created_at < until:
             yield row
 

@@ -24,9 +24,9 @@ FOUND = re.compile("\x02([^\x03]*)\x03")
 
 
 async def search_sessions(store: SessionStore, options: argparse.Namespace) -> int:
-    """Print the results, best first; return the exit code: 1 if there are none.
+    """Print the results, best first; return the exit code, which is 1 if there are none.
 
-    Raises BadRequest for a query with neither words nor dates, or with a date that cannot be read; StorageError.
+    Raises BadRequest for a query with neither words nor dates, or with an invalid date, or StorageError.
     """
     words, cwd = " ".join(options.query), folder_named(options.workspace)
     since, until = read_range(options.since, options.until)

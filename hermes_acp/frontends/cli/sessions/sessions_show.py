@@ -1,6 +1,6 @@
-"""The `hermes-acp sessions show` command: show one session from its start.
+"""The `hermes-acp sessions show` command: show one session from the beginning.
 
-It can also read a session while another process writes it.
+It can read a session while another process is writing it.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from hermes_acp.storage.transcript import Transcript
 
 
 async def show_session(store: SessionStore, options: argparse.Namespace) -> int:
-    """Print the conversation with the positions a search names; return the exit code.
+    """Print the conversation, with the positions that search results refer to; return the exit code.
 
     Raises SessionNotFound or StorageError.
     """
@@ -68,14 +68,14 @@ async def show_session(store: SessionStore, options: argparse.Namespace) -> int:
 
 
 class _TurnEnd(Struct, frozen=True):
-    """How a turn ended, and its times if they were recorded."""
+    """The end of a turn, with its times if they were recorded."""
 
     event: TurnEnded
     times: TurnTimes | None
 
 
 def _told(end: _TurnEnd) -> str:
-    """Return why a turn stopped, unless it was done, and how it spent its time."""
+    """Describe how a turn spent its time and, unless it completed, why it stopped."""
     lines: list[str] = []
     if end.event.reason != "done":
         why = end.event.sentence or end.event.reason.replace("_", " ")
@@ -88,7 +88,7 @@ def _told(end: _TurnEnd) -> str:
 
 
 def _turn_ends(timed: Iterable[tuple[Event, float | None]]) -> dict[int, list[_TurnEnd]]:
-    """Return the ends of turns with anything to report, by the position of their last passage."""
+    """Return the ends of turns about which there is something to report, by the position of their last passage."""
     reader, timer = PassageReader(), TurnTimer()
     ends: dict[int, list[_TurnEnd]] = {}
     for event, at in timed:
@@ -121,7 +121,7 @@ def _as_json(passage: Passage) -> dict[str, object]:
 
 
 def _found(store: SessionStore, named: str) -> str:
-    """Return the ID of the session whose ID starts with the given characters. Raises SessionNotFound or BadRequest."""
+    """Return the only session ID that starts with `named`. Raises SessionNotFound or BadRequest."""
     try:
         return StoredSessions(store).find(named)
     except SessionNotFound as error:

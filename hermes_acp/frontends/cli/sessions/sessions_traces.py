@@ -1,4 +1,4 @@
-"""The `hermes-acp sessions export-traces` command: send a past session to the collector that the environment names."""
+"""The `hermes-acp sessions export-traces` command: send the traces of a past session to the configured collector."""
 
 import argparse
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from hermes_acp.telemetry.traces.spans import FinishedSpan
 async def export_traces(store: SessionStore, options: argparse.Namespace) -> int:
     """Send the spans of a session and its child agents; return the exit code.
 
-    Raises SessionNotFound, BadRequest without turns, ConfigError if there is no collector or it does not accept them.
+    Raises SessionNotFound, BadRequest if there are no turns, or ConfigError if no collector accepts the spans.
     """
     environment = read_environment()
     settings = read_export_settings(environment.variables)
@@ -50,9 +50,7 @@ def _spans_of(path: Path, environment: Environment, settings: ExportSettings) ->
 
 
 def _folded(fold: SessionSpans, record: Path) -> Iterator[FinishedSpan]:
-    """Yield the spans of one record; an event without a time, from an earlier version, gets that of the previous
-    event.
-    """
+    """Yield the spans of one record. An event from a version that recorded no times gets the previous event's time."""
     try:
         events = Transcript.read_timed(record)
     except OSError as error:

@@ -1,1 +1,1 @@
-"""The `hermes-acp setup` command: provider, key and model, and the settings of editors."""
+"""The `hermes-acp setup` command: set up a provider, a key, a model, and the settings of editors."""

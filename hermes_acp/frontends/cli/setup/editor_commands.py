@@ -1,4 +1,4 @@
-"""Which command the settings of this user's editors start."""
+"""Find the commands that the settings of this user's editors start."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +25,7 @@ JSON_FILES: Final[Mapping[str, Callable[[Machine], Path]]] = MappingProxyType(
     {"acpx": acpx_file, "jetbrains": jetbrains_file, "vscode": vscode_file, "zed": zed_file}
 )
 OWN_FILES: Final = ("emacs", "jupyter", "marimo", "neovim", "toad")
-"""Editors for which `setup` writes files that are only ours."""
+"""Editors for which `setup` writes files of its own."""
 EXTENSION_SETTING: Final = ("hermes.server.command",)
 """The setting of our own VS Code extension."""
 QUOTED: Final = re.compile(r'"((?:[^"\\\n]|\\.)*hermes-acp)"')
@@ -40,7 +40,7 @@ class EditorCommand(Struct, frozen=True):
 
 
 def editor_commands(machine: Machine) -> Iterator[EditorCommand]:
-    """Yield what the settings start. Raises BadRequest for a file that cannot be read. Blocks."""
+    """Yield the command in each settings file. Raises BadRequest for an unreadable file. Blocks."""
     for editor, file_of in JSON_FILES.items():
         yield from _in_json(editor, file_of(machine), (*JSON_ENTRIES[editor], "command"))
     yield from _in_json("vscode", vscode_file(machine), EXTENSION_SETTING)

@@ -1,7 +1,7 @@
-"""The files through which each editor starts hermes-acp, and their required content.
+"""Plan the files that make each editor start hermes-acp.
 
-In an editor's own settings, one entry is changed; files that only we use are written whole. The templates are the
-files in `editor-clients`, which a test compares.
+In an editor's own settings, one entry is changed; files that only hermes-acp uses are written completely. The templates
+equal the files in `editor-clients`; a test compares them.
 """
 
 import shutil
@@ -29,11 +29,11 @@ JSON_ENTRIES: Final = MappingProxyType(
         "zed": ("agent_servers", "Hermes"),
     }
 )
-"""Where the entry for hermes-acp is in the settings of editors that have one file of JSON."""
+"""The path of the entry for hermes-acp in the JSON settings of each editor that has such a file."""
 
 
 class Machine(Struct, frozen=True):
-    """The location of a user's settings, and the command that starts hermes-acp."""
+    """The folders of a user's settings, and the command that starts hermes-acp."""
 
     home: Path
     config: Path
@@ -42,7 +42,7 @@ class Machine(Struct, frozen=True):
 
 
 class FileChange(Struct, frozen=True):
-    """A file, its current text, or None if it does not exist, and its text after the change."""
+    """A file with its current text (None if it does not exist), and its text after the change."""
 
     path: Path
     before: str | None
@@ -51,7 +51,7 @@ class FileChange(Struct, frozen=True):
 
     @property
     def is_needed(self) -> bool:
-        """Whether there is anything to change."""
+        """Whether the text changes."""
         return self.before != self.after
 
 
@@ -59,7 +59,7 @@ Plan = Callable[[Machine], list[FileChange]]
 
 
 def this_machine(variables: Mapping[str, str]) -> Machine:
-    """Return the folders of this user, and the full path of the command. Raises ConfigError without a home folder."""
+    """Return the folders of this user and the full path of the command. Raises ConfigError if HOME is not set."""
     home = variables.get("HOME", "")
     if not home.startswith("/"):
         raise ConfigError(editor_messages.NO_HOME)
@@ -69,7 +69,7 @@ def this_machine(variables: Mapping[str, str]) -> Machine:
 
 
 def plan_changes(editor: str, machine: Machine) -> list[FileChange]:
-    """Return the files of an editor, changed or not. Raises BadRequest for one that cannot be read."""
+    """Return the files of an editor, whether or not they change. Raises BadRequest for an unreadable file."""
     return PLANS[editor](machine)
 
 
@@ -84,7 +84,7 @@ def _read(path: Path) -> str | None:
 
 
 def _in_json(path: Path, names: tuple[str, ...], entry: Mapping[str, Any]) -> FileChange:
-    """Add an entry to a JSON file; in an existing entry, only the command is changed."""
+    """Plan adding an entry to a JSON file; in an existing entry, only the command is changed."""
     before = _read(path)
     text = before or ""
     try:
@@ -98,24 +98,24 @@ def _in_json(path: Path, names: tuple[str, ...], entry: Mapping[str, Any]) -> Fi
 
 
 def _own(path: Path, template: str, machine: Machine, mode: int | None = None) -> FileChange:
-    """Plan a file that only we use, with the full path of the command."""
+    """Plan a file that only hermes-acp uses, with the full path of the command."""
     text = (TEMPLATES / template).read_text(encoding="utf-8")
     quoted = machine.command.replace("\\", "\\\\").replace('"', '\\"')
     return FileChange(path, _read(path), text.replace(f'"{COMMAND}"', f'"{quoted}"'), mode)
 
 
 def acpx_file(machine: Machine) -> Path:
-    """Return where acpx keeps its settings."""
+    """Return the path of acpx's settings."""
     return machine.home / ".acpx" / "config.json"
 
 
 def jetbrains_file(machine: Machine) -> Path:
-    """Return where JetBrains' editors keep their agents."""
+    """Return the path of the file with the agents of JetBrains' editors."""
     return machine.home / ".jetbrains" / "acp.json"
 
 
 def vscode_file(machine: Machine) -> Path:
-    """Return where VS Code keeps the user's settings."""
+    """Return the path of VS Code's user settings."""
     folder = machine.config
     if machine.platform == "darwin":
         folder = machine.home / "Library" / "Application Support"
@@ -123,7 +123,7 @@ def vscode_file(machine: Machine) -> Path:
 
 
 def zed_file(machine: Machine) -> Path:
-    """Return where Zed keeps its settings."""
+    """Return the path of Zed's settings."""
     return machine.config / "zed" / "settings.json"
 
 

@@ -1,4 +1,4 @@
-"""Show what setting up an editor changes as a diff, ask, and write it."""
+"""Set up an editor: show the changes as a diff, ask, and write them."""
 
 import difflib
 import os
@@ -14,10 +14,10 @@ from hermes_acp.storage.private_files import storage_error, write_whole
 
 
 def set_up_editor(editor: str, variables: Mapping[str, str], *, is_agreed: bool, keeps_copy: bool) -> None:
-    """Set up one editor after showing the diff; `is_agreed` asks nothing.
+    """Set up one editor after showing the diff; if `is_agreed`, nothing is asked.
 
-    Raises BadRequest for a file that cannot be read, or if nobody is available; StorageError. Files are written only
-    after all of them were planned.
+    Files are written only after all of them were planned. Raises BadRequest if a file cannot be read or nobody can be
+    asked, or StorageError.
     """
     machine = this_machine(variables)
     changes = [change for change in plan_changes(editor, machine) if change.is_needed]
@@ -44,7 +44,7 @@ def set_up_editor(editor: str, variables: Mapping[str, str], *, is_agreed: bool,
 def set_up_editors(
     editors: list[str], variables: Mapping[str, str], *, is_agreed: bool, keeps_copy: bool
 ) -> int:
-    """Set up several editors; one that fails does not stop the next. Return the exit code."""
+    """Set up several editors, continuing after failures; return the exit code."""
     code = 0
     for editor in editors:
         try:
@@ -56,7 +56,7 @@ def set_up_editors(
 
 
 def diff_of(change: FileChange) -> str:
-    """Return a change as a unified diff."""
+    """Format a change as a unified diff."""
     lines = difflib.unified_diff(
         (change.before or "").splitlines(),
         change.after.splitlines(),
@@ -77,7 +77,7 @@ def _copy(change: FileChange) -> Path:
 
 
 def _write(change: FileChange) -> None:
-    """Write a file; a link stays a link, because settings are often stored elsewhere."""
+    """Write a file; a symbolic link is followed, because settings are often stored elsewhere."""
     path = change.path.resolve()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

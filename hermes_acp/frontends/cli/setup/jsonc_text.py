@@ -1,7 +1,7 @@
-"""Set individual members of a hand-written JSON file with comments, and leave the rest untouched.
+"""Change single members of a hand-written JSON file with comments, leaving everything else untouched.
 
-Editors' settings are JSON with comments and trailing commas. The result is read again: a string that does not say
-exactly what was requested is never returned.
+Editors' settings are JSON with comments and trailing commas. The result is parsed again, so that it is returned only if
+it has exactly the requested content.
 """
 
 import json
@@ -38,14 +38,14 @@ class _Node(Struct, frozen=True):
 
 
 def read_jsonc(text: str) -> Any:
-    """Return the content of a document; an empty one is an empty object. Raises ValueError, naming the line."""
+    """Parse a document; an empty one is an empty object. Raises ValueError, naming the line."""
     return _parse(text).value if _is_written(text) else {}
 
 
 def with_member(text: str, path: Sequence[str], value: object) -> str:
-    """Return the document with `value` at a path of names. Comments, order and layout of everything else stay.
+    """Set the value at a path of names. Comments, order and layout of everything else stay unchanged.
 
-    Raises ValueError if the text cannot be read, or the path leads through a value that is not an object.
+    Raises ValueError if the text is invalid, or the path leads through a value that is not an object.
     """
     before = text if _is_written(text) else f"{text}{{}}\n"
     root = _parse(before)
@@ -80,7 +80,7 @@ def _changed(content: object, path: Sequence[str], value: object) -> dict[str, A
 
 
 def _edited(text: str, node: _Node, path: list[str], value: object) -> str:
-    """Replace the value where the path ends, or add a member as deep as the path exists."""
+    """Replace the value at the end of the path, or add the missing members."""
     found = next((each for each in reversed(node.members) if each.name == path[0]), None)
     if found is None:
         for name in reversed(path[1:]):
@@ -124,19 +124,19 @@ def _comma_end(text: str, position: int) -> int:
 
 
 def _margin(text: str, position: int) -> str:
-    """Return the white space at the start of a position's line."""
+    """Return the indentation of the line at a position."""
     line = text[text.rfind("\n", 0, position) + 1 : position]
     return line[: len(line) - len(line.lstrip())]
 
 
 def _step(text: str) -> str:
-    """Return one step of indentation as the file uses it."""
+    """Return one level of indentation in the style of the file."""
     found = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
     return "\t" if found and "\t" in found[1] else found[1] if found and len(found[1]) <= 8 else "  "
 
 
 def _written(value: object, margin: str, step: str) -> str:
-    """Write a value; all lines after the first are indented."""
+    """Format a value; all lines after the first are indented by `margin`."""
     written = json.dumps(value, indent=step, ensure_ascii=False)
     return written.replace("\n", f"\n{margin}")
 

@@ -1,4 +1,4 @@
-"""Repair an invalid settings file: report the problems, keep a copy, and remove them or start a new file."""
+"""Repair an invalid settings file: keep a copy, and remove the invalid settings or start a new file."""
 
 import os
 import time
@@ -19,11 +19,11 @@ REMOVABLE: Final = frozenset(
     {"provider", "model", "providers", "models", "fallbacks", "window_tokens", "max_output_tokens", "retry"}
     | {"titles", "budget", "compaction", "delegation", "checkpoints", "recall"}
 )
-"""Settings that may be removed alone; without another one, such as a rule, more could be allowed than was meant."""
+"""Settings that are safe to remove. Removing others, such as rules, could allow more than the user intended."""
 
 
 class BrokenFile(Struct, frozen=True):
-    """A settings file, its problems, and its text without them, if removing them is enough."""
+    """An invalid settings file, its problems, and its text without the invalid settings, if that is enough."""
 
     path: Path
     problems: tuple[str, ...]
@@ -31,7 +31,7 @@ class BrokenFile(Struct, frozen=True):
 
 
 def find_broken(environment: Environment) -> tuple[BrokenFile, ...]:
-    """Return the invalid settings files."""
+    """Find the invalid settings files."""
     broken: list[BrokenFile] = []
     problems = check_settings(environment)
     if problems:
@@ -45,7 +45,7 @@ def find_broken(environment: Environment) -> tuple[BrokenFile, ...]:
 
 
 def mend(broken: BrokenFile) -> Path:
-    """Keep a copy and write the file without the invalid settings; return the copy. Raises StorageError."""
+    """Keep a copy and remove the invalid settings; return the path of the copy. Raises StorageError."""
     copy = _copy_name(broken.path)
     try:
         write_whole(copy, broken.path.read_bytes(), mode=0o600)
@@ -72,7 +72,7 @@ def _copy_name(path: Path) -> Path:
 
 
 def _mended(environment: Environment, problems: Sequence[SettingsProblem]) -> str | None:
-    """Return the text without the invalid settings, or None if that is impossible or not enough."""
+    """Return the text without the invalid settings, or None if removing them is unsafe or not enough."""
     text = ""
     for problem in problems:
         path = tuple(part for part in problem.path if isinstance(part, str) and part != "[key]")

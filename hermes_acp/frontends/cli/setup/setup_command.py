@@ -1,4 +1,4 @@
-"""The `hermes-acp setup` command: choose a provider, its key and a model, try them, and set up editors.
+"""The `hermes-acp setup` command: choose a provider, a key and a model, try them, and set up editors.
 
 Without flags, it is a dialogue. With flags, it asks nothing, for scripts.
 """
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from hermes_acp.models.model_setup.setup_answers import PresentValues, SetupAnswers
 
 ANSWER_FLAGS: Final = ("provider", "model", "key_from_env", "base_url")
-"""Flags that answer a question of the dialogue; with any of them, nothing is asked."""
+"""Flags that answer a question of the dialogue; if any is given, nothing is asked."""
 VARIABLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
 def add_setup(parser: argparse.ArgumentParser) -> None:
-    """Describe the flags."""
+    """Add the flags to the parser."""
     parser.epilog, parser.formatter_class = setup_messages.EPILOG, argparse.RawDescriptionHelpFormatter
     parser.add_argument("--provider", metavar="NAME", help=setup_messages.PROVIDER_HELP)
     parser.add_argument("--model", metavar="NAME", help=setup_messages.MODEL_HELP)
@@ -48,10 +48,10 @@ def add_setup(parser: argparse.ArgumentParser) -> None:
 
 
 def run_setup(options: argparse.Namespace) -> int:
-    """Ask for the answers or take them from the flags, check them and write them; return the exit code.
+    """Get the answers from the user or the flags, check them and write them; return the exit code.
 
-    Raises BadRequest if the user leaves or a flag is wrong, SetupInterrupted, ConfigError, ModelError, or StorageError;
-    then nothing was written, except what the error names and the copy of a file that was repaired before.
+    Raises BadRequest if the user quits or a flag is wrong, SetupInterrupted, ConfigError, ModelError or StorageError;
+    then nothing was written, except for what the error names and for a repair that was made before.
     """
     from hermes_acp.frontends.cli.setup.setup_console import is_terminal
 
@@ -92,7 +92,7 @@ class SetupInterrupted(UserError):
 
 @contextmanager
 def _interruptible(state: str, *, hint: str = setup_messages.AGAIN_HINT) -> Generator[None]:
-    """Raise SetupInterrupted on Ctrl+C, with the changes made so far."""
+    """Raise SetupInterrupted on Ctrl+C, with a sentence about the changes made so far."""
     try:
         yield
     except KeyboardInterrupt:
@@ -108,7 +108,7 @@ def _ask(present: "PresentValues") -> "SetupAnswers":
 
 
 def _running_server() -> str:
-    """Return the provider of a model server that answers on this machine, or an empty string."""
+    """Return the provider name of a model server on this machine, or an empty string if none answers."""
     import anyio
 
     from hermes_acp.models.wire.local_detection import detect_local
@@ -165,8 +165,9 @@ def _kept_url(present: "PresentValues", provider: str) -> str:
 
 
 def _mend_settings(environment: Environment, *, may_ask: bool, may_mend: bool) -> bool:
-    """Report invalid settings files, and repair them on request; return whether there were any. Raises BadRequest
-    if they stay invalid.
+    """Report invalid settings files, and repair them on request; return whether there were any.
+
+    Raises BadRequest if they stay invalid.
     """
     from hermes_acp.frontends.cli.setup.settings_repair import find_broken, mend, set_aside
     from hermes_acp.frontends.cli.setup.setup_console import choose_letter, say

@@ -1,4 +1,4 @@
-"""Ask questions at a terminal: text, secrets, numbered choices, yes or no."""
+"""Ask questions in a terminal: for text, secrets, numbered choices, or yes or no."""
 
 import getpass
 import sys
@@ -11,7 +11,7 @@ from hermes_acp.frontends.command_line.line_input import read_line
 
 
 def is_terminal() -> bool:
-    """Return whether a person can be asked."""
+    """Return whether standard input and output are a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
@@ -21,7 +21,7 @@ def say(text: str) -> None:
 
 
 def ask(question: str, default: str = "") -> str:
-    """Return an answer, or the default if it is empty. Raises BadRequest if input ends."""
+    """Ask for a line; return the default if it is empty. Raises BadRequest if the input ends."""
     try:
         return read_line(escaped(question)) or default
     except EOFError as error:
@@ -29,11 +29,11 @@ def ask(question: str, default: str = "") -> str:
 
 
 def ask_secret(question: str) -> str:
-    """Return an answer that is not shown while it is typed. Raises BadRequest if input ends."""
+    """Ask for a line that is not shown while it is typed. Raises BadRequest if the input ends."""
     try:
         return getpass.getpass(question).strip()
     except EOFError as error:
-        print()  # the question's line is not terminated yet
+        print()  # end the question's line
         raise _ended() from error
     except KeyboardInterrupt:
         print()
@@ -41,7 +41,7 @@ def ask_secret(question: str) -> str:
 
 
 def confirm(question: str, *, default: bool) -> bool:
-    """Return whether the user agrees."""
+    """Ask a yes-or-no question; return whether the answer is yes."""
     while True:
         answer = ask(setup_messages.yes_or_no(question, default=default)).lower()
         if not answer:
@@ -51,7 +51,7 @@ def confirm(question: str, *, default: bool) -> bool:
 
 
 def choose(lines: Sequence[str], default: int = 0) -> int:
-    """Show a numbered list; return the index that was chosen. `default` is a number, or 0 for none."""
+    """Show a numbered list; return the chosen index. `default` is a number from the list, or 0 for none."""
     for number, line in enumerate(lines, 1):
         say(setup_messages.numbered(number, line))
     while True:
@@ -62,7 +62,7 @@ def choose(lines: Sequence[str], default: int = 0) -> int:
 
 
 def choose_letter(choices: Sequence[tuple[str, str]]) -> str:
-    """Show choices, each a letter and its meaning; return the letter that was chosen."""
+    """Show choices, each a letter with its meaning; return the chosen letter."""
     for letter, meaning in choices:
         say(setup_messages.lettered(letter, meaning))
     letters = [letter for letter, _ in choices]

@@ -1,6 +1,6 @@
-"""The questions of setup: provider, address, key, model, each with the current value as its default.
+"""Ask the questions of setup: provider, address, key and model, each with the current value as its default.
 
-The endpoint is asked for its models and tried with one small call. Failures can be corrected at once.
+The endpoint's models are listed, and one is tried with a small call. Failures can be corrected at once.
 """
 
 import time
@@ -42,7 +42,7 @@ CORRECTIONS: Final[Mapping[str, Step]] = MappingProxyType(
 
 
 class SetupDialogue:
-    """One dialogue, which writes nothing."""
+    """A setup dialogue; it collects answers but writes nothing."""
 
     def __init__(self, present: PresentValues, running: str = "") -> None:
         """Start with the current values; `running` is the provider of a model server found on this machine."""
@@ -53,7 +53,7 @@ class SetupDialogue:
         self._step: Step = "provider"
 
     def hold(self) -> SetupAnswers:
-        """Ask until everything works or the user keeps what they have. Raises BadRequest if they leave."""
+        """Ask until everything works or the user saves the answers anyway. Raises BadRequest if they quit."""
         while self._step != "done":
             match self._step:
                 case "provider":
@@ -113,7 +113,7 @@ class SetupDialogue:
                 break
             except BadRequest as error:
                 say(error.sentence())
-        # The provider's own address is not written, so that it follows a change of the region.
+        # The provider's own address is not written, so that it still changes with the region.
         is_own = text == preset.base_url.rstrip("/") and self._answers.provider not in CUSTOM
         is_regional = bool(preset.region_variables) and text == usual
         self._answers = structs.replace(self._answers, base_url="" if is_own or is_regional else text)
@@ -189,7 +189,7 @@ class SetupDialogue:
             self._step = "done"
 
     def _correct(self, error: HermesError) -> None:
-        """Show what failed and let the user choose what to change. Raises BadRequest if they leave."""
+        """Show what failed, and let the user choose what to change. Raises BadRequest if they quit."""
         say(setup_messages.failed(error.sentence()))
         letters = [
             pair for pair in setup_messages.CORRECTIONS if pair[0] != "k" or self._answers.key_variable
@@ -202,5 +202,5 @@ class SetupDialogue:
 
 
 def provider_names() -> list[str]:
-    """Return the providers in the order in which they are offered: named ones, then any other endpoint."""
+    """Return the provider names in the order of the list: named providers, then any other endpoint."""
     return [*(name for name in presets() if name not in CUSTOM), *CUSTOM]

@@ -1,1 +1,1 @@
-"""`hermes-acp skills`: show, install, update and audit skills."""
+"""`hermes-acp skills`: list, search, install, update, audit and publish skills."""

@@ -25,9 +25,9 @@ NEW_KEY_HELP: Final = "the new private SSH key, with its public half beside it"
 REVOKE_HELP: Final = "end a tap that you publish: nobody may trust its key any more"
 CHANGE_YES_HELP: Final = "do it without asking"
 
-TRUST_NEEDED: Final = "A tap's key needs your approval, and nobody can be asked here."
-PUBLISH_NEEDED: Final = "Publishing needs your approval, and nobody can be asked here."
-CHANGE_NEEDED: Final = "Changing a tap's key needs your approval, and nobody can be asked here."
+TRUST_NEEDED: Final = "Trusting a tap's key needs your approval, but there is no terminal to ask in."
+PUBLISH_NEEDED: Final = "Publishing needs your approval, but there is no terminal to ask in."
+CHANGE_NEEDED: Final = "Changing a tap's key needs your approval, but there is no terminal to ask in."
 USE_YES_HINT: Final = "Use --yes, or run it in a terminal."
 NOTHING_ADDED: Final = "Nothing was added."
 NOTHING_PUBLISHED: Final = "Nothing was published."
@@ -48,28 +48,28 @@ def signed_by(fingerprint: str) -> str:
 
 
 def may_trust(name: str) -> str:
-    """Return the question before a key is trusted."""
-    return f"Trust this key for {name}? Compare it with what the publisher says. [y/N] "
+    """Ask whether to trust a key."""
+    return f"Trust this key for {name}? Compare it with the fingerprint that the publisher announced. [y/N] "
 
 
 def added(name: str) -> str:
-    """Return the confirmation of `taps add`."""
+    """Confirm that a tap was added."""
     return f"{name} was added. From now on, its index must be signed by this key."
 
 
 def removed(name: str) -> str:
-    """Return the confirmation of `taps remove`."""
+    """Confirm that a tap was removed."""
     return f"{name} was removed. Skills that were installed from it stay."
 
 
 def tap_line(name: str, url: str, skills: int, fingerprint: str, *, is_revoked: bool) -> str:
-    """Return a tap as one line."""
+    """Describe a tap in one line."""
     revoked = " (revoked)" if is_revoked else ""
     return f"{name}: {url}, {counted(skills, 'skill')}, key {fingerprint}{revoked}"
 
 
 def former_key(fingerprint: str, when: str) -> str:
-    """Return a key that was replaced, and when that was seen."""
+    """Name a replaced key, and when the replacement was noticed."""
     return f"key until {when}: {fingerprint}"
 
 
@@ -79,23 +79,23 @@ def key_changed(name: str, old: str, new: str) -> str:
 
 
 def may_rotate(url: str, old: str, new: str) -> str:
-    """Return the question before a tap is handed over to another key."""
+    """Ask whether to hand a tap over to another key."""
     return f"Replace the key {old} of {url} with {new}? The old key can then no longer publish. [y/N] "
 
 
 def may_revoke(url: str, fingerprint: str) -> str:
-    """Return the question before a tap's key is revoked."""
+    """Ask whether to revoke a tap's key."""
     return f"Revoke the key {fingerprint} of {url}? Nobody will be able to use this tap. This cannot be undone. [y/N] "
 
 
 def rotated(url: str, fingerprint: str, serial: int) -> str:
-    """Return the confirmation of `taps rotate`."""
+    """Confirm that a tap has a new key."""
     return f"{url} is signed by the key {fingerprint} from index {serial} on. Publish with --key and the new key."
 
 
 def revoked(url: str, serial: int) -> str:
-    """Return the confirmation of `taps revoke`."""
-    return f"The key of {url} is revoked, index {serial}. Readers learn this with their next update."
+    """Confirm that a tap's key was revoked."""
+    return f"The key of {url} is revoked, index {serial}. Users of the tap learn this with their next update."
 
 
 def tap_is_revoked(name: str) -> str:
@@ -114,27 +114,27 @@ def refresh_failed(name: str, reason: str) -> str:
 
 
 def may_publish(name: str, url: str) -> str:
-    """Return the question before a skill is published."""
+    """Ask whether to publish a skill."""
     return f"Publish {name} to {url}? Everyone who can read the tap gets the files above. [y/N] "
 
 
 def published(name: str, version: int, serial: int, commit: str) -> str:
-    """Return the confirmation of `publish`."""
+    """Confirm that a skill was published."""
     return f"{name} is published as version {version}, index {serial}, commit {commit[:12]}."
 
 
 def file_line(path: str, size: int) -> str:
-    """Return one file of a skill; the size is in bytes."""
+    """Describe a file of a skill; the size is in bytes."""
     return f"{path}, {counted(size, 'byte')}"
 
 
 def capability(text: str) -> str:
-    """Return one thing that a skill can do."""
+    """Describe a capability of a skill."""
     return f"can use: {text}"
 
 
 def in_tap(name: str, description: str) -> str:
-    """Return a skill that a search found in a tap."""
+    """Describe a skill that a search found in a tap."""
     return f"{name} (in a tap): {description}"
 
 

@@ -1,4 +1,4 @@
-"""Show how a skill's new version differs from the installed one, as unified diffs of limited length."""
+"""Format how a skill's new version differs from the installed one, as unified diffs of limited length."""
 
 from collections.abc import Iterator
 from difflib import unified_diff
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from hermes_acp.skills.skill_hub import LockEntry, SkillCandidate
 
 MAX_DIFF_LINES: Final = 80
-"""Per file, so that no file can hide another."""
+"""The limit for each file, so that a long diff cannot hide another file."""
 MAX_LINE_CHARACTERS: Final = 500
 MAX_COMPARED_LINES: Final = 20_000
-"""Longer files are not compared, because that takes too long."""
+"""The maximum number of lines of a file that is compared; longer files would take too long."""
 COMMIT_CHARACTERS: Final = 12
 
 
 def versions_line(candidate: "SkillCandidate", locked: "LockEntry") -> str:
-    """Return the installed and the new version of a skill: a tap's versions, or commits. Empty for a folder."""
+    """Describe the installed and the new version of a skill, by a tap's versions or by commits; empty for a folder."""
     fetched = candidate.fetched
     if locked.version and fetched.version:
         return skill_messages.new_version(str(locked.version), str(fetched.version))

@@ -1,4 +1,4 @@
-"""The `hermes-acp skills` command: list skills with their success, show versions, roll back."""
+"""The `hermes-acp skills` command: list skills with their success rates, show versions, roll back."""
 
 import argparse
 from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def add_skills(parser: argparse.ArgumentParser) -> None:
-    """Describe the subcommands and their flags."""
+    """Add the subcommands and their flags to the parser."""
     _add_place(parser, ".")
     _add_json(parser, is_given=False)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=type(parser))
@@ -82,7 +82,7 @@ def _list(environment: Environment, place: Path, *, as_json: bool) -> int:
     from hermes_acp.skills.skill_overview import line_text, overview
     from hermes_acp.skills.skill_service import SkillService
 
-    skill_service = SkillService(environment, lambda _: None)  # looked up once, without following changes
+    skill_service = SkillService(environment, lambda _: None)  # read once; later changes are not watched
     workspace_trust = WorkspaceTrust(environment, RandomIds(), skill_service.trust_items)
     collection = skill_service.library.collection(str(place))
     found = overview(
@@ -105,7 +105,7 @@ def _list(environment: Environment, place: Path, *, as_json: bool) -> int:
 
 
 def _history_of(environment: Environment, place: Path, name: str) -> "VersionHistory":
-    """Find the versions of a skill that is in use here or archived. Raises BadRequest."""
+    """Return the version history of a skill that is used in this folder or archived. Raises BadRequest."""
     from hermes_acp.skills.skill_service import SkillService
 
     usage_tracker = usage_tracker_of(environment)

@@ -1,4 +1,4 @@
-"""The `hermes-acp skills install`, `update`, `audit` and `remove` commands: third-party skills the user approves."""
+"""The `hermes-acp skills install`, `update`, `audit` and `remove` commands, for third-party skills."""
 
 import argparse
 from collections.abc import Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def add_hub(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Describe the subcommands and their flags; `add` returns a subcommand's parser."""
+    """Add the subcommands and their flags; `add` returns a subcommand's parser."""
     install = add("install", help=skill_messages.INSTALL_HELP)
     install.add_argument("source", metavar="SOURCE", help=skill_messages.SOURCE_HELP)
     update = add("update", help=skill_messages.UPDATE_HELP)
@@ -84,7 +84,7 @@ def _named(hub: "SkillHub", options: argparse.Namespace) -> list[str]:
 def _fetched(
     taps: "TapService", hub: "SkillHub", source: str, place: Path
 ) -> "AbstractContextManager[SkillCandidate]":
-    """Fetch a skill from the source that the user names: a tap, a folder or a repository. Raises BadRequest."""
+    """Fetch a skill from a source that the user names: a tap, a folder or a repository. Raises BadRequest."""
     from hermes_acp.skills.skill_source import read_source
     from hermes_acp.skills.taps.tap_installation import fetch_from_tap, tap_source
 
@@ -95,7 +95,7 @@ def _fetched(
 
 
 def _try_update(hub: "SkillHub", taps: "TapService", name: str, options: argparse.Namespace) -> int:
-    """Update one of several skills; if it is unavailable, the others are still updated."""
+    """Update one of several skills; report a failure, so that the others are still updated."""
     try:
         return _update(hub, taps, name, options)
     except BadRequest as error:
@@ -135,7 +135,7 @@ def _audit(hub: "SkillHub", taps: "TapService", name: str) -> int:
 
 
 def _decide(hub: "SkillHub", candidate: "SkillCandidate", *, assumes_yes: bool) -> int:
-    """Show a skill and install it if the user agrees; return the exit code, 1 if they do not."""
+    """Show a skill and install it if the user agrees; return the exit code, which is 1 if not."""
     _show(candidate, hub.installed().get(candidate.name))
     is_update = candidate.is_installed
     if candidate.check.faults:

@@ -1,4 +1,4 @@
-"""The `hermes-acp skills search` command: find skills for a purpose, and nearly identical skills."""
+"""The `hermes-acp skills search` command: find skills by words, and find nearly identical skills."""
 
 import argparse
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def search_skills_of(environment: Environment, place: Path, options: argparse.Namespace) -> int:
-    """Print the skills that contain any of the words, best first; return the exit code: 1 if there are none."""
+    """Print the skills that contain any of the words, best first; return the exit code, 1 if there are none."""
     from hermes_acp.skills.skill_service import SkillService
     from hermes_acp.skills.suggestions.skill_search import search_skills
 

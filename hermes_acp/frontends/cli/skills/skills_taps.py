@@ -1,4 +1,4 @@
-"""The `hermes-acp skills taps` and `publish` commands: sources of skills with a signed index."""
+"""The `hermes-acp skills taps` and `publish` commands, for skill repositories with a signed index."""
 
 import argparse
 import sys
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def add_taps(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Describe the subcommands and their flags; `add` returns a subcommand's parser."""
+    """Add the subcommands and their flags; `add` returns a subcommand's parser."""
     taps = add("taps", help=tap_messages.TAPS_HELP)
     actions = taps.add_subparsers(dest="tap_action", metavar="ACTION", parser_class=type(taps))
     adding = actions.add_parser("add", help=tap_messages.ADD_HELP)
@@ -122,7 +122,7 @@ def _list(taps: "TapService", *, as_json: bool) -> int:
 
 @contextmanager
 def showing_key_changes(taps: "TapService") -> Generator[None]:
-    """Tell the user about each tap whose key changes while the block runs."""
+    """Tell the user about each tap whose key changes during the block."""
     from hermes_acp.skills.taps.commit_signatures import fingerprint
 
     before = taps.store.taps()
@@ -136,7 +136,7 @@ def showing_key_changes(taps: "TapService") -> Generator[None]:
 
 
 def _try_refresh(taps: "TapService", name: str) -> int:
-    """Refresh one of several taps; if it is refused, the others are still refreshed."""
+    """Refresh one of several taps; report a failure, so that the others are still refreshed."""
     try:
         tap = taps.refresh(name)
     except BadRequest as error:
@@ -188,7 +188,7 @@ def _change_key(
 
 
 def _key_file(environment: Environment, place: Path, options: argparse.Namespace) -> Path:
-    """Return the private key that signs: the one that the user names, or their usual one."""
+    """Return the path of the private key to sign with: the one that the user names, or the default one."""
     user_home = environment.variables.get("HOME", "")
     key_file = Path(options.key) if options.key else Path(user_home, ".ssh", "id_ed25519")
     return (place / key_file).resolve()
@@ -205,12 +205,12 @@ def _show(skill: "Publication") -> None:
 
 
 def _agrees(question: str, reason: str) -> bool:
-    """Ask the user. Raises BadRequest if nobody is available to answer."""
+    """Ask the user whether to continue. Raises BadRequest if there is no terminal to ask in."""
     if not can_ask():
         raise BadRequest(reason or tap_messages.PUBLISH_NEEDED, hint=tap_messages.USE_YES_HINT)
     return is_agreed(question)
 
 
 def can_ask() -> bool:
-    """Return whether there is a terminal to ask at."""
+    """Return whether there is a terminal to ask in."""
     return sys.stdin.isatty()

@@ -45,13 +45,13 @@ ELSEWHERE_HINT: Final = "Only adapters that were trained on this machine can be 
 
 
 def refused(action: str, kind: RefusalKind, evidence: str) -> str:
-    """Say that only a person may do this, and why the caller does not count as one."""
+    """Say that only a person may do this, and why the caller is not considered one."""
     reason = REFUSALS[kind].format(evidence=evidence)
     return f"Only a person can {action} a training run, but {reason}."
 
 
 def agent_worked(session: str) -> str:
-    """Say that an agent worked while the person was asked."""
+    """Say that an agent was active while the person was asked."""
     return (
         f"An agent worked in the session {session} while you were asked, so it could have typed the answer."
     )
@@ -63,19 +63,19 @@ def wrong_method(trainer: str, method: str, known: Sequence[str]) -> str:
 
 
 def records(number: int, sessions: int, file: str) -> str:
-    """Return how much data there is."""
+    """Describe the amount of training data."""
     count = "1 record" if number == 1 else f"{number:,} records"
     return f"{count} of {sessions:,} {'session' if sessions == 1 else 'sessions'} in {file}"
 
 
 def length(epochs: int, max_steps: int | None, batch_size: int) -> str:
-    """Return how long a training run is."""
+    """Describe the length of a training run."""
     steps = f"{max_steps:,} steps" if max_steps else f"{epochs} {'epoch' if epochs == 1 else 'epochs'}"
     return f"{steps}, batches of {batch_size}"
 
 
 def question(code: str, step: int) -> str:
-    """Return the question before a start; `step` is the checkpoint that it continues from."""
+    """Ask whether to start training; `step` is the checkpoint from which it would resume."""
     what = f"resume from step {step:,}" if step else "start"
     return f"Type {code} to {what}. It is the start of the digest above: "
 
@@ -86,7 +86,7 @@ def started(pid: int, name: str, log: str) -> str:
 
 
 def progress(step: int, total: int, loss: float | None) -> str:
-    """Return the progress of a training run."""
+    """Describe the progress of a training run."""
     shown = "" if loss is None else f", loss {loss:.3f}"
     return f"step {step:,} of {total:,}{shown}"
 
@@ -101,7 +101,7 @@ def time_left(seconds: float) -> str:
 
 
 def checkpoint(step: int) -> str:
-    """Return the newest checkpoint."""
+    """Name the newest checkpoint."""
     return f"checkpoint at step {step:,}"
 
 
@@ -116,7 +116,7 @@ def serve_hint(name: str) -> str:
 
 
 def serving(address: str, provider: str, model: str) -> str:
-    """Return where a trained model is served, and how to use it."""
+    """Say where a trained model is served, and how to use it."""
     return (
         f"Serving {model} at {address} until Ctrl+C. Try it: hermes-acp model try {provider}/{model}\n"
         f"Use it from now on: hermes-acp model set {provider}/{model}"

@@ -1,6 +1,6 @@
-"""The person at this process's terminal: make sure that there is one, and ask them.
+"""Make sure that a person is at this process's terminal, and ask them.
 
-Questions go to the controlling terminal, not to standard input, which could be anything.
+Questions use the controlling terminal, because standard input could be anything.
 """
 
 import os
@@ -19,7 +19,7 @@ MAX_ANSWER_BYTES: Final = 256
 
 
 class PersonAtTerminal:
-    """A person at the controlling terminal, which is open as `terminal`."""
+    """A person at the controlling terminal; `terminal` is its descriptor."""
 
     def __init__(self, environment: Environment, action: str, terminal: int | None) -> None:
         self._environment = environment
@@ -34,7 +34,7 @@ class PersonAtTerminal:
             raise BadRequest(sentence, hint=messages.REFUSED_HINT)
 
     def ask(self, question: str) -> str:
-        """Return a typed answer; anything typed before the question does not count."""
+        """Ask a question; return the answer, ignoring anything typed before the question."""
         assert self._terminal is not None
         termios.tcflush(self._terminal, termios.TCIFLUSH)
         os.write(self._terminal, question.encode())
@@ -43,7 +43,7 @@ class PersonAtTerminal:
 
 @contextmanager
 def person_at_terminal(environment: Environment, action: str) -> Generator[PersonAtTerminal, None, None]:
-    """Open the terminal of the person who gave the command. Raises BadRequest if nobody is there."""
+    """Open the terminal of the person who runs the command. Raises BadRequest if there is no such person."""
     terminal = _open_terminal()
     try:
         person = PersonAtTerminal(environment, action, terminal)
@@ -57,7 +57,7 @@ def person_at_terminal(environment: Environment, action: str) -> Generator[Perso
 def _open_terminal() -> int | None:
     """Open the controlling terminal; return None without one, or if this process is not in its foreground."""
     try:
-        if os.tcgetpgrp(0) != os.getpgrp():  # fails unless it is the controlling terminal
+        if os.tcgetpgrp(0) != os.getpgrp():  # fails unless this is the controlling terminal
             return None
         return os.open(os.ttyname(0), os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY)
     except OSError:

@@ -14,7 +14,7 @@ DEFAULT_PORT: Final = 8765
 
 
 def add_train(parser: argparse.ArgumentParser) -> None:
-    """Describe the subcommands."""
+    """Add the subcommands to the parser."""
     parser.epilog = messages.EPILOG
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     start = actions.add_parser("start", help=messages.START_HELP, epilog=messages.EPILOG)
@@ -84,7 +84,7 @@ def _show(environment: Environment, options: argparse.Namespace) -> int:
 
 
 def _document(environment: Environment, named: str) -> dict[str, Any]:
-    """Return the status of a training run as plain data."""
+    """Convert the status of a training run to plain data for JSON."""
     from hermes_acp.training.run_folder import RunFolder, seconds_left
     from hermes_acp.training.training_plan import read_plan
 

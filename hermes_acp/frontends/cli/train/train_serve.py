@@ -17,9 +17,7 @@ from hermes_acp.workspaces.command_environment import command_environment
 
 
 def serve_trained(environment: Environment, options: argparse.Namespace) -> int:
-    """Serve the adapter of a finished training run and return the server's exit code. Raises BadRequest,
-    StorageError.
-    """
+    """Serve the adapter of a finished training run; return the server's exit code. Raises BadRequest, StorageError."""
     with person_at_terminal(environment, "serve"):
         file = read_plan(environment.home, options.file)
     run = RunFolder(file.run)
@@ -46,7 +44,7 @@ def serve_trained(environment: Environment, options: argparse.Namespace) -> int:
 
 
 def _add_provider(environment: Environment, provider: str, address: str) -> None:
-    """Write the endpoint to the settings, preserving everything else. Raises StorageError or ConfigError."""
+    """Add the endpoint to the settings, preserving everything else. Raises StorageError or ConfigError."""
     from hermes_acp.config.settings_text import read_text
     from hermes_acp.config.yaml_text import with_value
     from hermes_acp.storage.private_files import write_private_text

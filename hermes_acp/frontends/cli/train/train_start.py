@@ -22,11 +22,11 @@ from hermes_acp.training.training_plan import SHOWN_DIGITS, PlanFile, confirmed_
 from hermes_acp.training.training_start import check_resume, job_of, start_process
 
 RANDOM_LETTERS: Final = 4
-"""How many random letters a person types, so that a program has to read the terminal first."""
+"""The number of random letters that a person must type, so that a program would have to read the terminal."""
 
 
 class _Offer(Struct, frozen=True):
-    """What a person is asked to confirm; `step` is the checkpoint from which training continues."""
+    """The training run that a person is asked to confirm; `step` is the checkpoint from which it resumes."""
 
     file: PlanFile
     data: TrainingData
@@ -35,7 +35,7 @@ class _Offer(Struct, frozen=True):
 
 
 def start_training(environment: Environment, named: str, *, is_anew: bool) -> int:
-    """Start or resume a training run once the person has typed its digest; return the exit code, 1 if they did not.
+    """Start or resume a training run if the person types its digest; return the exit code, which is 1 if not.
 
     Raises BadRequest, Busy, ConfigError, StorageError or TrainingError.
     """

@@ -1,1 +1,1 @@
-"""The `hermes-acp update` command, and the process that carries an update out."""
+"""The `hermes-acp update` command, and the process that performs an update."""

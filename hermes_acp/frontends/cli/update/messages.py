@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Final
 
 CHECK_HELP: Final = "only check whether a newer version is available"
-BACK_HELP: Final = "go back to the version before this one"
+BACK_HELP: Final = "go back to the previous version"
 FROM_HELP: Final = (
     "where the version comes from, now and in later updates: a wheel, a clone, a folder of wheels, the address of a "
     "wheel or git+URL@TAG (default: where this version came from)"
@@ -23,7 +23,7 @@ STEPS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
         "install": "Installing {} beside the version in use".format,
         "start": "Starting {}".format,
         "doctor": "Running the doctor of {}".format,
-        "trial": "Trying one turn of {} with a scripted model".format,
+        "trial": "Testing one turn of {} with a scripted model".format,
         "switch": "Switching to {}".format,
     }
 )
@@ -40,7 +40,7 @@ def newest(version: str, source: str) -> str:
 
 
 def available(version: str, found: str) -> str:
-    """Return which version an update would install."""
+    """Say which version an update would install."""
     other = f"Another build of {version}" if found == version else f"Version {found}"
     return f"{other} is available; {version} is in use. To install it: hermes-acp update"
 
@@ -56,7 +56,7 @@ def way_back(version: str) -> str:
 
 
 def resident(version: str) -> str:
-    """Say that the background process still runs the version before."""
+    """Say that the background process still runs the previous version."""
     return f"The background process still runs {version}. To restart it: hermes-acp daemon restart"
 
 
@@ -74,19 +74,19 @@ def killed(signal: int, log: str) -> str:
 
 
 def builtin_skills(new: Sequence[str], changed: Sequence[str], gone: Sequence[str]) -> str:
-    """Return how the built-in skills of two versions differ."""
+    """Describe how the built-in skills of two versions differ."""
     parts = (("new", new), ("changed", changed), ("no longer built in", gone))
     facts = [f"{what}: {', '.join(names)}" for what, names in parts if names]
     return f"Built-in skills: {'; '.join(facts)}."
 
 
 def skills_followed(names: Sequence[str], folder: str) -> str:
-    """Return which copies of built-in skills were updated."""
+    """Say which copies of built-in skills were updated."""
     return f"Unedited copies in {folder} were updated too: {', '.join(names)}."
 
 
 def skills_hidden(names: Sequence[str], folder: str) -> str:
-    """Return which of the user's skills hide new built-in ones."""
+    """Say which of the user's skills override changed built-in ones."""
     return (
         f"Your own skills in {folder} are used instead of built-in ones that changed: {', '.join(names)}. "
         "To use a built-in one, move yours away."

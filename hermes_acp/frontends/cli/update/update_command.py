@@ -1,7 +1,7 @@
 """The `hermes-acp update` command.
 
-An update runs in a process with a separate session, so closing the terminal does not end it. This process only waits
-for the other, and asks it to stop when interrupted.
+An update runs in a process with a session of its own, so closing the terminal does not end it. This process only waits
+for it, and asks it to stop when interrupted.
 """
 
 import argparse
@@ -28,7 +28,7 @@ DETACHED = "--detached"
 
 
 def add_update(parser: argparse.ArgumentParser) -> None:
-    """Describe the flags."""
+    """Add the flags to the parser."""
     parser.epilog = messages.UPDATE_EPILOG
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--check", action="store_true", help=messages.CHECK_HELP)
@@ -48,7 +48,7 @@ def run_update(options: argparse.Namespace) -> int:
     if options.trial:
         from hermes_acp.updates.trial_turn import try_version
 
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # child processes must not end with the terminal either
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # child processes must survive the terminal, too
         anyio.run(try_version, read_environment().variables, __version__)
         return ExitCode.DONE
     if options.detached:
@@ -84,7 +84,7 @@ def _show(result: "UpdateResult", *, as_json: bool) -> int:
 
 
 def _detach(options: argparse.Namespace) -> int:
-    """Start the process of the update and wait for its end."""
+    """Start the update process and wait until it ends."""
     words: Sequence[str] = (
         *(sys.executable, "-P", "-m", "hermes_acp", "update", DETACHED),
         *(["--back"] if options.back else []),
@@ -92,7 +92,7 @@ def _detach(options: argparse.Namespace) -> int:
         *([f"--index={options.index}"] if options.index else []),
         *(["--json"] if options.json else []),
     )
-    handler = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the new process inherits this
+    handler = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the new process ignores it, too
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True)
     signal.signal(signal.SIGHUP, handler)
     while True:

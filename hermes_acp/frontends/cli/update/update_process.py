@@ -1,4 +1,4 @@
-"""Carry an update out, in a process that ends only when it is done, killed, or asked to stop with SIGTERM."""
+"""Perform an update, in a process that ends only when it is done, killed, or asked to stop with SIGTERM."""
 
 import fcntl
 import os
@@ -29,8 +29,8 @@ SKILLS: Final = "skills"
 
 
 async def carry_out(is_back: bool, wanted: Wanted, as_json: bool) -> int:
-    """Update or go back, report the outcome, and return the exit code."""
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # child processes inherit this
+    """Update or go back to the previous version, report the outcome, and return the exit code."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # child processes ignore it, too
     told = Told(is_quiet=as_json)
     codes: list[int] = []
     async with anyio.create_task_group() as tasks:
@@ -81,7 +81,7 @@ async def _carried_out(told: Told, *, is_back: bool, wanted: Wanted, as_json: bo
 
 @contextmanager
 def _warnings(told: Told) -> Generator[None]:
-    """Report an error about skills as a warning: the update itself is done."""
+    """Report an error about skills only as a warning, because the update itself is done."""
     try:
         yield
     except (HermesError, OSError) as error:
@@ -91,7 +91,7 @@ def _warnings(told: Told) -> Generator[None]:
 
 
 def _follow_skills(environment: Environment, folders: VersionFolders, before: Path) -> BuiltinChanges:
-    """Let unedited copies of built-in skills follow the version that is now in use. Raises HermesError or OSError."""
+    """Update unedited copies of built-in skills to the new version. Raises HermesError or OSError."""
     clock = SystemClock()
     tracker = SkillUsageTracker(environment.home, clock.now)
     hub = SkillHub(environment.home, tracker, clock.now, environment.variables.get("PATH", ""))
@@ -128,7 +128,7 @@ def _tell_skills(told: Told, skills: BuiltinChanges, folder: str) -> None:
 
 
 def _has_resident(home: Path) -> bool:
-    """Return whether a process in the background holds the lock of a home."""
+    """Return whether a resident process holds the lock of a home folder."""
     try:
         descriptor = os.open(home / RESIDENT_LOCK, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

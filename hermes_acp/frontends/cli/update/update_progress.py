@@ -1,4 +1,4 @@
-"""Where an update reports its progress: nowhere, or to a log and anyone who still reads its output."""
+"""Report the progress of an update: not at all, or to a log and to standard output while someone reads it."""
 
 import os
 import select
@@ -17,24 +17,24 @@ class Silent:
     """Reports nothing."""
 
     def step(self, name: str, value: str = "") -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def detail(self, text: str) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
 
 class Told:
-    """Reports to a log and to standard output. An update continues even if the disk is full, or if the reader has
-    left or stalls.
+    """Reports to a log and to standard output. Reporting never stops an update, even if the disk is full, or if the
+    reader of the output has left or stalls.
     """
 
     def __init__(self, *, is_quiet: bool) -> None:
-        """With `is_quiet`, steps are only in the log."""
+        """Prepare the report; if `is_quiet`, steps are written only to the log."""
         self._is_quiet = is_quiet
         self._log = -1
 
     def open_log(self, path: Path) -> None:
-        """Write to a log from now on, after the entries of earlier updates."""
+        """Append to a log from now on, after the entries of earlier updates."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
         with suppress(OSError):
             path.parent.mkdir(exist_ok=True)

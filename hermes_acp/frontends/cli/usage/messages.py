@@ -17,7 +17,7 @@ ESTIMATED: Final = "The tokens of results are estimates: four bytes are one toke
 
 
 def reading(done: int, number: int) -> str:
-    """Return the progress of reading records for the first time."""
+    """Report the progress of the first reading of session records."""
     return f"Reading session records: {done:,} of {number:,}"
 
 
@@ -27,15 +27,15 @@ def others_profile(name: str) -> str:
 
 
 def cost(usd: float) -> str:
-    """Return an amount of money."""
+    """Format an amount of money."""
     return f"${usd:,.4f}" if 0 < usd < 0.1 else f"${usd:,.2f}"
 
 
 def share(part: int, whole: int) -> str:
-    """Return a share of tokens in percent."""
+    """Format a share of tokens in percent."""
     return f"{part / whole:.0%}" if whole else "-"
 
 
 def seconds(took_s: float) -> str:
-    """Return the time of calls."""
+    """Format the duration of calls."""
     return f"{took_s:,.1f} s"

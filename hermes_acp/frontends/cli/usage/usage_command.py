@@ -1,4 +1,4 @@
-"""The `hermes-acp usage` command: what sessions have used, by day, model, workspace, profile or tool."""
+"""The `hermes-acp usage` command: show the usage of sessions, by day, model, workspace, profile or tool."""
 
 import argparse
 import sys
@@ -18,11 +18,11 @@ DAY_S: Final = 86_400
 BAR_CHARACTERS: Final = 24
 BLOCKS: Final = " ▏▎▍▌▋▊▉█"
 MIN_NOTED: Final = 2_000
-"""From this many records on, reading them takes long enough to say so."""
+"""The number of records from which on the progress of reading them is shown."""
 
 
 def add_usage(parser: argparse.ArgumentParser) -> None:
-    """Describe the flags."""
+    """Add the flags to the parser."""
     parser.add_argument(
         "--by",
         choices=("day", "model", "model-day", "workspace", "profile", "tool"),
@@ -75,7 +75,7 @@ def _day(at: float) -> str:
 
 
 def _print(sums: list[UsageTotal], by: str) -> None:
-    """Print a table with a bar on each line: for the cost if any is known, else for tokens; for tools, their calls."""
+    """Print a table with bars: for the cost if any is known, else for tokens; for tools, the number of calls."""
     is_tools = by == "tool"
     if by not in ("day", "model-day"):
         sums = sorted(sums, key=lambda each: -_weight(each, sums, is_tools=is_tools))
@@ -94,7 +94,7 @@ def _print(sums: list[UsageTotal], by: str) -> None:
 
 
 def _json(each: UsageTotal, by: str) -> dict[str, object]:
-    """Return a line for programs; an unknown cost is null."""
+    """Format a row as a line of JSON; an unknown cost is null."""
     if by == "tool":
         return {
             "name": each.name,

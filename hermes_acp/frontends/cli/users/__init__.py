@@ -1,1 +1,1 @@
-"""Commands for administrators of a hub: its users and its audit log."""
+"""Commands for administrators of a hub: `users` and `audit`."""

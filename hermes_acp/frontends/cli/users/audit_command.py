@@ -12,7 +12,7 @@ from hermes_acp.frontends.cli.users import messages as user_messages
 
 
 def add_audit(parser: argparse.ArgumentParser) -> None:
-    """Describe the subcommands."""
+    """Add the subcommands to the parser."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     show = actions.add_parser("show", help=user_messages.AUDIT_SHOW_HELP)
     show.add_argument("--since", metavar="WHEN", default="", help=user_messages.SINCE_HELP)
@@ -59,7 +59,7 @@ def run_audit(options: argparse.Namespace) -> int:
 
 
 def _since(words: str) -> str:
-    """Return the time of the earliest entries to show, in the format that entries use. Raises BadRequest."""
+    """Convert a date to the time format of the log entries. Raises BadRequest."""
     if not words:
         return ""
     from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The `hermes-acp users` command: who may use a hub, with which profile, tokens and quota."""
+"""The `hermes-acp users` command: manage the users of a hub, their profiles, tokens and quotas."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ LIMITS: Final = (
 
 
 def add_users(parser: argparse.ArgumentParser) -> None:
-    """Describe the subcommands."""
+    """Add the subcommands to the parser."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
 
     def action(name: str, about: str) -> argparse.ArgumentParser:
@@ -114,8 +114,9 @@ def _add(file: "AccountsFile", options: argparse.Namespace) -> None:
 
 
 def _home_for(account: "Account") -> str:
-    """Return the profile's home folder; create it if it belongs to the hub's own user. Raises BadRequest,
-    ConfigError, StorageError.
+    """Return the profile's home folder; create it if it belongs to the hub's own user.
+
+    Raises BadRequest, ConfigError or StorageError.
     """
     from hermes_acp.storage.profile_folders import create_profile
     from hermes_acp.users.profile_places import os_entry
@@ -239,7 +240,7 @@ def _subject(folder: Path, options: argparse.Namespace) -> "Subject":
 
 
 def _facts(folder: Path, account: "Account") -> dict[str, Any]:
-    """Return the facts about a user, never a digest."""
+    """Describe a user for programs, without the digests of tokens."""
     import time
 
     from hermes_acp.users.usage_ledger import UsageLedger
@@ -280,7 +281,7 @@ def _quota(options: argparse.Namespace, current: "Quota | None") -> "Quota":
 
 
 def _limit(kind: type[int] | type[float]) -> Callable[[str], int | float]:
-    """Return a parser for limits; 0 means no limit."""
+    """Return a parser for limits, which returns 0 for no limit."""
 
     def parse(text: str) -> int | float:
         if text == "none":

@@ -1,4 +1,4 @@
-"""The `hermes-acp voice` command: show what turns speech into text, download its models, try it with a recording."""
+"""The `hermes-acp voice` command: show how speech is transcribed, download a model, transcribe a recording."""
 
 import argparse
 import sys
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def add_voice(parser: argparse.ArgumentParser) -> None:
-    """Describe the subcommands and their flags."""
+    """Add the subcommands and their flags to the parser."""
     parser.set_defaults(action="status")
     actions = parser.add_subparsers(dest="action", metavar="COMMAND", parser_class=type(parser))
     actions.add_parser("status", help=messages.STATUS_HELP)
@@ -38,7 +38,7 @@ def run_voice(options: argparse.Namespace) -> int:
 
 
 def _download(environment: Environment, name: str) -> int:
-    """Download a model: this command is the person's consent."""
+    """Download a model; running this command counts as the person's consent."""
     from hermes_acp.config.speech_models import is_folder, missing_file, repository_of, speech_model_folder
     from hermes_acp.models.transcription.speech_download import download, look_up
 
@@ -71,7 +71,7 @@ async def _status(environment: Environment) -> int:
 
 
 async def _transcribe(environment: Environment, file: str) -> int:
-    """Print what is said in an audio file. Raises BadRequest, ConfigError, AuthRequired or ModelError."""
+    """Print the transcription of an audio file. Raises BadRequest, ConfigError, AuthRequired or ModelError."""
     from mimetypes import guess_type
 
     from hermes_acp.core.ports.model_ports import Recording

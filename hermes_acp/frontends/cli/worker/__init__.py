@@ -1,1 +1,1 @@
-"""The commands of workers: `worker`, and the hidden `drive` of the processes that it starts."""
+"""The `worker` command, and the hidden `drive` command that it starts for each run."""

@@ -1,4 +1,4 @@
-"""The hidden command `hermes-acp drive`: work on one run, as instructed by its worker on standard input."""
+"""The hidden `hermes-acp drive` command: work on the run that the worker assigns on standard input."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -17,7 +17,7 @@ from hermes_acp.shutdown import exit_process
 
 
 def drive_command(arguments: Sequence[str]) -> int:
-    """Drive one run and exit."""
+    """Work on one run and exit."""
     reading, writing = claim_streams()
     environment = structs.replace(read_environment(), allows_bypass=ALLOW_BYPASS in arguments)
     anyio.run(serve_run, reading, writing, partial(_driver, environment))
@@ -28,7 +28,7 @@ def drive_command(arguments: Sequence[str]) -> int:
 async def _driver(
     environment: Environment, assignment: Assignment, parent: RemoteParent
 ) -> AsyncGenerator[Driver]:
-    """Open the sessions of this process; they are closed before the outcome is reported."""
+    """Yield a driver with the sessions of this process, which are closed before the outcome is reported."""
     from hermes_acp.app.app import App
 
     app = App(environment, overrides=assignment.overrides)

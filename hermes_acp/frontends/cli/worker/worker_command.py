@@ -1,4 +1,4 @@
-"""The command `hermes-acp worker`: work on cards and other runs, each in its own process."""
+"""The `hermes-acp worker` command: work on cards and other runs, each in its own process."""
 
 import argparse
 from typing import TYPE_CHECKING, Final
@@ -23,7 +23,7 @@ DEFAULT_DRAIN_S: Final = 30.0
 
 
 def add_worker(worker: argparse.ArgumentParser) -> None:
-    """Describe the flags."""
+    """Add the flags to the parser."""
     worker.add_argument("--board", action="append", default=[], metavar="NAME", help=messages.BOARD_HELP)
     worker.add_argument(
         "--slots",
@@ -69,10 +69,10 @@ async def _work(options: argparse.Namespace, environment: Environment, guard: Sh
 
 
 class _ReportingDriver:
-    """Drives the runs of one profile, each in its own process, and reports their progress."""
+    """Starts a process for each run of a profile, and reports the progress of these runs."""
 
     def __init__(self, environment: Environment, running: set[str], *, allows_bypass: bool) -> None:
-        """Use `running` for the IDs of the current runs."""
+        """Prepare the driver, which keeps the IDs of the current runs in `running`."""
         from hermes_acp.runs.processes.process_driver import ProcessDriver, drive_line
 
         self._running = running
@@ -95,7 +95,7 @@ class _ReportingDriver:
 
 
 class _Worker:
-    """Coordinates boards and drives runs."""
+    """Coordinates boards and works on runs."""
 
     def __init__(self, app: "App", environment: Environment, options: argparse.Namespace) -> None:
         self._app = app
@@ -105,7 +105,7 @@ class _Worker:
         self._is_draining = False
 
     async def run(self, guard: ShutdownGuard) -> int:
-        """Run until a signal and, after SIGTERM, until running work ends. Return the exit code."""
+        """Run until a signal arrives and, after SIGTERM, until running work ends; return the exit code."""
         options = self._options
         for name in options.board:
             await self._app.board_service.create(name)
@@ -130,7 +130,7 @@ class _Worker:
         return code
 
     async def _work(self, scope: WorkScope) -> None:
-        """Drive the runs of this profile, and of others that share its pool."""
+        """Work on the runs of this profile, and of others that share its pool."""
         if not self._options.with_profile:
             await self._app.run_service.engine.work(self._driver(self._environment), scope)
             return
@@ -151,7 +151,7 @@ class _Worker:
         return _ReportingDriver(environment, self._running, allows_bypass=self._options.allow_bypass)
 
     async def _drain(self, guard: ShutdownGuard) -> None:
-        """Start nothing more, and let running work end, until another signal arrives or the time is up."""
+        """Start no more work, and wait for running work until another signal arrives or the time limit is reached."""
         self._is_draining = True
         if self._running:
             note(messages.draining(len(self._running)))

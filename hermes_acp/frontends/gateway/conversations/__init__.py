@@ -1,1 +1,1 @@
-"""Conversations: their people, their questions, and the sessions behind them."""
+"""Conversations with people: their messages, their questions, and the sessions that answer them."""

@@ -1,6 +1,7 @@
-"""The agent process of one profile, started on demand and restarted after it has ended.
+"""Keep the agent process of a profile, which is started on demand and restarted after it has ended.
 
-If the profile has a resident process, the started one forwards its connection, so sessions and turns outlive both.
+If the profile has a resident process, the agent process hands its connection over to it, so that sessions and turns
+outlive the gateway.
 """
 
 import sys
@@ -80,9 +81,9 @@ class AgentLink:
         self._owners.pop(session_id, None)
 
     async def detach(self, session_id: str) -> None:
-        """Detach from a session. Its turns continue."""
+        """Detach from a session, whose turns continue."""
         if self._agent is not None:
-            with suppress(AgentError):  # the session was closed, or the agent has ended
+            with suppress(AgentError):  # the session has been closed, or the agent has ended
                 await self._agent.call("session/detach", {"sessionId": session_id}, dict[str, Any])
 
     async def agent(self) -> Agent:
@@ -110,7 +111,7 @@ class AgentLink:
                 self._wake()
 
     async def _run_agent(self, failures: int) -> int:
-        """Run one agent until it ends, and return the number of consecutive failures."""
+        """Run one agent process until it ends; return the number of consecutive failures."""
         callbacks = self._callbacks
         user = User(
             callbacks.on_permission,
@@ -138,7 +139,7 @@ class AgentLink:
             owner.take(update)
 
     def _variables(self) -> dict[str, str]:
-        """Return the agent's environment, without the secrets of the platforms."""
+        """Return the agent's environment variables, without the platforms' secrets."""
         variables = self._environment.variables
         return {name: value for name, value in variables.items() if not name.startswith(SECRET_PREFIX)}
 

@@ -30,7 +30,7 @@ MAX_CHOICES: Final = 9
 
 
 class Target(Struct, frozen=True):
-    """A place where a question is shown, and the texts before it."""
+    """A place in which to show a question, and the texts to send before it."""
 
     platform: str
     key: str
@@ -38,7 +38,7 @@ class Target(Struct, frozen=True):
     remark: str = ""
 
     def part(self, part_id: str, text: str) -> OutgoingPart:
-        """Build a message to send there."""
+        """Build a message for this place."""
         return OutgoingPart(part_id, self.platform, self.key, self.place, text)
 
 
@@ -52,8 +52,8 @@ class Posted(Struct, frozen=True):
 class QuestionOwner(Protocol):
     """The conversation or the run that a question is about.
 
-    `asker` is the person whose request is being handled, or empty for a run that reports to a room. For a run, no
-    answer means that the question keeps waiting where it came from.
+    `asker` is the person whose request is being handled, or empty for a run that reports to a room. If nobody answers
+    the question of a run, it stays open in the run.
     """
 
     where: ConversationPlace
@@ -69,7 +69,7 @@ class QuestionOwner(Protocol):
 
 
 class Asking:
-    """The questions of all sessions."""
+    """Asks the questions of all sessions."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Asking:
         self._key_of = key_of
 
     async def permission(self, request: v1.RequestPermissionRequest) -> Permission:
-        """Ask whether a call may run. No answer in time means no."""
+        """Ask whether a call may run; if nobody answers in time, it may not."""
         refusal = Permission(option_named(request, "reject_once"))
         conversation = self._find(request.session_id)
         if conversation is None:
@@ -189,7 +189,7 @@ class Asking:
         conversation: QuestionOwner,
         people: tuple[Person, Sequence[Person]],
     ) -> list[Target]:
-        """Return where to show a question: in the conversation, and to approvers if nobody there can approve."""
+        """Return where to show a question: in the conversation, and to the approvers if nobody there can approve."""
         asker, approvers = people
         where = conversation.where
         targets = [Target(where.platform, where.key, msgspec.json.encode(where.place).decode())]
@@ -203,7 +203,7 @@ class Asking:
         return targets
 
     async def _post(self, question: OpenQuestion, target: Target, texts: Sequence[str]) -> Posted:
-        """Show a question in one place. Its last text is the question itself."""
+        """Show a question in one place; the last text is the question itself."""
         part_id = f"ask:{question.id}:{len(question.posted)}"
         limits = self._parts.limits[target.platform]
         if not limits.can_edit and length(whole := "\n\n".join(texts), limits) < limits.max_length:
@@ -221,7 +221,7 @@ class Asking:
         self, question: OpenQuestion, posted: Sequence[Posted], title: str, *, stays_open: bool
     ) -> None:
         is_due = self._parts.clock.now() >= question.rule.expires_at
-        has_expired = is_due and not question.ended.is_set()  # otherwise it was withdrawn
+        has_expired = is_due and not question.ended.is_set()  # otherwise, the question was withdrawn
         self._parts.questions.close(question)
         answer = question.answer
         if answer is None:
@@ -237,7 +237,7 @@ class Asking:
             self._parts.wake(each.target.platform)
 
     def choices(self, part_id: str) -> tuple[Choice, ...]:
-        """Return the buttons of one of our messages."""
+        """Return the buttons for one of our messages."""
         question = self._parts.questions.find_posted(part_id)
         if question is None:
             return ()

@@ -1,4 +1,4 @@
-"""The commands of conversations: /stop, /status, /model, /new, /help."""
+"""Run the commands that people can type in conversations: /stop, /status, /model, /new, /help."""
 
 from hermes_acp_client.errors import AgentError
 
@@ -12,13 +12,13 @@ MODEL = "model"
 
 
 class ChatCommands:
-    """Runs commands, each of which returns its reply."""
+    """Runs commands and returns the replies."""
 
     def __init__(self, parts: GatewayParts) -> None:
         self._parts = parts
 
     async def run(self, name: str, argument: str, conversation: Conversation, person: Person) -> str:
-        """Run a command. Raises StorageError."""
+        """Run a command and return the reply. Raises StorageError."""
         match name:
             case "stop":
                 return messages.STOPPED if conversation.stop() else messages.NOTHING_TO_STOP

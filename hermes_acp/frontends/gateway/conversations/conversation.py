@@ -1,7 +1,7 @@
-"""A conversation: its messages are answered one after another, in one session of the agent.
+"""Answer the messages of a conversation one after another, in one session of the agent.
 
-A message stays in the inbox until its whole answer is in the outbox. After an interruption, the session's replay shows
-how far it got.
+A message stays in the inbox until its complete answer is in the outbox. After an interruption, the replay of the
+session shows how far the answer got.
 """
 
 from collections import deque
@@ -36,7 +36,7 @@ from hermes_acp.storage.gateway.outbox import OutgoingPart
 from hermes_protocol import v1
 
 MAX_LOSSES: Final = 5
-"""If the agent exits this many times in one turn, the message counts as failed."""
+"""If the agent exits this many times during one turn, the message counts as failed."""
 
 BUSY: Final = "busy"
 BUSY_S: Final = 0.5
@@ -44,7 +44,7 @@ MAX_BUSY: Final = 40
 
 
 class Conversation:
-    """The messages and the session of a place."""
+    """The conversation in one place, with its messages and its session."""
 
     def __init__(self, where: ConversationPlace, parts: GatewayParts) -> None:
         self.where = where
@@ -91,7 +91,7 @@ class Conversation:
         return len(self._queue)
 
     def put(self, entry: InboxEntry) -> None:
-        """Add a message that is in the inbox."""
+        """Queue a message that is stored in the inbox."""
         self._queue.append(entry)
         self._news.set()
 
@@ -113,7 +113,7 @@ class Conversation:
                 self._turn_ended.set()
 
     def stop(self) -> bool:
-        """Cancel the running turn, and return whether there was one."""
+        """Cancel the running turn; return whether there was one."""
         if self._session is None or not self.is_running:
             return False
         self._session.cancel()
@@ -122,12 +122,12 @@ class Conversation:
         return True
 
     async def open(self) -> None:
-        """Open the session if necessary. Raises AgentError or StorageError."""
+        """Return the session; open it if necessary. Raises AgentError or StorageError."""
         async with self._opening:
             await self._open(is_replay_wanted=False)
 
     async def forget_session(self) -> None:
-        """Make the next message start a new session. Raises StorageError."""
+        """Let the next message start a new session. Raises StorageError."""
         self._session = None
         await to_thread.run_sync(self._parts.stores.inbox.set_conversation, self.where.key, None)
 
@@ -162,7 +162,7 @@ class Conversation:
             await self._news.wait()
 
     async def _answer(self, entry: InboxEntry) -> None:
-        """Answer one message. On return, its answer is in the outbox."""
+        """Answer a message; on return, the answer is in the outbox."""
         parts, stores = self._parts, self._parts.stores
         message = msgspec.json.decode(entry.message, type=StoredMessage)
         self._asker = message.person
@@ -191,7 +191,7 @@ class Conversation:
         wake()
 
     async def _turn(self, entry: InboxEntry, message: StoredMessage, stream: AnswerStream) -> str:
-        """Let the agent answer, and return a notice to send after the answer, if any."""
+        """Let the agent answer; return a notice to send after the answer, or an empty string."""
         losses = 0
         is_prompted = entry.state == "prompted"
         before = entry.prompts_before
@@ -217,7 +217,7 @@ class Conversation:
             except AgentError as error:
                 if not (isinstance(error, AgentRefused) and error.reason == BUSY) or losses >= MAX_BUSY:
                     return messages.failed(error.sentence)
-                losses += 1  # the process that had the session open is about to end
+                losses += 1  # the process that still has the session open is about to end
                 await anyio.sleep(BUSY_S)
 
     async def _send(self, content: Sequence[v1.ContentBlock]) -> str:
@@ -226,7 +226,7 @@ class Conversation:
         return messages.CANCELLED if answer.stop_reason == "cancelled" else ""
 
     async def _recover(self, before: int, stream: AnswerStream) -> TurnState | None:
-        """Follow a turn that another process started. Return how it ended, or None if the prompt never arrived."""
+        """Follow a turn that an earlier process started; return how it ended, or None if there was no such turn."""
         self._turn_ended, self._last_state = anyio.Event(), None
         async with self._opening:
             replay = await self._open(is_replay_wanted=True)
@@ -245,7 +245,7 @@ class Conversation:
         return self._last_state
 
     async def _open(self, *, is_replay_wanted: bool) -> list[v1.SessionUpdate]:
-        """Open the conversation's session if necessary, and return its replay, if requested or received."""
+        """Open the session if necessary; return its replay, if one was requested or received."""
         link = self._parts.link(self.where.profile)
         agent = await link.agent()
         if self._session is not None and self._opened_by == link.starts and not is_replay_wanted:
@@ -263,7 +263,7 @@ class Conversation:
                 self._prompts = {each for each in map(recorded_prompt, replay) if each}
                 return replay
             except NoSuchThing:
-                pass  # it was deleted, and a new one replaces it
+                pass  # the session was deleted, so a new one replaces it
             finally:
                 self._replay = None
         session = await agent.new_session(self.where.folder)
@@ -284,7 +284,7 @@ def _mode_of(session: Session) -> str:
 
 
 def _note(end: TurnState) -> str:
-    """Return the notice about how a turn ended, if any."""
+    """Return the notice about how a turn ended, or an empty string."""
     if end.reason == "cancelled":
         return messages.CANCELLED
     return messages.failed(end.text) if end.reason == "failed" else ""

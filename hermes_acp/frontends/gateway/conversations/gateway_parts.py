@@ -1,4 +1,4 @@
-"""The parts shared by all conversations, and the stored form of a message."""
+"""The dependencies that all conversations share, and the stored format of a message."""
 
 from collections.abc import Callable, Mapping
 
@@ -36,18 +36,18 @@ class GatewayParts(Struct, frozen=True):
     redactor: Redactor
     questions: QuestionBook
     link: Callable[[str], AgentLink]
-    """Returns the agent of a profile."""
+    """Returns the agent for a profile."""
     limits: Mapping[str, Limits]
     connected: Callable[[str], Platform | None]
     """Returns a platform, if it is connected."""
     wake: Callable[[str], None]
-    """Makes a platform check for messages to send."""
+    """Makes a platform's sender check the outbox."""
     report: Callable[[BaseException, str], None]
-    """Reports an exception that no platform should raise."""
+    """Reports an exception that a platform should not raise."""
 
 
 class ConversationPlace(Struct, frozen=True):
-    """The place of a conversation and the rules for it. For a run, it is the place of its reports."""
+    """The place of a conversation with its rules. For a run, this is the place to which it reports."""
 
     key: str
     platform: str

@@ -30,7 +30,7 @@ async def content_of(
     parts: GatewayParts,
     capabilities: v1.AgentCapabilities | v1.UnsetType | None,
 ) -> list[v1.ContentBlock]:
-    """Return the blocks of a prompt: the sender and text, pictures, and the texts of files."""
+    """Return the content blocks for a message: the sender and the text, pictures, and the texts of files."""
     if where.room is not None:
         text = model_text.room_prompt(message.person, message.text, message.others)
     else:
@@ -53,7 +53,7 @@ async def content_of(
 async def _block(
     attachment: Attachment, where: ConversationPlace, parts: GatewayParts, takes: v1.PromptCapabilities
 ) -> v1.ContentBlock:
-    """Convert a file to a block. Raises PlatformError if it cannot be read or forwarded."""
+    """Convert a file to a content block. Raises PlatformError if it cannot be read or forwarded."""
     platform = parts.connected(where.platform)
     if platform is None:
         raise PlatformError(messages.NO_ANSWER_IN_TIME)
@@ -76,7 +76,7 @@ async def _block(
 
 
 async def _fetched(platform: Platform, attachment: Attachment, name: str, parts: GatewayParts) -> bytes:
-    """Return the content of a file. Raises PlatformError for all exceptions, so the message is answered anyway."""
+    """Fetch a file. Any exception is raised as PlatformError, so that the message is answered anyway."""
     try:
         with anyio.fail_after(FETCH_TIMEOUT_S):
             return await platform.fetch(attachment, MAX_ATTACHMENT_BYTES)

@@ -1,4 +1,4 @@
-"""The open questions of all conversations: who may answer, with which code, and until when.
+"""Manage the open questions of all conversations: who may answer, with which code, and until when.
 
 A question belongs to a session, a call, the messages that show it and the people who may answer. Button presses and
 typed answers follow the same rules, and no answer means no. Nothing here survives the process. After a restart, the
@@ -18,15 +18,15 @@ from hermes_acp.storage.gateway.people import ALPHABET, Person
 
 CODE_CHARACTERS: Final = 5
 MAX_WRONG_CODES: Final = 5
-"""After this many wrong codes for a question, a person's answers to it no longer count."""
+"""The number of wrong codes after which a person can no longer answer a question."""
 CLOSED_S: Final = 3_600.0
-"""For this long, the code of a closed question is recognised."""
+"""The time for which the code of a closed question is still recognised."""
 Consent = Literal["asker_and_approver", "approver", "asker"]
 Outcome = Literal["answered", "noted", "unknown", "not_allowed", "expired"]
 
 
 class Verdict(Struct, frozen=True):
-    """The result of an attempt to answer. `noted` is a yes that needs another person's yes too."""
+    """The result of an attempt to answer. `noted` means that another person must agree, too."""
 
     outcome: Outcome
     question: "OpenQuestion | None" = None
@@ -44,7 +44,7 @@ class AskedOption(Struct, frozen=True):
 
 
 class AnswerRule(Struct, frozen=True):
-    """The people who must agree to a question, and the deadline."""
+    """The people who must agree to what a question asks, and the deadline."""
 
     asker: str
     approvers: frozenset[str]
@@ -61,7 +61,7 @@ class AnswerRule(Struct, frozen=True):
 
 
 class QuestionAnswer(Struct, frozen=True):
-    """The accepted answer: the person, the option, and the text written with it."""
+    """The accepted answer: the person, the option, and the text that they wrote."""
 
     by: str
     option_id: str
@@ -71,8 +71,8 @@ class QuestionAnswer(Struct, frozen=True):
 class OpenQuestion(Struct, eq=False):
     """An unanswered question.
 
-    `posted` maps our message IDs to the conversations that show it, and `shown` maps them to the platform's IDs.
-    `agreed` holds each person's yes; `wrong` counts wrong codes.
+    `posted` maps the IDs of our messages that show the question to their conversations; `shown` maps them to the
+    platform's IDs. `agreed` has the options of the people who agreed; `wrong` counts each person's wrong codes.
     """
 
     id: str
@@ -94,7 +94,7 @@ class OpenQuestion(Struct, eq=False):
 
 
 class ClosedQuestion(Struct, frozen=True):
-    """What remains of a closed question: its code, the conversations that showed it, and when it was closed."""
+    """A closed question: its code, the conversations that showed it, and when it was closed."""
 
     code: str
     conversations: frozenset[str]
@@ -102,7 +102,7 @@ class ClosedQuestion(Struct, frozen=True):
 
 
 class QuestionBook:
-    """All open questions, and those closed within the last hour."""
+    """All open questions, and those that were closed within the last hour."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
@@ -121,7 +121,7 @@ class QuestionBook:
     def rule(
         self, asker: Person, approvers: Sequence[Person], consent: Consent, timeout_s: float
     ) -> AnswerRule:
-        """Return the rule for a question that is open from now until the timeout."""
+        """Return the answer rule for a question that is asked now."""
         names = frozenset(each.name for each in approvers)
         return AnswerRule(asker.name, names, consent, self._now() + timeout_s)
 
@@ -143,7 +143,7 @@ class QuestionBook:
         return tuple(each.code for each in self._open.values() if conversation in each.posted.values())
 
     def is_closed(self, conversation: str, code: str) -> bool:
-        """Return whether a code is that of a question that was shown in a conversation and is no longer open."""
+        """Return whether a code belongs to a closed question that was shown in a conversation."""
         self._forget_old()
         named = code.upper()
         return named not in self.codes_in(conversation) and any(
@@ -160,7 +160,7 @@ class QuestionBook:
         return len(self._open)
 
     def find_posted(self, part_id: str) -> OpenQuestion | None:
-        """Return the question shown by one of our messages."""
+        """Return the question that one of our messages shows, or None."""
         return next((each for each in self._open.values() if part_id in each.posted), None)
 
     def delivered(self, part_id: str, message_id: str) -> None:
@@ -169,19 +169,19 @@ class QuestionBook:
             question.shown[part_id] = message_id
 
     def press(self, person: Person, conversation: str, message_id: str, token: str) -> Verdict:
-        """Handle a button press, which must come from the message that shows the question in this conversation."""
+        """Handle a button press, which must come from a message that shows the question in this conversation."""
         question_id, _, rest = token.partition(".")
         code, _, word = rest.partition(".")
         question = self._open.get(question_id)
         if question is None:
             return Verdict("unknown")
         here = [part for part, where in question.posted.items() if where == conversation]
-        if not any(question.shown.get(part, message_id) == message_id for part in here):  # or not yet known
+        if not any(question.shown.get(part, message_id) == message_id for part in here):  # or still unknown
             return Verdict("unknown")
         return self._answer(question, person, code, word)
 
     def typed(self, person: Person, conversation: str, word: str, code: str, text: str = "") -> Verdict:
-        """Handle a typed answer in a conversation that shows the question. `text` is what follows the code."""
+        """Handle an answer typed in a conversation that shows the question. `text` is what follows the code."""
         here = [each for each in self._open.values() if conversation in each.posted.values()]
         for question in here:
             if hmac.compare_digest(question.code.encode(), code.upper().encode()):
@@ -211,7 +211,7 @@ class QuestionBook:
 
 
 def _missing(question: OpenQuestion, agreed: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the people whose yes is missing."""
+    """Return the people who still have to agree."""
     rule = question.rule
     asker = () if rule.asker in agreed else (rule.asker,)
     if rule.consent == "asker":

@@ -1,4 +1,4 @@
-"""The text of a question: the call, the reason, the whole text to be approved, and diffs up to a certain length."""
+"""Format a question: the call, the reason, the full text to be approved, and diffs up to a certain length."""
 
 import re
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ MAX_DIFF_LINES: Final = 80
 MAX_DETAIL_MESSAGES: Final = 4
 YES, NO, ALWAYS = "yes", "no", "always"
 _STYLED: Final = re.compile(r"[*_`~<>&\[\]!#\\|]")
-"""Characters that Markdown may interpret as a style. They are escaped in titles."""
+"""Characters that Markdown may interpret as formatting; they are escaped in titles."""
 
 
 class QuestionText(Struct, frozen=True):
     """The parts of a permission question.
 
-    `details` are messages before it. Unless `is_whole`, part of the text to be approved could not be shown.
+    `details` are messages to send before it. If `is_whole` is False, the text to be approved is not shown completely.
     """
 
     title: str
@@ -37,7 +37,7 @@ class QuestionText(Struct, frozen=True):
 def question_text(
     request: v1.RequestPermissionRequest, limits: Limits, clean: Any, web_page: str
 ) -> QuestionText:
-    """Lay out a permission request."""
+    """Format a permission request."""
     own = _own(request.tool_call.meta)
     title = plain(clean(request.tool_call.title or request.tool_call.tool_call_id), 300)
     reason = plain(clean(str(own.get("reason", ""))), 500)
@@ -53,7 +53,7 @@ def question_text(
 
 
 def options_of(request: v1.RequestPermissionRequest, *, lasts: bool, is_whole: bool) -> list[AskedOption]:
-    """Return the answers to offer: lasting ones only if `lasts` is set, permissions only if everything was shown."""
+    """Return the answers to offer: lasting ones only if `lasts`, permissions only if the text `is_whole`."""
     found: dict[str, AskedOption] = {}
     kinds = {"allow_once": (YES, True), "reject_once": (NO, False)}
     if lasts:
@@ -69,7 +69,7 @@ def options_of(request: v1.RequestPermissionRequest, *, lasts: bool, is_whole: b
 def choices_of(schema: v1.ElicitationSchema) -> tuple[str, Sequence[str], str]:
     """Return the fields of a form: the one with choices, its choices, and the one for free text.
 
-    Return none of these for a form with other fields.
+    For a form with other fields, all are empty.
     """
     properties = schema.properties if isinstance(schema.properties, dict) else {}
     choice_field, values, text_field = "", cast("Sequence[str]", ()), ""

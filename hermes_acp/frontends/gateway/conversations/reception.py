@@ -1,7 +1,6 @@
-"""Receive messages, button presses and typed answers: identify the sender, then reply directly or pass the message to a
-conversation.
+"""Receive messages, button presses and typed answers: identify the sender, then reply or pass the message on.
 
-Strangers get a pairing code in a direct message, and no reply in rooms.
+People who are not admitted get a pairing code in a direct message, and no reply in rooms.
 """
 
 import re
@@ -38,7 +37,7 @@ _COMMAND: Final = re.compile(r"\s*[/!]([a-z_]+)(?:\s+(.*))?\s*", re.DOTALL | re.
 
 
 class Reception:
-    """Handles everything received from all platforms."""
+    """Handles all incoming events of all platforms."""
 
     def __init__(
         self,
@@ -59,7 +58,7 @@ class Reception:
         self._earlier: dict[str, deque[tuple[str, str]]] = {}
 
     async def receive(self, platform: str, incoming: Incoming) -> None:
-        """Handle an incoming event. On return, it is stored or needs no answer. Raises StorageError."""
+        """Handle an incoming event; on return, it is stored or needs no answer. Raises StorageError."""
         person = await self._person(platform, incoming)
         if person is None:
             await self._stranger(platform, incoming)
@@ -78,7 +77,7 @@ class Reception:
         return await to_thread.run_sync(self._parts.stores.people.find, platform, incoming.sender)
 
     async def _stranger(self, platform: str, incoming: Incoming) -> None:
-        """Give a stranger a pairing code, but only in a direct message."""
+        """Send a pairing code to a person who is not admitted, but only in a direct conversation."""
         if isinstance(incoming, Press) or not (incoming.place.is_direct and incoming.has_proof):
             return
         stores, now = self._parts.stores, self._parts.clock.now()
@@ -159,7 +158,7 @@ class Reception:
             self._find(where).put(entry)
 
     def _overhear(self, where: ConversationPlace, person: Person, text: str) -> None:
-        """Store what an admitted member of a room said, as context for the next message."""
+        """Store a message of an admitted member of a room as context for the next message to the agent."""
         earlier = self._earlier.setdefault(where.key, deque(maxlen=MAX_EARLIER))
         earlier.append((person.name, text[:MAX_EARLIER_TEXT]))
 
@@ -170,7 +169,7 @@ class Reception:
         return self._is_here(where) and _ANSWER.fullmatch(text) is not None
 
     def _is_late(self, text: str, where: ConversationPlace) -> bool:
-        """Return whether a string answers a question that was open here a short time ago."""
+        """Return whether a text answers a question that was open here until a short time ago."""
         answer = _ANSWER.fullmatch(text)
         return answer is not None and self._parts.questions.is_closed(where.key, answer[2])
 
@@ -182,14 +181,14 @@ class Reception:
         return await to_thread.run_sync(self._parts.stores.inbox.is_new, where.platform, message.id, now)
 
     async def _reply(self, message_id: str, where: ConversationPlace, text: str) -> None:
-        """Reply from the gateway itself, once for each message."""
+        """Send a reply from the gateway itself, once for each message."""
         if text:
             key = f"reply:{self._parts.stores.database.hash(where.platform, message_id)}"
             await self._find(where).say(key, self._parts.redactor.clean(text))
 
 
 def _reply_to(verdict: Verdict, unknown: str) -> str:
-    """Return the reply to an attempt to answer. An accepted answer is shown at its question instead."""
+    """Return the reply to an attempt to answer; empty if the answer was accepted, which the question itself shows."""
     match verdict.outcome:
         case "answered":
             return ""

@@ -1,4 +1,4 @@
-"""Determine the conversation of a place: its profile, its folder, and whether the agent answers there at all."""
+"""Determine the conversation for a place: its profile, its folder, and whether the agent answers there at all."""
 
 from collections.abc import Callable, Sequence
 
@@ -16,7 +16,7 @@ from hermes_acp.storage.gateway.people import Person
 
 
 class RoomRules:
-    """The operator's choices: each person's profile, and the rooms."""
+    """The operator's rules: each person's profile, and the configured rooms."""
 
     def __init__(
         self,
@@ -32,13 +32,13 @@ class RoomRules:
         self._reachable: dict[str, tuple[str, Place]] = {}
 
     def key_of(self, platform: str, place: Place) -> str:
-        """Return the key of a place's conversation, which reveals no personal IDs."""
+        """Return the key of the conversation in a place, which contains no personal IDs."""
         if self._limits(platform).ids_are_personal:
             return f"{platform}:{self._stores.database.hash(platform, place.room, place.thread)}"
         return f"{platform}:{place.room}:{place.thread}"
 
     async def place_of(self, platform: str, place: Place, person: Person) -> ConversationPlace | None:
-        """Return the conversation of a place, or None for a room that is not configured. Raises StorageError."""
+        """Return the conversation in a place, or None for a room that is not configured. Raises StorageError."""
         key = self.key_of(platform, place)
         if place.is_direct:
             await self._remember(platform, place, person)
@@ -53,7 +53,7 @@ class RoomRules:
         return ConversationPlace(key, platform, place, profile, folder, room)
 
     async def direct_places(self, person: Person) -> Sequence[tuple[str, Place]]:
-        """Return the places where a person can be asked directly. Raises StorageError."""
+        """Return the direct conversations in which a person can be asked. Raises StorageError."""
         known = dict(await to_thread.run_sync(self._stores.people.places, person.name))
         found = {platform: msgspec.json.decode(raw, type=Place) for platform, raw in known.items()}
         if person.name in self._reachable:
@@ -62,7 +62,7 @@ class RoomRules:
         return list(found.items())
 
     async def has_sandbox_off(self, profile: str) -> bool:
-        """Return True if a profile's commands run outside the sandbox, or if its settings cannot be read."""
+        """Return whether a profile's sandbox is switched off, or its settings cannot be read."""
         variables = {**self._environment.variables, PROFILE_VARIABLE: profile}
         try:
             settings = await to_thread.run_sync(load_settings, environment_of(variables))
@@ -71,7 +71,7 @@ class RoomRules:
         return settings.sandbox.mode == "off"
 
     async def _remember(self, platform: str, place: Place, person: Person) -> None:
-        """Record where a person can be reached, on disk only if the place is not a personal address."""
+        """Remember where a person can be reached; a place that is a personal address is not stored on disk."""
         self._reachable[person.name] = (platform, place)
         if not self._limits(platform).ids_are_personal:
             raw = msgspec.json.encode(place).decode()

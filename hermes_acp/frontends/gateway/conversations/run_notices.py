@@ -1,7 +1,7 @@
 """Deliver notices from the resident process, and ask the questions of waiting runs.
 
-The gateway attaches to a waiting run's session like any client, and then the agent asks it. The rules for approvals
-apply to the answers. Without an answer, the run keeps waiting.
+The gateway attaches to the session of a waiting run like any client, and the agent then asks it. The rules for
+approvals apply to the answers. Without an answer, the run keeps waiting.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -25,14 +25,14 @@ from hermes_protocol import v1
 
 POLL_S: Final = 0.5
 ASKED_WITHIN_S: Final = 30.0
-"""If an attached session asks nothing within this time, it no longer has an open question."""
+"""If a session asks nothing within this time after attaching, its question is no longer open."""
 DETACH_TIMEOUT_S: Final = 10.0
 SETTLING_S: Final = 1.0
-"""How long to stay in a session after an answer, so that the answer arrives first."""
+"""The time to stay attached to a session after an answer, so that the answer arrives."""
 
 
 class RunQuestion:
-    """The session of a waiting run, and the place where its question is asked."""
+    """The question of a waiting run, and the place in which it is asked."""
 
     def __init__(self, where: ConversationPlace, asker: str) -> None:
         self.where = where
@@ -42,7 +42,7 @@ class RunQuestion:
         self.open = 0
 
     def take(self, update: v1.SessionUpdate) -> None:
-        """Ignore an update: only the question matters here."""
+        """Ignore an update, because only the question matters here."""
 
     async def pause(self) -> None:
         """Record that the agent is asking."""
@@ -50,7 +50,7 @@ class RunQuestion:
         self.began.set()
 
     def end(self) -> None:
-        """Record that a question is closed."""
+        """Record that a question was closed."""
         self.open = max(0, self.open - 1)
         self.ended.set()
 
@@ -80,7 +80,7 @@ class Recipients:
         self._key_of = key_of
 
     async def find(self, to: str) -> tuple[ConversationPlace | None, str]:
-        """Return a place and its person, if any, or None and the reason why nothing can be sent there."""
+        """Return the place and the person for a recipient, or None with the reason why nothing can be sent there."""
         platform, is_room, room_id = to.partition(":")
         if not is_room:
             return await self._of_person(to)
@@ -108,7 +108,7 @@ class Recipients:
 
 
 class RunNotices:
-    """Delivers the notices of a home."""
+    """Delivers the notices of a home folder."""
 
     def __init__(self, parts: GatewayParts, profile: str, recipients: Recipients) -> None:
         self._parts = parts
@@ -132,12 +132,12 @@ class RunNotices:
                 await self._wait()
 
     def ended(self, session_id: str) -> None:
-        """Record that a question of a session is closed."""
+        """Record that a question of a session was closed."""
         if question := self._asked.get(session_id):
             question.end()
 
     async def _wait(self) -> None:
-        """Wait until another process has changed the database."""
+        """Wait until another process changes the database."""
         while True:
             version = await to_thread.run_sync(self._parts.stores.database.version)
             if version != self._version:
@@ -164,7 +164,7 @@ class RunNotices:
     async def _ask(self, notice: Notice, question: RunQuestion) -> None:
         """Attach to a run's session until its question is closed, after earlier recipients of the same question.
 
-        Nothing is asked in other profiles, or if the session is itself a conversation.
+        Nothing is asked in other profiles, or if the session belongs to a conversation.
         """
         session_id = notice.session_id
         is_known = await to_thread.run_sync(self._parts.stores.inbox.is_conversation, session_id)

@@ -1,6 +1,6 @@
-"""Files of the workspace that an answer shows: found in its text, fetched from the agent, and stored to be sent.
+"""Send the workspace files that an answer shows: find them in its text, fetch them from the agent, and store them.
 
-The model shows a file with `![name](path)`. The agent provides only files that it may read without asking.
+The model shows a file with `![name](path)`. The agent only provides files that it may read without asking.
 """
 
 import re
@@ -25,7 +25,7 @@ from hermes_protocol import own
 MAX_FILES: Final = 5
 MAX_NAME: Final = 120
 MAX_LOSSES: Final = 5
-"""So often the agent may end while its files are fetched."""
+"""The number of times that the agent may exit while a file is being fetched."""
 ABILITY: Final = "fileFetching"
 _CODE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)|(`+)(?!`).*?\2", re.MULTILINE | re.DOTALL)
 _SHOWN: Final = re.compile(
@@ -35,7 +35,7 @@ _SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 
 
 class OpenConversation(Protocol):
-    """The conversation in which an answer was given."""
+    """The conversation that an answer belongs to."""
 
     where: ConversationPlace
 
@@ -45,12 +45,12 @@ class OpenConversation(Protocol):
         ...
 
     async def open(self) -> None:
-        """Open the session unless it is open. Raises AgentError or StorageError."""
+        """Open the session if it is not open. Raises AgentError or StorageError."""
         ...
 
 
 def shown_files(text: str) -> list[str]:
-    """Return the paths of the files that an answer shows, each once; addresses and code are left out."""
+    """Return the paths of the files that an answer shows, each once, ignoring URLs and code."""
     found: dict[str, None] = {}
     for shown in _SHOWN.finditer(_CODE.sub("", text)):
         if path := _path(shown[1] or shown[2]):
@@ -61,9 +61,9 @@ def shown_files(text: str) -> list[str]:
 async def files_of(
     conversation: OpenConversation, parts: GatewayParts, text: str, key: str
 ) -> Sequence[OutgoingPart]:
-    """Store the files that an answer shows; return the messages that send them, or say why one is not sent.
+    """Store the files that an answer shows; return messages that send them or say why a file is not sent.
 
-    Their place is left out. Raises StorageError.
+    The messages have no place yet. Raises StorageError.
     """
     where, paths = conversation.where, shown_files(text)
     if not paths:
@@ -84,7 +84,7 @@ async def files_of(
                 for number, each in enumerate(wanted)
             ]
         except AgentError:
-            continue  # it has just ended
+            continue  # the agent has just ended
     return ()
 
 
@@ -95,7 +95,7 @@ def _part(where: ConversationPlace, number: str) -> OutgoingPart:
 async def _file(
     agent: Agent, wanted: own.FilesFetchParams, part: OutgoingPart, parts: GatewayParts
 ) -> OutgoingPart:
-    """Return the message that sends a file, or one that says why it is not sent. Raises AgentGone or StorageError."""
+    """Return a message that sends a file or says why it is not sent. Raises AgentGone or StorageError."""
     name = plain(basename(wanted.path), MAX_NAME)
     reason = messages.TOO_LARGE
     try:
@@ -114,7 +114,7 @@ async def _file(
 
 
 def _path(target: str) -> str:
-    """Return the path that a link names, or an empty string for an address."""
+    """Return the path that a link refers to, or an empty string for a URL."""
     if target.lower().startswith("file://"):
         return unquote(urlsplit(target).path)
     return "" if _SCHEME.match(target) or target.startswith(("#", "//")) else unquote(target)

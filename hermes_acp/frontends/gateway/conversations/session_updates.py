@@ -1,4 +1,4 @@
-"""Interpret a session's updates for a conversation: prompts, parts of answers, and how turns end."""
+"""Interpret a session's updates for a conversation: prompts, parts of answers, and the ends of turns."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal
@@ -13,7 +13,7 @@ PARAGRAPH: Final = "\n\n"
 
 
 class TurnState(Struct, frozen=True):
-    """The state of a turn: whether it started or ended, why, and the explanation."""
+    """A change in the state of a turn: whether it started or ended, with the stop reason and an explanation."""
 
     state: Literal["began", "ended", "cut_off", "waiting"]
     reason: str = ""
@@ -21,14 +21,14 @@ class TurnState(Struct, frozen=True):
 
 
 class PastTurn(Struct, frozen=True):
-    """The part of a session's replay about one prompt."""
+    """The part of a session's replay that belongs to one prompt."""
 
     is_recorded: bool
     end: TurnState | None = None
 
 
 class AnswerText:
-    """Joins the parts of an answer. The agent's separate messages become paragraphs."""
+    """Joins the parts of an answer; separate messages of the agent become paragraphs."""
 
     def __init__(self, feed: Callable[[str], None]) -> None:
         self._feed = feed
@@ -36,7 +36,7 @@ class AnswerText:
         self._has_text = False
 
     def take(self, update: v1.SessionUpdate) -> None:
-        """Add an update, ignoring everything but parts of the answer."""
+        """Add the text of an update if it is a part of the answer."""
         if not isinstance(update, v1.AgentMessageChunk) or not isinstance(update.content, v1.TextContent):
             return
         if self._has_text and update.message_id != self._message_id:
@@ -60,14 +60,14 @@ def turn_state(update: v1.SessionUpdate) -> TurnState | None:
 
 
 def recorded_prompt(update: v1.SessionUpdate) -> str:
-    """Return the ID of a prompt that an update shows or reports as recorded, or an empty string."""
+    """Return the message ID of a prompt that an update shows or reports as recorded, or an empty string."""
     if isinstance(update, v1.UserMessageChunk):
         return update.message_id if isinstance(update.message_id, str) else ""
     return str(_own(update).get("promptRecorded", {}).get("messageId", ""))
 
 
 def read_past(updates: Sequence[v1.SessionUpdate], prompts_before: int, text: AnswerText) -> PastTurn:
-    """Find the prompt after `prompts_before` others in a replay, and feed its answer to `text`."""
+    """Find the prompt that follows `prompts_before` others in a replay, and feed its answer to `text`."""
     seen: list[str] = []
     end: TurnState | None = None
     for update in updates:
@@ -83,7 +83,7 @@ def read_past(updates: Sequence[v1.SessionUpdate], prompts_before: int, text: An
 
 
 def _is_continuation(update: v1.SessionUpdate) -> bool:
-    """Return whether a prompt is our own request to finish the previous one."""
+    """Return whether a prompt is our own request to continue the previous turn."""
     content = update.content if isinstance(update, v1.UserMessageChunk) else None
     return isinstance(content, v1.TextContent) and content.text == INTERRUPTED
 

@@ -1,1 +1,1 @@
-"""Deliver messages to people: splitting, pacing and deduplication."""
+"""Deliver messages to people: split them, pace them and avoid duplicates."""

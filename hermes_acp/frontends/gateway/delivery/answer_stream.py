@@ -1,6 +1,6 @@
-"""Show an answer while it is being written, by editing messages at the pace that the platform allows.
+"""Show an answer while the model writes it, by editing messages as often as the platform allows.
 
-The messages depend only on the text, so an answer that is streamed again after a restart edits the same messages.
+Message IDs depend only on the text, so an answer that is streamed again after a restart edits the same messages.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,11 +16,11 @@ from hermes_acp.telemetry.redaction import RedactedStream
 
 MIN_GAP_S: Final = 0.2
 Part = Callable[[str, str], OutgoingPart]
-"""Returns a message to send, with our ID and its text."""
+"""Builds a message to send from our ID for it and its text."""
 
 
 class AnswerStream:
-    """One answer. `feed` never blocks. `run` stores the messages to show until `finish`."""
+    """One answer. `feed` never blocks; until `finish`, `run` stores the messages to show."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class AnswerStream:
         part: Part,
         cuts: Sequence[int] = (),
     ) -> None:
-        """Start an empty answer. `cuts` are the offsets at which it was interrupted before a restart."""
+        """Start an empty answer. `cuts` are the text offsets at which it was split before a restart."""
         self._key = key
         self._limits = limits
         self._new_redacted = redacted
@@ -63,7 +63,7 @@ class AnswerStream:
         self._redacted = self._new_redacted()
 
     def pause(self) -> bool:
-        """End the current message, because another message is about to follow. Return whether that changed anything."""
+        """End the current message because another message is about to follow; return whether that made a new cut."""
         self._text += self._redacted.finish()
         offset = len(self._text)
         if not offset or offset in self.cuts or any(cut > offset for cut in self.cuts):
@@ -72,14 +72,14 @@ class AnswerStream:
         return True
 
     def finish(self) -> list[OutgoingPart]:
-        """End the answer, and return all its messages."""
+        """End the answer; return all its messages."""
         self._text += self._redacted.finish()
         self._is_final = True
         self._news.set()
         return [self._part(self._id(number), text) for number, text in enumerate(self._messages())]
 
     async def run(self, outbox: Outbox, wake: Callable[[], None], now: Callable[[], float]) -> None:
-        """Store the answer's messages as they grow, until cancelled. Raises StorageError."""
+        """Store the answer's messages while they grow, until cancelled. Raises StorageError."""
         while True:
             await self._news.wait()
             self._news = anyio.Event()
@@ -88,7 +88,7 @@ class AnswerStream:
             await anyio.sleep(max(MIN_GAP_S, self._limits.edit_gap_s))
 
     async def store(self, outbox: Outbox, now: float) -> bool:
-        """Store the messages that have changed, and return whether there were any. Raises StorageError."""
+        """Store the messages that have changed; return whether there were any. Raises StorageError."""
         shown = self._messages()
         if not self._limits.can_edit:
             shown = shown[: self._complete(shown)]
@@ -103,7 +103,7 @@ class AnswerStream:
         return has_changed
 
     def _complete(self, shown: list[str]) -> int:
-        """Return how many messages are final. The last one may still change, unless the answer was interrupted."""
+        """Return how many messages are final; the last one may still change, unless a cut follows it."""
         is_closed = bool(self.cuts) and self.cuts[-1] >= len(self._text)
         return len(shown) if is_closed else max(0, len(shown) - 1)
 

@@ -27,15 +27,15 @@ from hermes_acp.storage.gateway.outgoing_files import PREFIX, OutgoingFiles, Sto
 MAX_ATTEMPTS: Final = 20
 SEND_TIMEOUT_S: Final = 60.0
 POLL_S: Final = 0.5
-"""How often the sender checks for messages stored by another process."""
+"""The interval at which the sender checks for messages that another process has stored."""
 ERASE_INTERVAL_S: Final = 60.0
 
 
 class SenderHooks(Struct, frozen=True):
     """A sender's callbacks to the rest of the gateway.
 
-    `choices` returns the buttons of a message by our ID. `delivered` receives the platform's ID of a message. `report`
-    receives exceptions that no platform should raise.
+    `choices` returns the buttons for our ID of a message. `delivered` is called with our ID and the platform's ID of a
+    sent message. `report` is called with exceptions that a platform should not raise.
     """
 
     choices: Callable[[str], tuple[Choice, ...]]
@@ -44,7 +44,7 @@ class SenderHooks(Struct, frozen=True):
 
 
 class SenderQueue(Struct, frozen=True):
-    """What the sender sends: messages, and the contents of files."""
+    """The messages to send, and the contents of the files among them."""
 
     outbox: Outbox
     files: OutgoingFiles
@@ -68,13 +68,11 @@ class MessageSender:
         self.failures = 0
 
     def wake(self) -> None:
-        """Check the outbox again."""
+        """Make the sender check the outbox again."""
         self._news.set()
 
     async def run(self, platform: Platform, changes: Callable[[], Awaitable[bool]]) -> None:
-        """Send until cancelled. `changes` returns whether another process has changed the outbox. Raises
-        StorageError.
-        """
+        """Send until cancelled; `changes` returns whether another process changed the outbox. Raises StorageError."""
         safe_since = self._clock.now() - self._limits.repeats_safely_s
         await to_thread.run_sync(self._outbox.recover, self._name, safe_since)
         self._busy.clear()
@@ -99,7 +97,7 @@ class MessageSender:
                 return
 
     async def _start_due(self, platform: Platform, tasks: anyio.abc.TaskGroup) -> float:
-        """Start sending the first message of each conversation, and return how long to wait before the next one."""
+        """Start sending the first message of each conversation; return how long to wait before the next check."""
         wait_s, seen = ERASE_INTERVAL_S, set(self._busy)
         for entry in await to_thread.run_sync(self._outbox.unsent, self._name):
             if entry.conversation in seen:

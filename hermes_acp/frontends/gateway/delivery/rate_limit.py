@@ -1,6 +1,6 @@
-"""A token bucket that determines when the next message may be sent.
+"""A token bucket that says when the next message may be sent.
 
-It takes clock readings and never waits.
+It is given the time, and never waits itself.
 """
 
 from hermes_acp.frontends.gateway.port.platform_port import Limits
@@ -18,7 +18,7 @@ class RateLimit:
         self._closed_until = now
 
     def take(self, now: float) -> float:
-        """Take a token and return 0, or return how long to wait before asking again."""
+        """Take a token and return 0, or return how many seconds to wait before trying again."""
         if now < self._closed_until:
             return self._closed_until - now
         if self._gap_s > 0:
@@ -33,6 +33,6 @@ class RateLimit:
         return 0.0
 
     def close(self, until: float) -> None:
-        """Allow nothing to be sent before a time that the platform asked for."""
+        """Block sending until a time that the platform requested."""
         self._closed_until = max(self._closed_until, until)
         self._tokens = min(self._tokens, 1.0)

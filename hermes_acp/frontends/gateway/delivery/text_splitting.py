@@ -1,7 +1,7 @@
-"""Split long text into messages, at sensible places and with complete code blocks.
+"""Split long text into messages, at sensible positions and with complete code blocks.
 
-When the text grows, only the last message changes. A code block that continues in the next message is closed and
-reopened there.
+When the text grows, only the last message changes. A code block that continues in the next message is closed in one
+message and reopened in the next.
 """
 
 import re
@@ -11,16 +11,16 @@ from typing import Final
 from hermes_acp.frontends.gateway.port.platform_port import Limits
 
 MIN_SHARE: Final = 0.5
-"""The share of a message before which it is never broken."""
+"""The minimum fraction of the maximum length that a message uses, unless it is the last one."""
 CLOSING: Final = 8
-"""Room reserved for the line that closes a code block."""
+"""The number of characters reserved for closing a code block."""
 _FENCE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n`]*)$", re.MULTILINE)
 _BREAKS: Final = (re.compile(r"\n\n"), re.compile(r"\n"), re.compile(r"[.!?…] "), re.compile(r"\s"))
 MAX_REOPENED: Final = 40
 
 
 def split_text(text: str, limits: Limits) -> list[str]:
-    """Return the messages for a string, or none for white space."""
+    """Split a text into messages; white space alone gives none."""
     messages: list[str] = []
     opener = ""
     rest = text
@@ -39,7 +39,7 @@ def split_text(text: str, limits: Limits) -> list[str]:
 
 
 def length(text: str, limits: Limits) -> int:
-    """Return the length of a string in the platform's unit."""
+    """Return the length of a text in the platform's unit."""
     if limits.unit == "bytes":
         return len(text.encode("utf-8", "replace"))
     if limits.unit == "utf16":
@@ -50,7 +50,7 @@ def length(text: str, limits: Limits) -> int:
 
 
 def _longest(text: str, room: int, limits: Limits) -> int:
-    """Return how many characters fit, at least one."""
+    """Return how many characters fit into `room`, at least one."""
     if limits.unit == "characters":
         return max(1, room)
     low, high = 1, min(len(text), max(1, room))
@@ -64,9 +64,9 @@ def _longest(text: str, room: int, limits: Limits) -> int:
 
 
 def _break(text: str, longest: int, *, in_code: bool) -> int:
-    """Return the best place to break a string, after at most `longest` characters.
+    """Return the best position for splitting a text, after at most `longest` characters.
 
-    A paragraph is better than a line, and a line better than a sentence. Code blocks are broken only between lines.
+    The end of a paragraph is preferred, then of a line, then of a sentence. Code is split only between lines.
     """
     window, least = text[:longest], int(longest * MIN_SHARE)
     for pattern in _BREAKS:
@@ -80,7 +80,7 @@ def _break(text: str, longest: int, *, in_code: bool) -> int:
 
 
 def _open_fence(text: str) -> str:
-    """Return the line that opens the code block in which a string ends, or an empty string."""
+    """Return the opening line of the code block in which a text ends, or an empty string."""
     opener = ""
     for found in _FENCE.finditer(text):
         mark, info = found[1], found[2].strip()

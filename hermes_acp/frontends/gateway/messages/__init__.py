@@ -11,7 +11,7 @@ MAX_REASON: Final = 200
 CONNECTION_ENDED: Final = "The connection ended."
 NO_SERVICE: Final = "Nobody has written in this conversation yet, so Teams has not reported its address."
 TEAMS_DIRECT_ONLY: Final = "Teams takes files and larger pictures only in direct conversations."
-TEAMS_NO_PLACE: Final = "Teams did not say where it can be stored."
+TEAMS_NO_PLACE: Final = "Teams did not provide an upload address."
 TWILIO_NOT_FETCHED: Final = (
     "Twilio did not fetch it. The operator's web server must forward the URLs below `webhook_url`."
 )
@@ -37,7 +37,7 @@ NOTHING_TO_STOP: Final = "Nothing is running."
 NEW_SESSION: Final = "Your next message starts a new session."
 NO_ANSWER: Final = "(Done, without a text answer.)"
 CANCELLED: Final = "(Stopped.)"
-NO_FOLDER: Final = "No folder is set for this conversation. The operator sets `gateway.workspace`."
+NO_FOLDER: Final = "No folder is set for this conversation. Ask the operator to set `gateway.workspace`."
 NOT_ALLOWED: Final = "You cannot answer this question."
 EXPIRED: Final = "That question has expired. Nobody answered it, so the answer was no."
 STILL_WAITS: Final = "That question has expired here. It can still be answered elsewhere."
@@ -46,11 +46,11 @@ UNKNOWN_PRESS: Final = "That question is no longer open."
 MODEL_NEEDS_APPROVER: Final = "Only an approver can change the model in a room."
 TOO_LARGE: Final = "too large"
 NOT_FETCHED: Final = "the platform did not provide it"
-NOT_READABLE: Final = "not a kind of file that can be read here"
+NOT_READABLE: Final = "files of this type cannot be read here"
 SANDBOX_OFF: Final = "This room is closed, because the sandbox is switched off in its profile."
 ALLOW: Final = "Allow once"
 REFUSE: Final = "Refuse"
-WHOLE_TEXT_TOO_LONG: Final = "The text to approve is too long to show here, so you can only refuse it here."
+WHOLE_TEXT_TOO_LONG: Final = "The text to approve is too long to show here, so you can only refuse it."
 NO_APPROVER: Final = "nobody, because there is no approver; the operator can add one"
 HELP: Final = "\n".join(
     (
@@ -69,7 +69,7 @@ def sent_again(text: str) -> str:
 
 
 def pairing_code(code: str, profile: str) -> str:
-    """Explain to a stranger how to be admitted."""
+    """Tell an unknown person how to be admitted."""
     pair = command_for(profile, f"gateway pair {code} --name YOUR_NAME")
     return (
         f"You have not been admitted yet. Give this code to the operator of this agent: {code}\n"
@@ -130,12 +130,12 @@ def closed(title: str, *, has_expired: bool, stays_open: bool = False) -> str:
 
 
 def code_needed(codes: Sequence[str]) -> str:
-    """Say that an answer needs its code."""
-    return f"An answer needs the code of its question: {' or '.join(codes)}."
+    """Say that the answer must include the code of its question."""
+    return f"Add the code of the question to your answer: {' or '.join(codes)}."
 
 
 def diff_cut(lines: int, address: str) -> str:
-    """Say how much of a diff is not shown, and where to find all of it."""
+    """Say how much of a diff is not shown, and where to find the full diff."""
     where = f" The full diff: {address}" if address else ""
     return f"… {lines} more lines.{where}"
 
@@ -189,12 +189,12 @@ def file_not_sent(name: str, reason: str) -> str:
 
 
 def file_not_given(reason: str) -> str:
-    """Say that a file that a person agreed to get was not sent."""
+    """Say that a file could not be sent although the person accepted it."""
     return f"The file was not sent ({reason.rstrip('.')}). Ask for it again."
 
 
 def files_cannot_be_sent(paths: Sequence[str], address: str) -> str:
-    """Name the files of an answer where no files can be sent."""
+    """Say where to find the files of an answer on a platform that cannot send files."""
     where = f" The web page opens the session: {address}" if address else ""
     return f"Files cannot be sent here. They are in the session's folder: {', '.join(paths)}.{where}"
 
@@ -211,7 +211,7 @@ def server_refused(reason: str) -> str:
 
 def irc_absent(account: str) -> str:
     """Say that a person cannot be reached."""
-    return f"{account} is not on the server, or in no channel with the agent."
+    return f"{account} is not on the server, or shares no channel with the agent."
 
 
 def xmpp_not_trusted(reason: str) -> str:
@@ -250,7 +250,7 @@ def rooms_not_joined(rooms: Sequence[str]) -> str:
 
 
 def in_rooms(platform: str, not_joined: str) -> str:
-    """Say that the rooms of a platform have changed that cannot be joined."""
+    """Report a change in which rooms of a platform cannot be joined."""
     return f"{platform}: {not_joined or 'All rooms are joined.'}"
 
 
@@ -275,5 +275,5 @@ def unreachable(reason: str) -> str:
 
 
 def unknown_person(name: str) -> str:
-    """Say that nobody is admitted under the name."""
+    """Say that no person with this name is admitted."""
     return f"Nobody is admitted under the name {name}."

@@ -6,14 +6,14 @@ from typing import Final
 
 from hermes_acp.frontends.command_line.profile_flag import command_for
 
-DESCRIPTION: Final = "Reach the agent from chat platforms, and be asked and notified there."
+DESCRIPTION: Final = "Reach the agent from chat platforms: answer its questions and get notifications there."
 ACTION_HELP: Final[Mapping[str, str]] = MappingProxyType(
     {
         "setup": "write the settings of a platform",
-        "status": "show platforms, people and messages that wait",
+        "status": "show platforms, people and queued messages",
         "run": "run the gateway in the foreground",
         "pair": "admit the person who was given a code",
-        "remove": "forget a person",
+        "remove": "remove a person",
     }
 )
 CODE_HELP: Final = "code that the person was given"
@@ -31,7 +31,7 @@ SECRET: Final = "not shown, kept in .env; Enter skips"
 SKIPPED: Final = "Enter skips"
 SEVERAL: Final = "separated by commas; Enter skips"
 BAD_SECRET: Final = "A secret cannot contain quotes, backslashes or line breaks."
-ALREADY_RUNNING: Final = "Another gateway of this home is running."
+ALREADY_RUNNING: Final = "Another gateway is already running for this home folder."
 ALREADY_HINT: Final = "Stop it, or let the resident process run it."
 WRONG_CODE: Final = "No person has that code, or it has expired."
 LOCKED: Final = (
@@ -59,17 +59,17 @@ def no_people(profile: str) -> str:
 
 
 def not_running(profile: str, *, is_kept: bool) -> str:
-    """Say that the gateway is not running, and what starts it. With `is_kept`, the resident process runs."""
+    """Say that the gateway is not running, and how to start it. `is_kept`: the resident process restarts it."""
     if not is_kept:
         return f"The gateway is not running. `{command_for(profile, 'daemon start')}` runs it."
     return (
-        "The gateway is not running. The resident process tries to start it again. Once the cause is removed, "
+        "The gateway is not running. The resident process keeps trying to start it. Once the cause is fixed, "
         f"`{command_for(profile, 'daemon restart')}` starts it at once."
     )
 
 
 def last_error(reason: str) -> str:
-    """Say why the gateway does not run."""
+    """Say why the gateway is not running."""
     return f"It last ended with an error: {reason}"
 
 
@@ -89,7 +89,7 @@ def person_line(name: str, role: str, profile: str, platforms: Sequence[str]) ->
 
 
 def waiting_codes(number: int) -> str:
-    """Say how many codes were not entered yet."""
+    """Count the pairing codes that have not been entered yet."""
     return f"{number} pairing {'code has' if number == 1 else 'codes have'} not been entered yet."
 
 
@@ -142,7 +142,7 @@ def settings_written(path: str, variables: Sequence[str], profile: str) -> str:
 
 
 def setting_prompt(name: str, meaning: str, default: str | float | None, *, is_required: bool) -> str:
-    """Ask for a setting's value. Without a default, an optional setting is left out."""
+    """Ask for the value of a setting; an optional one without a default may be skipped."""
     has_default = default is not None and default != ""
     shown = f" [{default}]" if has_default else "" if is_required else f" ({SKIPPED})"
     return f"\n{meaning}\n{name}{shown}: "
@@ -160,7 +160,7 @@ def secret_prompt(name: str) -> str:
 
 def already_set_up(platform: str, path: str) -> str:
     """Say that a platform is already configured."""
-    return f"{platform} is set up in {path} already. Change it there."
+    return f"{platform} is already set up in {path}. Change it there."
 
 
 def value_missing(name: str) -> str:

@@ -1,1 +1,1 @@
-"""A plugin folder of platforms, each module exporting `PLATFORM`."""
+"""The plugin folder for platforms; each module exports `PLATFORM`."""

@@ -1,6 +1,6 @@
 """Discord, through discord.py. Webhooks and other bots are ignored.
 
-Messages sent while the gateway was down are read from known channels. A retried message has the same nonce, by which
+Messages sent while the gateway was down are fetched from known channels. A retried message has the same nonce, by which
 Discord deduplicates it for some minutes.
 Source: Discord's "Gateway", "Create Message", "Interactions: Receiving and Responding", and discord.py's reference.
 """
@@ -36,14 +36,14 @@ from hermes_acp.frontends.gateway.port.platform_port import (
 API: Final = "/v10"
 READY_S: Final = 60.0
 GUILDS_S: Final = 0.5
-"""Discord lists the servers one by one. This long after the last one, the list counts as complete."""
+"""Discord lists the servers one by one; if none follows within this time, the list counts as complete."""
 RETRY_AFTER_S: Final = 5.0
 MAX_CHANNELS: Final = 200
 MAX_MISSED: Final = 200
 NONCE_CHARACTERS: Final = 25
 MAX_LABEL: Final = 80
 PRIVILEGED: Final = 4014
-"""Discord's close code if the bot may not read the content of messages."""
+"""Discord's close code for a bot that may not read the content of messages."""
 FILE_HOSTS: Final = ("discordapp.com", "discordapp.net")
 CONNECTED: Final = object()
 LIMITS: Final = Limits(
@@ -60,14 +60,14 @@ LIMITS: Final = Limits(
 
 
 class _Known(Struct, frozen=True):
-    """A channel with messages, and the last message that was read there."""
+    """A known channel, and the last message that was read there."""
 
     place: Place
     last: int
 
 
 class DiscordPlatform:
-    """A bot."""
+    """A connected Discord bot."""
 
     def __init__(self, context: PlatformContext, library: Any) -> None:
         self._context = context
@@ -85,7 +85,7 @@ class DiscordPlatform:
         self._incoming.close()
 
     async def follow(self) -> None:
-        """Hold the connection until it is lost. Raises PlatformError."""
+        """Keep the connection until it is lost. Raises PlatformError."""
         try:
             await self.client.connect(reconnect=False)
         except self._library.ConnectionClosed as error:
@@ -107,7 +107,7 @@ class DiscordPlatform:
             await self._ready.wait()
 
     async def run(self) -> None:
-        """Receive in the order in which Discord sends, starting with missed messages after each reconnection."""
+        """Receive events in Discord's order; after each reconnection, receive missed messages first."""
         async for event in self._incoming:
             if event is CONNECTED:
                 await self._ready.wait()
@@ -118,12 +118,12 @@ class DiscordPlatform:
                 await self._receive_press(event)
 
     async def say(self, place: Place, message: OutgoingMessage) -> str:
-        """Send a message; Discord recognises a repetition by its nonce."""
+        """Send a message; Discord recognises a retry by its nonce."""
         more: dict[str, Any] = {"view": self._view(message.choices)} if message.choices else {}
         return await self._send(place, message.key, content=message.text, suppress_embeds=True, **more)
 
     async def send_file(self, place: Place, file: OutgoingFile) -> str:
-        """Send a message that has only a file."""
+        """Send a message that contains only a file."""
         attached = self._library.File(BytesIO(file.content), filename=file.name)
         return await self._send(place, file.key, file=attached)
 
@@ -189,7 +189,7 @@ class DiscordPlatform:
         return client
 
     def _view(self, choices: Sequence[Choice]) -> Any:
-        """Build buttons without registering them in the library, because their presses are received here."""
+        """Build buttons without registering them with the library, because their presses are handled here."""
         buttons = self._library.ui
         view = buttons.View(timeout=None)
         for choice in choices:
@@ -198,7 +198,7 @@ class DiscordPlatform:
         return view
 
     async def _catch_up(self) -> None:
-        """Receive the messages written since the last one read in each known channel."""
+        """Receive the messages that were written in each known channel since the last one that was read."""
         since = self._library.Object
         for channel_id, known in [*self._known.items()]:
             channel = self.client.get_partial_messageable(int(channel_id))
@@ -206,7 +206,7 @@ class DiscordPlatform:
                 history = channel.history(after=since(known.last), oldest_first=True, limit=MAX_MISSED)
                 missed = [message async for message in history]
             except self._library.HTTPException as error:
-                if error.status in (403, 404):  # the bot has left
+                if error.status in (403, 404):  # the bot has left the channel
                     self._known.pop(channel_id, None)
                     continue
                 raise self._found(error) from None
@@ -218,7 +218,7 @@ class DiscordPlatform:
         await self._context.cursor.save(msgspec.json.encode(self._known).decode())
 
     async def _receive(self, message: Any, place: Place) -> None:
-        """Pass on a person's message, and record how far its channel was read."""
+        """Pass on a person's message, and record its channel's position."""
         kinds = self._library.MessageType
         is_spoken = message.type in (kinds.default, kinds.reply) and message.webhook_id is None
         if is_spoken and not message.author.bot:
@@ -264,11 +264,11 @@ class DiscordPlatform:
         token = str(pressed.get("custom_id", ""))
         press = Press(str(interaction.id), place, str(interaction.user.id), shown, token)
         await self._context.receive(press)
-        with suppress(*self._errors):  # without it, the app shows an error
+        with suppress(*self._errors):  # otherwise, the app shows an error
             await interaction.response.defer()
 
     async def _place(self, channel: Any) -> Place:
-        """Return the place of a message. A thread is a separate channel below another."""
+        """Return the place of a message; a thread is a channel with a parent channel."""
         library = self._library
         if isinstance(channel, library.PartialMessageable) and channel.guild_id is not None:
             with suppress(library.HTTPException):
@@ -322,7 +322,7 @@ class DiscordPlugin:
 
 
 def _point_to(settings: Any) -> None:
-    """Make the library use the configured addresses, and silence its warning about missing voice support."""
+    """Make the library use the configured addresses, and turn off its warning about missing voice support."""
     voice = import_module("discord").VoiceClient
     voice.warn_nacl = voice.warn_dave = False
     import_module("discord.http").Route.BASE = f"{settings.api}{API}"

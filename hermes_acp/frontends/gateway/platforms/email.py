@@ -1,4 +1,4 @@
-"""Email: read over IMAP, answered over SMTP. A thread with one subject is a conversation.
+"""Email, read over IMAP and answered over SMTP. A thread with one subject is a conversation.
 
 `From:` proves nothing. A sender is verified if our own mail server confirms the address (`Authentication-Results` from
 the server named in the settings), or if the email replies to one of ours, whose `Message-ID` nobody else can know.
@@ -50,7 +50,7 @@ _VALIDITY: Final = re.compile(r"UIDVALIDITY (\d+)")
 
 
 class EmailPlatform:
-    """One mailbox."""
+    """A connected mailbox."""
 
     def __init__(self, context: PlatformContext, imap: Any, lost: anyio.Event) -> None:
         self._context = context
@@ -62,7 +62,7 @@ class EmailPlatform:
         self._last = 0
 
     async def begin(self) -> None:
-        """Select the mailbox and restore the position. Without a stored one, start now."""
+        """Select the mailbox and restore the position; without one, start with new emails."""
         selected = _ok(await self._imap.select("INBOX"))
         lines = b"\n".join(bytes(line) for line in selected.lines).decode("utf-8", "replace")
         found = _VALIDITY.search(lines)
@@ -108,7 +108,7 @@ class EmailPlatform:
         return mail["Message-ID"]
 
     def _mail(self, place: Place, key: str) -> EmailMessage:
-        """Return an empty email in a thread."""
+        """Create an empty email in a thread."""
         root, _, subject = place.thread.partition(" ")
         mail = EmailMessage()
         domain = self._settings.address.rpartition("@")[2]
@@ -126,7 +126,7 @@ class EmailPlatform:
         raise PlatformError(messages.NO_EDITS, is_permanent=True)
 
     async def fetch(self, attachment: Attachment, max_bytes: int) -> bytes:
-        """Read the email again over a separate connection, and return one of its files."""
+        """Fetch the email again over a separate connection, and return one of its files."""
         uid, _, number = attachment.reference.partition(":")
         async with _connected(self._settings, self._context.secrets["password"]) as (imap, _):
             _ok(await imap.select("INBOX"))
@@ -176,7 +176,7 @@ class EmailPlatform:
         )
 
     def _proof(self, address: str) -> str:
-        """Return the secret that only the owner of an address has received from us."""
+        """Return the secret that only the owner of an address can have received from us."""
         return hmac.digest(self._key, address.lower().encode(), sha256).hex()[:32]
 
     async def _send(self, mail: EmailMessage) -> None:
@@ -222,7 +222,7 @@ class EmailPlugin:
 
 @asynccontextmanager
 async def _connected(settings: Any, password: str) -> AsyncGenerator[tuple[Any, anyio.Event]]:
-    """Connect to the IMAP server for the duration of the block. The event is set when the connection is lost."""
+    """Connect to the IMAP server for the length of the block. The event is set when the connection is lost."""
     lost = anyio.Event()
 
     def on_lost(error: Exception | None) -> None:
@@ -256,20 +256,20 @@ async def _disconnect(imap: Any) -> None:
         if imap.get_state() in ("AUTH", "SELECTED") and not imap.has_pending_idle():
             await imap.logout()
     except (OSError, TimeoutError, import_module("aioimaplib").AioImapException):
-        pass  # it is already closed
+        pass  # the connection is already closed
     finally:
         transport.close()
         await anyio.sleep(0)  # let the event loop close it
 
 
 async def _content(imap: Any, uid: int) -> bytes:
-    """Return an email without marking it as read."""
+    """Fetch an email without marking it as read."""
     answer = _ok(await imap.uid("fetch", str(uid), "BODY.PEEK[]"))
     return max((bytes(line) for line in answer.lines if isinstance(line, bytearray)), key=len, default=b"")
 
 
 def _ok(answer: Any) -> Any:
-    """Return a response of the server. Raises PlatformError for a refusal."""
+    """Return a response of the server. Raises PlatformError if it is a refusal."""
     if answer.result != "OK":
         raise PlatformError(f"IMAP {answer.result}")
     return answer

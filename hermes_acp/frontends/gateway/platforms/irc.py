@@ -1,4 +1,4 @@
-"""IRC: channels and private messages, for people with an account at the network's services.
+"""IRC channels and private messages, for people with an account at the network's services.
 
 Nicks change and can be taken, so they identify nobody. A sender is identified by the services account that the server
 sends with the message (`account-tag`), by the account that WHOIS shows for a member of a shared channel, or by a host
@@ -43,10 +43,10 @@ LIMITS: Final = Limits(
 CONNECT_TIMEOUT_S: Final = 60.0
 REPLY_TIMEOUT_S: Final = 20.0
 QUIET_S: Final = 120.0
-"""After this long without a line from the server, a ping is sent."""
+"""The time of silence from the server after which a ping is sent."""
 END_GRACE_S: Final = 2.0
 MAX_BACKLOG_S: Final = 50.0
-"""A message that would take longer to write waits until others are sent."""
+"""The maximum backlog; a message that would exceed it waits until others have been sent."""
 MAX_HEARD: Final = 1_000
 MAX_CANDIDATES: Final = 50
 KNOWN_S: Final = 60.0
@@ -55,7 +55,7 @@ NOT_SENT: Final = frozenset({"401", "402", "403", "404", "407", "411", "412", "4
 
 
 class _Heard(Struct, frozen=True):
-    """A message, and the connection that had the sender's nick when the message arrived."""
+    """A message, with the connection that had the sender's nick when it arrived."""
 
     line: Line
     presence: Presence | None
@@ -72,7 +72,7 @@ class _Whois(Struct):
 
 
 class IrcPlatform:
-    """A connection to an IRC server."""
+    """A logged-in connection to an IRC server."""
 
     def __init__(self, context: PlatformContext, connection: IrcConnection, join_interval_s: float) -> None:
         self._context = context
@@ -107,7 +107,7 @@ class IrcPlatform:
         await self._channels.report()
 
     async def run(self) -> None:
-        """Read lines from the server, and identify the senders of messages."""
+        """Handle lines from the server, and identify the senders of messages."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._identify_all)
             tasks.start_soon(self._channels.stay, self._ping)
@@ -153,13 +153,13 @@ class IrcPlatform:
                     await self._regain_nick(line.nick)
 
     async def _regain_nick(self, freed: str) -> None:
-        """Request the configured nick if it was taken and may be free now."""
+        """Request the configured nick again if it was taken but may be free now."""
         wanted = self._settings.nick
         if not self._is_own(wanted) and self._members.fold(freed) == self._members.fold(wanted):
             await self._connection.send("NICK", wanted)
 
     def _hear(self, line: Line) -> None:
-        """Queue a message for identifying its sender. CTCP requests are not messages."""
+        """Queue a message until its sender is identified; ignore CTCP requests."""
         if "\x01" in line.params[-1] or self._is_own(line.nick) or not line.host:
             return
         if not self._is_own(line.param(0)) and not self._room(line.param(0)):
@@ -173,7 +173,7 @@ class IrcPlatform:
         while True:
             while self._heard:
                 heard = self._heard.popleft()
-                if sender := await self._identity(heard):  # otherwise the sender is unidentified
+                if sender := await self._identity(heard):  # otherwise, the sender stays unidentified
                     await self._receive(heard.line, sender)
             self._has_heard = anyio.Event()
             await self._has_heard.wait()
@@ -214,7 +214,7 @@ class IrcPlatform:
         return presence.identity
 
     def _id_of(self, account: str, host: str) -> str:
-        """Return the ID of an account, or of a host that belongs to one person."""
+        """Return the ID for an account, or for a host that is assigned to one person."""
         if account and account not in ("*", "0"):
             return f"account:{self._members.fold(account)}@{self._settings.host.lower()}"
         is_trusted = any(fnmatchcase(host.lower(), each.lower()) for each in self._settings.trusted_hosts)
@@ -230,7 +230,7 @@ class IrcPlatform:
         raise PlatformError(messages.NO_ANSWER_IN_TIME)
 
     def _take_whois(self, line: Line) -> None:
-        """Handle a part of a WHOIS answer. The last part shows who has the nick now."""
+        """Handle a part of a WHOIS answer; the last part shows who has the nick now."""
         fold = self._members.fold
         asked = next((each for each in self._asked if fold(each.nick) == fold(line.param(1))), None)
         if asked is None:
@@ -245,7 +245,7 @@ class IrcPlatform:
             asked.ended.set()
 
     async def say(self, place: Place, message: OutgoingMessage) -> str:
-        """Send a message line by line, and wait until the server has accepted all lines."""
+        """Send a message line by line; wait until the server has accepted all lines."""
         target = place.room if not place.is_direct else await self._nick_of(place.room)
         lines = lines_of(message.text, self._nick, target)
         async with self._saying:
@@ -284,7 +284,7 @@ class IrcPlatform:
         raise PlatformError(messages.NO_EDITS, is_permanent=True)
 
     async def fetch(self, attachment: Attachment, max_bytes: int) -> bytes:
-        """Raise PlatformError, because IRC messages have no files."""
+        """Raise PlatformError, because IRC messages cannot have files."""
         raise PlatformError(messages.NO_FILES, is_permanent=True)
 
     async def _ping(self) -> None:
@@ -296,7 +296,7 @@ class IrcPlatform:
         raise PlatformError(messages.NO_ANSWER_IN_TIME, may_have_arrived=True)
 
     async def _send_ping(self) -> anyio.Event:
-        """Return an event that is set once the server has processed everything sent so far."""
+        """Send a ping; return an event that is set once the server has processed everything sent before."""
         token, event = token_hex(8), anyio.Event()
         self._pongs[token] = event
         await self._connection.send("PING", token, is_urgent=True)
@@ -322,7 +322,7 @@ class IrcPlugin:
         self._join_interval_s = join_interval_s
 
     def optional_secrets(self, settings: IrcSettings) -> Sequence[str]:
-        """Return the password if the login is the server's own: a server may need none, but services always do."""
+        """Return the password if the server checks the login itself: a server may need none, but services always do."""
         return self.secrets if settings.login == "server" else ()
 
     @asynccontextmanager
@@ -337,7 +337,7 @@ class IrcPlugin:
 
 @asynccontextmanager
 async def _connected(settings: IrcSettings) -> AsyncGenerator[IrcConnection]:
-    """Connect for the duration of the block."""
+    """Connect for the length of the block."""
     with anyio.fail_after(CONNECT_TIMEOUT_S):
         stream: anyio.abc.ByteStream = await anyio.connect_tcp(settings.host, settings.port)
     try:

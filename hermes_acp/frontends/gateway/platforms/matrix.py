@@ -84,7 +84,7 @@ class _Content(Struct):
 
 
 class _Event(Struct):
-    """A message from the server. Events that do not match are not messages."""
+    """A message event; events that do not match this type are not messages."""
 
     type: str
     sender: str
@@ -93,7 +93,7 @@ class _Event(Struct):
 
 
 class _Position(Struct):
-    """The position in the timeline: the server's token, and the last event of each room."""
+    """A position in the timeline: the server's token, and the last event of each room."""
 
     since: str = ""
     last: dict[str, str] = {}
@@ -117,7 +117,7 @@ class _Position(Struct):
 
 
 class MatrixPlatform:
-    """A connection to a Matrix server."""
+    """A logged-in connection to a Matrix server."""
 
     def __init__(self, context: PlatformContext, client: Any, nio: Any) -> None:
         self._context = context
@@ -129,12 +129,10 @@ class MatrixPlatform:
         self._next_join = 0.0
 
     async def begin(self) -> None:
-        """Find the rooms, receive messages since the stored position, and join configured rooms. Without a position,
-        start now.
-        """
+        """Find the rooms, receive what followed the stored position, if there is one, and join configured rooms."""
         self._position = _Position.read(await self._context.cursor.load())
         await self._sync(is_first=True)
-        await self._join_rooms()  # an invitation before the position is not received again
+        await self._join_rooms()  # invitations before the position are not received again
 
     async def run(self) -> None:
         """Follow the server's timeline."""
@@ -154,7 +152,7 @@ class MatrixPlatform:
         await self._context.report_rooms(refused)
 
     async def _sync(self, *, is_first: bool = False) -> None:
-        """Receive new messages. The position is saved once everything before it is stored."""
+        """Receive new messages; save the position after everything before it was stored."""
         position = self._position
         answer = self._checked(
             await self._client.sync(
@@ -174,14 +172,14 @@ class MatrixPlatform:
         await self._context.cursor.save(msgspec.json.encode(self._position).decode())
 
     async def say(self, place: Place, message: OutgoingMessage) -> str:
-        """Send a message. The server deduplicates retries by the transaction ID."""
+        """Send a message; the server deduplicates retries by the transaction ID."""
         content = _content(message.text)
         if place.thread:
             content["m.relates_to"] = {"rel_type": "m.thread", "event_id": place.thread}
         return await self._send(place, content, message.key)
 
     async def send_file(self, place: Place, file: OutgoingFile) -> str:
-        """Upload a file and show it."""
+        """Upload a file and send a message that shows it."""
         answer, _ = await self._client.upload(
             BytesIO(file.content), file.mime_type, file.name, filesize=len(file.content)
         )
@@ -217,7 +215,7 @@ class MatrixPlatform:
         return answer.event_id
 
     def _checked(self, answer: Any) -> Any:
-        """Return a response of the server. Raises PlatformError for an error."""
+        """Return a response of the server. Raises PlatformError if it is an error."""
         if not isinstance(answer, self._nio.ErrorResponse):
             return answer
         code = str(answer.status_code or "")
@@ -227,7 +225,7 @@ class MatrixPlatform:
         raise PlatformError(f"{code} {answer.message}".strip(), is_permanent=code in PERMANENT)
 
     async def _join(self, answer: Any) -> None:
-        """Accept invitations to direct conversations, and soon those to configured rooms."""
+        """Accept invitations to direct conversations, and retry joining soon after invitations to configured rooms."""
         for room_id, info in answer.rooms.invite.items():
             is_direct = any(
                 isinstance(event, self._nio.InviteMemberEvent)
@@ -251,7 +249,7 @@ class MatrixPlatform:
                     await self._context.receive(message)
 
     async def _missed(self, room_id: str, before: str, last: str) -> list[dict[str, Any]]:
-        """Return the messages since an event that did not fit into one response, oldest first."""
+        """Fetch the messages since the event `last` that did not fit into one response, oldest first."""
         found: list[dict[str, Any]] = []
         for _ in range(MAX_PAGES):
             page = self._checked(await self._client.room_messages(room_id, start=before, limit=PAGE))
@@ -289,7 +287,7 @@ class MatrixPlatform:
         )
 
     def _without_name(self, body: str) -> str:
-        """Return a string without the account's name at its start."""
+        """Remove the account's name from the start of a text."""
         return body.removeprefix(self._user).lstrip(" ,:") if body.startswith(self._user) else body
 
 
@@ -324,7 +322,7 @@ def _is_direct(content: object) -> bool:
 
 
 def _is_closed_to_others(room: Any) -> bool:
-    """Return whether a room has one other member, and nobody can enter or read it whom neither invites."""
+    """Return whether a room has only one other member, and others can join and read it only if invited."""
     if room is None:
         return False
     is_closed = room.join_rule == "invite" and room.history_visibility != "world_readable"
@@ -332,7 +330,7 @@ def _is_closed_to_others(room: Any) -> bool:
 
 
 def _content(text: str) -> dict[str, Any]:
-    """Build a message that mentions nobody."""
+    """Build the content of a message that mentions nobody."""
     return {
         "msgtype": "m.text",
         "body": text,

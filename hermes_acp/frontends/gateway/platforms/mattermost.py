@@ -1,7 +1,7 @@
 """Mattermost, through its REST API and its WebSocket, with the token of a bot account.
 
-Buttons would need an address at which the server reaches the gateway, so answers are typed. Messages written while the
-gateway was away are read from known channels.
+Buttons would need an address at which the server can reach the gateway, so answers are typed. Messages written while
+the gateway was down are fetched from known channels.
 Source: Mattermost API reference, version 4: "WebSocket", "Posts", "Files"; and its "Rate limiting".
 """
 
@@ -39,7 +39,7 @@ TIMEOUT_S: Final = 30.0
 RETRY_AFTER_S: Final = 5.0
 MAX_CHANNELS: Final = 200
 PENDING: Final = "deduplicate_create_post"
-"""Part of the server's error while it is still storing the same post."""
+"""A part of the error that the server returns while it is still storing the same post."""
 LIMITS: Final = Limits(
     16_000,
     edit_gap_s=1.0,
@@ -50,9 +50,9 @@ LIMITS: Final = Limits(
     max_file_bytes=MAX_ATTACHMENT_BYTES,
 )
 PROGRAMS: Final = ("from_webhook", "from_bot", "from_plugin", "override_username")
-"""Properties of posts that were written by programs or show a different name."""
+"""Properties of posts that were written by programs or that show a different name."""
 _NOISY: Final = re.compile(r"@(?=(?:all|channel|here)\b)|!(?=\[)", re.IGNORECASE)
-"""Mentions that notify everyone, and links that fetch a picture."""
+"""Mentions that notify everyone, and the start of picture links, which the app would fetch."""
 
 
 class _File(Struct):
@@ -67,7 +67,7 @@ class _Metadata(Struct):
 
 
 class _Post(Struct):
-    """A message. `type` is set for system messages."""
+    """A post. `type` is set for system messages."""
 
     id: str
     channel_id: str
@@ -108,7 +108,7 @@ class _Account(Struct):
 
 
 class _Known(Struct, frozen=True):
-    """A channel with posts, and the last post that was read there."""
+    """A known channel, and the last post that was read there."""
 
     last: int
     post_id: str
@@ -116,7 +116,7 @@ class _Known(Struct, frozen=True):
 
 
 class MattermostPlatform:
-    """A bot account."""
+    """A connected bot account."""
 
     def __init__(self, context: PlatformContext, http: Any, socket: Any) -> None:
         self._context = context
@@ -128,7 +128,7 @@ class MattermostPlatform:
         self._known: dict[str, _Known] = {}
 
     async def begin(self) -> None:
-        """Find out who the bot is, and subscribe to posts. Raises PlatformError."""
+        """Look up the bot's own account, and subscribe to posts. Raises PlatformError."""
         if stored := await self._context.cursor.load():
             self._known = msgspec.json.decode(stored, type=dict[str, _Known])
         self._me = msgspec.convert(await self._call("GET", "/users/me"), _Account)
@@ -160,7 +160,7 @@ class MattermostPlatform:
         raise PlatformError(messages.CONNECTION_ENDED)
 
     async def say(self, place: Place, message: OutgoingMessage) -> str:
-        """Send a message; the server recognises a repetition for half a minute."""
+        """Send a message; the server deduplicates retries for half a minute."""
         return await self._post(place, message.key, {"message": _quiet(message.text)})
 
     async def send_file(self, place: Place, file: OutgoingFile) -> str:
@@ -191,14 +191,14 @@ class MattermostPlatform:
             raise PlatformError(type(error).__name__) from None
 
     async def _catch_up(self) -> None:
-        """Receive the posts since the last one read in each known channel."""
+        """Receive the posts in each known channel since the last one that was read."""
         for channel_id, known in [*self._known.items()]:
             try:
                 answer = await self._call("GET", f"/channels/{channel_id}/posts?since={known.last}")
             except PlatformError as error:
                 if not error.is_permanent:
                     raise
-                del self._known[channel_id]  # the bot has left
+                del self._known[channel_id]  # the bot has left the channel
                 continue
             found = msgspec.convert(answer, _Posts)
             posts = sorted((found.posts[each] for each in found.order), key=lambda post: post.create_at)
@@ -208,7 +208,7 @@ class MattermostPlatform:
         await self._save()
 
     async def _receive(self, post: _Post, *, is_direct: bool, is_addressed: bool = False) -> None:
-        """Pass on a person's post, and record how far its channel was read."""
+        """Pass on a person's post, and record its channel's position."""
         props = post.props or {}
         is_program = any(str(props.get(name, "")) not in ("", "false", "False") for name in PROGRAMS)
         if post.user_id != self._me.id and not post.type and not is_program:
@@ -241,7 +241,7 @@ class MattermostPlatform:
     async def _call(
         self, method: str, path: str, asked: Mapping[str, Any] | None = None, content: bytes | None = None
     ) -> Mapping[str, Any]:
-        """Return what the REST API answers to JSON or to the content of a file. Raises PlatformError."""
+        """Send JSON or the content of a file to the REST API; return the response. Raises PlatformError."""
         aiohttp = import_module("aiohttp")
         address = f"{self._server}{API}{path}"
         try:
@@ -286,12 +286,12 @@ class MattermostPlugin:
 
 
 def _frame(raw: Any) -> _Frame:
-    """Parse a string from the WebSocket. Anything unknown becomes an empty frame."""
+    """Parse a frame from the WebSocket; an unknown one becomes an empty frame."""
     return msgspec.json.decode(raw.data, type=_Frame) if isinstance(raw.data, str) else _Frame()
 
 
 def _quiet(text: str) -> str:
-    """Defuse mentions of everyone and picture links in a string, outside code."""
+    """Disable mentions of everyone and picture links in a text, except in code."""
     return change_outside_code(text, _NOISY, "\\g<0>\u200b")
 
 

@@ -1,7 +1,7 @@
 """Slack, through slack-sdk and Socket Mode.
 
-We read the WebSocket ourselves, so that events stay in order. An envelope is acknowledged only after it is stored.
-Otherwise, Slack delivers it again. People are identified by the IDs of their workspace and account.
+We read the WebSocket ourselves, so that events stay in order. An envelope is acknowledged only after it was stored;
+without an acknowledgement, Slack delivers it again. People are identified by the IDs of their workspace and account.
 Source: Slack's "Using Socket Mode", "The Events API", "block_actions payloads", "Rate limits", "Formatting text".
 """
 
@@ -39,11 +39,11 @@ TIMEOUT_S: Final = 30
 RETRY_AFTER_S: Final = 5.0
 MAX_SECTION: Final = 3_000
 PIECE: Final = 500
-"""The number of characters that fit into a section even if all are escaped."""
+"""The number of characters that fit into a section even if all of them are escaped."""
 MAX_LABEL: Final = 75
 FILE_HOST: Final = "slack.com"
 SPOKEN: Final = frozenset({"", "file_share", "thread_broadcast"})
-"""Kinds of messages that people write."""
+"""The subtypes of messages that people write."""
 PASSING: Final = frozenset(
     {"ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable", "request_timeout"}
 )
@@ -129,7 +129,7 @@ class _Account(Struct):
 
 
 class SlackPlatform:
-    """An app in a workspace."""
+    """A connected app in a workspace."""
 
     def __init__(self, context: PlatformContext, web: Any, errors: Any, http: Any) -> None:
         self._context = context
@@ -139,12 +139,12 @@ class SlackPlatform:
         self._me = _Account("", "")
 
     async def begin(self) -> None:
-        """Find out who the bot is."""
+        """Look up the bot's own account."""
         answer = await self._checked(self._web.auth_test())
         self._me = msgspec.convert(answer, _Account)
 
     async def run(self) -> None:
-        """Receive over one WebSocket after another, since Slack asks for a new one from time to time."""
+        """Receive over a WebSocket, and open a new one whenever Slack requests it."""
         aiohttp = import_module("aiohttp")
         while True:
             token = self._context.secrets["app_token"]
@@ -157,7 +157,7 @@ class SlackPlatform:
                     raise PlatformError(messages.CONNECTION_ENDED)
 
     async def say(self, place: Place, message: OutgoingMessage) -> str:
-        """Send a message, with buttons for its choices."""
+        """Send a message with buttons for its choices."""
         asked: dict[str, Any] = {
             "channel": place.room,
             "text": _shown(message.text),
@@ -193,7 +193,7 @@ class SlackPlatform:
         await self._checked(update)
 
     async def fetch(self, attachment: Attachment, max_bytes: int) -> bytes:
-        """Download a file from Slack only, because the request carries the token."""
+        """Download a file, but only from Slack, because the request carries the token."""
         headers = {"Authorization": f"Bearer {self._context.secrets['token']}"}
         allowed = (FILE_HOST, origin(self._context.settings.api))
         aiohttp = import_module("aiohttp")
@@ -215,7 +215,7 @@ class SlackPlatform:
             raise PlatformError(type(error).__name__, may_have_arrived=True) from None
 
     async def _take(self, socket: Any, text: str) -> bool:
-        """Store an envelope's content, then acknowledge it. Return whether to keep this WebSocket."""
+        """Store the content of an envelope, then acknowledge it; return whether to keep this WebSocket."""
         envelope = msgspec.json.decode(text, type=_Envelope)
         if envelope.type == "disconnect":
             return False
@@ -286,7 +286,7 @@ class SlackPlugin:
                 base_url=context.settings.api,
                 timeout=TIMEOUT_S,
                 ssl=ssl.create_default_context(),
-                retry_handlers=[],  # a message that may have arrived must not be repeated unmarked
+                retry_handlers=[],  # the library would not mark a retry as such
             )
             platform = SlackPlatform(context, client, errors, http)
             await platform.begin()
@@ -294,7 +294,7 @@ class SlackPlugin:
 
 
 def _place(channel: str, ts: str, thread: str) -> Place:
-    """Return the place of a message. The message that starts a thread is outside of it."""
+    """Return the place of a message; the message that starts a thread is not in the thread."""
     return Place(channel, "" if thread == ts else thread, channel.startswith("D"))
 
 
@@ -314,7 +314,7 @@ def _refusal(answer: Any) -> PlatformError:
 
 
 def _shown(text: str) -> str:
-    """Format a string in Slack's styles, or without them if it would be too long."""
+    """Format a text in Slack's markup, or as plain text if it would be too long."""
     styled = to_markup(text, SLACK)
     return styled if 0 < len(styled) <= MAX_SECTION else html.escape(text, quote=False)
 
@@ -340,7 +340,7 @@ def _blocks(message: OutgoingMessage) -> list[dict[str, Any]]:
 
 
 def _plain(text: str) -> str:
-    """Convert a person's text from Slack's notation for links and escaped characters."""
+    """Convert a person's text from Slack's markup to plain text, including links and escaped characters."""
 
     def written(found: re.Match[str]) -> str:
         target, label = found[1], found[2]

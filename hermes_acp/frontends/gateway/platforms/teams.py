@@ -1,7 +1,7 @@
-"""Microsoft Teams: receives messages through the Bot Framework's webhook and sends them through its connector.
+"""Microsoft Teams: receive messages through the Bot Framework's webhook, and send them through its connector.
 
-A request is accepted only with a token that Microsoft signed for this bot, this service and Teams. People are
-identified by the IDs of their tenant and account.
+Requests need a token that Microsoft has signed for this bot, this service and Teams. People are identified by the IDs
+of their tenant and account.
 Source: Bot Framework REST reference: "Authentication with the Bot Connector API", "Send and receive messages",
 "Conversation basics" and "Cards and task modules" of Teams.
 """
@@ -89,13 +89,13 @@ class _File(Struct):
 
     @property
     def address(self) -> str:
-        """The address at which the file can be fetched for some minutes, if this is a file."""
+        """The temporary download address, if this is a file."""
         is_file = self.content_type == DOWNLOAD and isinstance(self.content, dict)
         return str(self.content.get("downloadUrl", "")) if is_file and isinstance(self.content, dict) else ""
 
 
 class _Activity(Struct, rename="camel"):
-    """An event in Teams. A pressed button is a message with a value."""
+    """An event in Teams; a button press is a message with a value."""
 
     type: str
     id: str
@@ -112,7 +112,7 @@ class _Activity(Struct, rename="camel"):
 
 
 class TeamsPlatform:
-    """A bot."""
+    """A connected Teams bot."""
 
     def __init__(self, context: PlatformContext, http: Any, file_hosts: Sequence[str]) -> None:
         self._context = context
@@ -126,13 +126,13 @@ class TeamsPlatform:
         self._failure: Exception | None = None
 
     async def begin(self) -> None:
-        """Restore the services of conversations, and check the password. Raises PlatformError."""
+        """Restore the service addresses of conversations, and check the password. Raises PlatformError."""
         if stored := await self._context.cursor.load():
             self._services = msgspec.json.decode(stored, type=dict[str, str])
         await self._tokens.own()
 
     async def answer(self, request: Any) -> Any:
-        """Answer a webhook request, accepting it once its content is stored."""
+        """Answer a webhook request; it is accepted once its content is stored."""
         web = import_module("aiohttp.web")
         try:
             raw = msgspec.json.decode(await request.read())
@@ -156,20 +156,20 @@ class TeamsPlatform:
         return web.Response(status=200)
 
     async def run(self) -> None:
-        """Receive until storing fails."""
+        """Wait until storing a message fails."""
         await self._failed.wait()
         assert self._failure is not None
         raise self._failure
 
     async def say(self, place: Place, message: OutgoingMessage) -> str:
-        """Send a message, with buttons for its choices."""
+        """Send a message with buttons for its choices."""
         sent = {"type": "message", "textFormat": "markdown"}
         content = _card(message) if message.choices else {"text": _quiet(message.text)}
         answer = await self._connector("POST", place, "", {**sent, **content})
         return str(answer["id"])
 
     async def send_file(self, place: Place, file: OutgoingFile) -> str:
-        """Send a small picture; in a direct conversation, ask whether the person wants any other file."""
+        """Send a small picture; offer any other file, which is possible only in a direct conversation."""
         attachment = inline_picture(file)
         if attachment is None and not place.is_direct:
             raise PlatformError(messages.TEAMS_DIRECT_ONLY, is_permanent=True)
@@ -183,7 +183,7 @@ class TeamsPlatform:
         await self._connector("PUT", place, f"/{quote(message_id, safe='')}", {**changed, "attachments": []})
 
     async def fetch(self, attachment: Attachment, max_bytes: int) -> bytes:
-        """Download a file from its address in Teams, which itself grants access."""
+        """Download a file from its address in Teams, which needs no other authentication."""
         errors: Any = import_module("aiohttp").ClientError
         try:
             return await download(self._http, attachment.reference, self._file_hosts, max_bytes)
@@ -203,7 +203,7 @@ class TeamsPlatform:
         return await fetch_json(self._http, method, address, json=content, headers=headers)
 
     async def _receive(self, activity: _Activity) -> None:
-        """Store a message or button press from a person in the tenant."""
+        """Store a message or a button press from a person of the tenant."""
         sender, conversation = activity.sender, activity.conversation
         is_person = bool(sender.aad_object_id) and sender.role != "bot"
         is_file_answer = activity.type == "invoke" and activity.value.get("type") == ANSWERED
@@ -239,7 +239,7 @@ class TeamsPlatform:
         )
 
     async def _hand_over(self, place: Place, value: Mapping[str, Any]) -> None:
-        """Send a person the file that they accepted, or say why that is impossible."""
+        """Send a person the file that they accepted, or say why it cannot be sent."""
         content: Mapping[str, Any] | None
         try:
             card = await self._offers.take(place.room, value)
@@ -292,7 +292,7 @@ class TeamsPlugin:
 
 
 def _quiet(text: str) -> str:
-    """Defuse picture links in a string, so that none is fetched."""
+    """Disable picture links in a text, so that none is fetched."""
     return change_outside_code(text, _PICTURE, "!\u200b")
 
 

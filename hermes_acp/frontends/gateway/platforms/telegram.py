@@ -1,7 +1,7 @@
 """Telegram, through python-telegram-bot and long polling.
 
-An update is confirmed to the server only after it is stored. A group that becomes a supergroup gets a new ID; here it
-keeps the configured one. Every member of a group can press its buttons.
+An update is confirmed to the server only after it was stored. A group that becomes a supergroup gets a new ID; here it
+keeps the configured one. All members of a group can press its buttons.
 Source: Telegram Bot API, "Getting updates", "Making requests", "Formatting options", "ResponseParameters".
 """
 
@@ -40,7 +40,7 @@ MOVE_S: Final = 0.1
 READ_S: Final = 20.0
 CONNECT_S: Final = 10.0
 LOGS: Final = ("httpx", "telegram.Bot")
-"""Loggers that log addresses, which contain the token."""
+"""Loggers that log request URLs, which contain the token."""
 UPDATES: Final = ("message", "callback_query")
 LIMITS: Final = Limits(
     4_096,
@@ -79,11 +79,11 @@ class _Entity(Struct):
     user: _User | None = None
 
     def words(self, text: bytes) -> str:
-        """Return the entity's part of a string. Offsets count UTF-16 units."""
+        """Return the part of a text that the entity covers; offsets count UTF-16 code units."""
         return text[self.offset * 2 : (self.offset + self.length) * 2].decode("utf-16-le", "replace")
 
     def names(self, me: _User, text: bytes) -> bool:
-        """Return whether the entity mentions a bot."""
+        """Return whether the entity mentions the bot `me`."""
         words, name = self.words(text).lower(), f"@{me.username}".lower()
         if self.type == "text_mention":
             return self.user is not None and self.user.id == me.id
@@ -105,12 +105,12 @@ class _Text(Struct):
     reply_to_message: _Replied | None = None
 
     def mentions(self, me: _User) -> list[_Entity]:
-        """Return the entities that mention a bot or give it a command."""
+        """Return the entities that mention the bot `me` or give it a command."""
         found = self.entities or self.caption_entities
         return [each for each in found if each.names(me, _utf16(self.text or self.caption))]
 
     def is_for(self, me: _User) -> bool:
-        """Return whether a message mentions a bot or replies to it."""
+        """Return whether a message mentions the bot `me` or replies to it."""
         replied = self.reply_to_message
         is_reply = replied is not None and replied.sender is not None and replied.sender.id == me.id
         return is_reply or bool(self.mentions(me))
@@ -127,7 +127,7 @@ class _Text(Struct):
 
 
 class _Files(Struct):
-    """The files of a message. Only the largest version of a photo counts."""
+    """The files of a message; of a photo, only the largest version is used."""
 
     photo: tuple[_File, ...] = ()
     document: _File | None = None
@@ -174,7 +174,7 @@ class _Position(Struct):
 
 
 class TelegramPlatform:
-    """A bot."""
+    """A connected Telegram bot."""
 
     def __init__(self, context: PlatformContext, bot: Any, me: _User, errors: TelegramErrors) -> None:
         self._context = context
@@ -184,7 +184,7 @@ class TelegramPlatform:
         self._position = _Position()
 
     async def begin(self) -> None:
-        """Restore the position. Without a stored one, start now."""
+        """Restore the position; without one, start with new updates."""
         if stored := await self._context.cursor.load():
             self._position = msgspec.json.decode(stored, type=_Position)
         else:
@@ -193,7 +193,7 @@ class TelegramPlatform:
             await self._save()
 
     async def run(self) -> None:
-        """Receive updates. Requesting the next ones confirms the previous ones."""
+        """Receive updates; requesting the next ones confirms the previous ones."""
         while True:
             offset = self._position.last + 1 if self._position.last else 0
             for raw in await self._updates(offset=offset, timeout=POLL_S):
@@ -202,7 +202,7 @@ class TelegramPlatform:
                 await self._save()
 
     async def say(self, place: Place, message: OutgoingMessage) -> str:
-        """Send a message, with buttons for its choices."""
+        """Send a message with buttons for its choices."""
         more = {"reply_markup": self._keyboard(message.choices)} if message.choices else {}
 
         async def send(room: str, thread: Mapping[str, Any]) -> Any:
@@ -211,7 +211,7 @@ class TelegramPlatform:
         return await self._send(place, send)
 
     async def send_file(self, place: Place, file: OutgoingFile) -> str:
-        """Send a file; a picture is sent so that it is displayed."""
+        """Send a file; a picture is sent as a photo, so that it is displayed."""
         library = self._errors.library
 
         async def send(room: str, thread: Mapping[str, Any]) -> Any:
@@ -222,7 +222,7 @@ class TelegramPlatform:
         return await self._send(place, send)
 
     async def _send(self, place: Place, send: Callable[[str, Mapping[str, Any]], Awaitable[Any]]) -> str:
-        """Send something to the current ID of a place."""
+        """Send something to a place, using its current ID."""
         room = self._position.moved.get(place.room, place.room)
         try:
             sent = await send(room, {"message_thread_id": int(place.thread)} if place.thread else {})
@@ -232,7 +232,7 @@ class TelegramPlatform:
         return f"{room}:{sent.message_id}"
 
     async def edit(self, place: Place, message_id: str, text: str) -> None:
-        """Replace a message. Its buttons are removed unless the new version has some."""
+        """Replace a message; its buttons are removed unless the new version has some."""
         room, _, number = message_id.partition(":")
         try:
             await self._write(self._bot.edit_message_text, room, text, {"message_id": int(number)})
@@ -250,7 +250,7 @@ class TelegramPlatform:
         return bytes(await self._answered(found.download_as_bytearray()))[: max_bytes + 1]
 
     async def _write(self, method: Any, room: str, text: str, more: Mapping[str, Any]) -> Any:
-        """Send or edit a message with its styles, or without them if the server refuses them."""
+        """Send or edit a message with formatting or, if the server refuses that, without."""
         preview = self._errors.library.LinkPreviewOptions(is_disabled=True)  # links are not fetched
         asked = {"chat_id": int(room), "link_preview_options": preview, **more}
 
@@ -272,13 +272,13 @@ class TelegramPlatform:
 
     async def _updates(self, *, offset: int, timeout: int) -> list[Any]:
         asked = {"offset": offset, "timeout": timeout, "allowed_updates": UPDATES}
-        # The library's own method raises for all updates if it cannot read one; names' case is free.
+        # The library's own method raises for all updates if it cannot parse one. Method names are case-insensitive.
         return await self._answered(
             self._bot.do_api_request("getupdates", asked, read_timeout=timeout + READ_S)
         )
 
     async def _answered(self, request: Awaitable[Any]) -> Any:
-        """Return the server's answer; a group that has moved is left to the caller. Raises PlatformError."""
+        """Return the server's response; the caller handles a group that has moved. Raises PlatformError."""
         try:
             return await request
         except self._errors.moved:
@@ -324,7 +324,7 @@ class TelegramPlatform:
             place, shown = self._place(message), f"{message.chat.id}:{message.message_id}"
             sender = str(pressed.sender.id)
             await self._context.receive(Press(pressed.id, place, sender, shown, pressed.data))
-        with suppress(self._errors.base):  # otherwise, the app shows a progress indicator for longer
+        with suppress(self._errors.base):  # otherwise, the app keeps showing a progress indicator
             await self._bot.answer_callback_query(pressed.id)
 
     def _place(self, message: _Message) -> Place:
@@ -355,7 +355,7 @@ class TelegramPlugin:
         """Connect with the bot's token."""
         library: Any = import_module("telegram")
         requests: Any = import_module("telegram.request")
-        # Raising its rate limit exception warns about a deprecated attribute that is not used here.
+        # The library's rate limit exception warns about a deprecated attribute that is not used here.
         warnings.filterwarnings("ignore", category=library.warnings.PTBDeprecationWarning)
         token, api = context.secrets["token"], context.settings.api
         errors = TelegramErrors(library, token)

@@ -1,7 +1,7 @@
-"""WhatsApp and SMS through Twilio: receives messages through its webhook and sends them through its REST API.
+"""WhatsApp and SMS through Twilio: receive messages through its webhook, and send them through its REST API.
 
-Every webhook request must be signed with the account's token. Messages sent while the gateway was down are read from
-Twilio's list of messages. Twilio fetches files that are sent from an address below that of the webhook.
+Every webhook request must be signed with the account's token. Messages sent while the gateway was down are fetched from
+Twilio's list of messages. Twilio fetches outgoing files from a URL below the webhook's.
 Source: Twilio's "Messages resource", "Messaging webhook requests", "Validate signatures of requests", "Accepted
 content types for media".
 """
@@ -44,12 +44,12 @@ MAX_REQUEST_BYTES: Final = 256 * 1024
 TIMEOUT_S: Final = 30.0
 RETRY_AFTER_S: Final = 1.0
 MARGIN: Final = timedelta(minutes=5)
-"""How long before the last message the list starts, because messages are dated when Twilio received them."""
+"""The list of messages starts this long before the last one, because Twilio dates messages by their arrival."""
 MAX_MISSED: Final = 200
 MAX_MEDIA: Final = 10
 MEDIA_HOSTS: Final = ("twiliocdn.com", "s3-external-1.amazonaws.com")
 MAX_FILE_BYTES: Final = 5_000_000
-"""The limit of an MMS."""
+"""The size limit of an MMS."""
 SENT: Final = frozenset({"sent", "delivered", "read", "partially_delivered"})
 NOT_SENT: Final = frozenset({"failed", "undelivered", "canceled"})
 FILE_HEADERS: Final = MappingProxyType(
@@ -71,21 +71,21 @@ LIMITS: Final = Limits(
 
 
 class SendingTimes(Struct, frozen=True):
-    """How long a file can be fetched while it is sent, and how often Twilio is asked whether it was."""
+    """The time for which Twilio can fetch an outgoing file, and the interval for checking whether it was sent."""
 
     file_wait_s: float = 30.0
     status_interval_s: float = 1.0
 
 
 class _SharedFile(Struct):
-    """A file that can be fetched at a secret address while it is sent."""
+    """A file that can be fetched from a secret URL while it is being sent."""
 
     file: OutgoingFile
     is_fetched: bool = False
 
 
 class TwilioPlatform:
-    """The numbers of an account."""
+    """A connected Twilio account with its numbers."""
 
     def __init__(self, context: PlatformContext, client: Any, validator: Any, times: SendingTimes) -> None:
         self._context = context
@@ -98,7 +98,7 @@ class TwilioPlatform:
         self._shared: dict[str, _SharedFile] = {}
 
     async def begin(self) -> None:
-        """Receive the messages since the last one read. Without a stored position, start now."""
+        """Receive the messages since the stored position; without one, start with new messages."""
         if since := await self._context.cursor.load():
             found: list[Any] = []
             after = datetime.fromisoformat(since) - MARGIN
@@ -107,7 +107,7 @@ class TwilioPlatform:
                     found += await self._client.messages.list_async(
                         to=number, date_sent_after=after, limit=MAX_MISSED
                     )
-                found.reverse()  # each list starts with the newest
+                found.reverse()  # each list starts with the newest message
                 for message in sorted(found, key=lambda each: each.date_sent or after):
                     if message.direction == "inbound":
                         await self._receive_listed(message)
@@ -116,7 +116,7 @@ class TwilioPlatform:
         await self._save()
 
     async def answer(self, request: Any) -> Any:
-        """Answer a webhook request. A message must be signed, and is accepted once it is stored."""
+        """Answer a webhook request; a message must be signed, and is accepted once it is stored."""
         web = import_module("aiohttp.web")
         said = {key: str(value) for key, value in (await request.post()).items()}
         signature = request.headers.get(SIGNATURE, "")
@@ -134,7 +134,7 @@ class TwilioPlatform:
         return web.Response(text=ACCEPTED, content_type="text/xml")
 
     async def run(self) -> None:
-        """Receive until storing a message fails."""
+        """Wait until storing a message fails."""
         await self._failed.wait()
         assert self._failure is not None
         raise self._failure
@@ -151,12 +151,12 @@ class TwilioPlatform:
         return web.Response(body=shared.file.content, headers=headers)
 
     async def say(self, place: Place, message: OutgoingMessage) -> str:
-        """Send a message from the number of the same kind."""
+        """Send a message from our number of the same kind."""
         is_whatsapp = place.room.startswith(WHATSAPP_PREFIX)
         return await self._create(place, body=_styled(message.text) if is_whatsapp else message.text)
 
     async def send_file(self, place: Place, file: OutgoingFile) -> str:
-        """Send a file, and wait until Twilio has fetched it and passed it on."""
+        """Send a file; wait until Twilio has fetched it and passed it on."""
         secret, shared = token_urlsafe(32), _SharedFile(file)
         self._shared[secret] = shared
         try:
@@ -186,7 +186,7 @@ class TwilioPlatform:
                     raise PlatformError(messages.twilio_refused(found.error_code), is_permanent=True)
 
     async def _create(self, place: Place, **content: Any) -> str:
-        """Send a message from the number of the same kind, and return its ID. Raises PlatformError."""
+        """Send a message from our number of the same kind; return its ID. Raises PlatformError."""
         is_whatsapp = place.room.startswith(WHATSAPP_PREFIX)
         number = self._settings.whatsapp if is_whatsapp else self._settings.sms
         if not number:
@@ -203,7 +203,7 @@ class TwilioPlatform:
         raise PlatformError(messages.NO_EDITS, is_permanent=True)
 
     async def fetch(self, attachment: Attachment, max_bytes: int) -> bytes:
-        """Download a file. Twilio returns its location and gets the token; the file's host does not get it."""
+        """Download a file. Only Twilio gets the token; the host to which it redirects does not."""
         aiohttp: Any = import_module("aiohttp")
         own = origin(self._settings.api)
         address = attachment.reference
@@ -223,7 +223,7 @@ class TwilioPlatform:
 
     @property
     def _numbers(self) -> list[str]:
-        """Our numbers, in Twilio's notation."""
+        """Our numbers in Twilio's format."""
         settings = self._settings
         whatsapp = [f"{WHATSAPP_PREFIX}{settings.whatsapp}"] if settings.whatsapp else []
         return [*whatsapp, *([settings.sms] if settings.sms else [])]
@@ -309,7 +309,7 @@ def _file(address: str, mime_type: str) -> Attachment:
 
 
 def _styled(text: str) -> str:
-    """Format a string in WhatsApp's styles, or without them if it would be too long."""
+    """Format a text in WhatsApp's markup, or as plain text if it would be too long."""
     styled = html.unescape(to_markup(text, WHATSAPP))
     return styled if styled.strip() and len(styled.encode("utf-16-le")) // 2 <= LIMITS.max_length else text
 

@@ -1,8 +1,8 @@
-"""XMPP, through slixmpp: direct chats, and rooms that show who their members are. Encrypted messages cannot be read.
+"""XMPP, through slixmpp: direct chats, and rooms that reveal their members. Encrypted messages cannot be read.
 
-A sender is identified by the bare address, which servers vouch for. In rooms, that is the address that the room shows
-for a member; in rooms that show none, messages are ignored. Direct messages that arrived while the gateway was down are
-received at the next connection; room messages are not.
+A sender is identified by the bare address, which servers verify. In rooms, that is the address that the room reveals;
+messages in rooms that reveal none are ignored. Direct messages that arrived while the gateway was down are received at
+the next connection; room messages are not.
 Source: RFC 6120, RFC 6121, XEP-0045, XEP-0066, XEP-0198, XEP-0199, XEP-0308, XEP-0359, XEP-0363.
 """
 
@@ -51,10 +51,10 @@ RESOURCE: Final = "hermes-acp"
 CONNECT_TIMEOUT_S: Final = 30.0
 REPLY_TIMEOUT_S: Final = 20.0
 QUIET_S: Final = 60.0
-"""How often the server is pinged and joining failed rooms is retried."""
+"""The interval for pinging the server and for retrying to join rooms."""
 END_GRACE_S: Final = 2.0
 REASON_S: Final = 0.1
-"""The library may report why a connection ended only after the end."""
+"""The time to wait for the reason why a connection ended, which the library may report only afterwards."""
 MAX_HEARD: Final = 1_000
 MAX_REFUSALS: Final = 200
 EME: Final = "{urn:xmpp:eme:0}encryption"
@@ -62,7 +62,7 @@ _FORBIDDEN: Final = re.compile(r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010
 
 
 class XmppPlatform:
-    """A session with an XMPP server."""
+    """A logged-in session with an XMPP server."""
 
     def __init__(self, context: PlatformContext, client: Any) -> None:
         self._context = context
@@ -80,7 +80,7 @@ class XmppPlatform:
         self._reason = messages.CONNECTION_ENDED
 
     def listen(self) -> None:
-        """Register handlers for the library's events, which arrive in stream order."""
+        """Register handlers for the library's events, which arrive in the order of the stream."""
         handlers: dict[str, Callable[[Any], None]] = {
             "session_start": lambda _: self._started.set(),
             "disconnected": lambda _: self._end(messages.CONNECTION_ENDED),
@@ -125,7 +125,7 @@ class XmppPlatform:
                 await self._has_heard.wait()
 
     def _confirm(self) -> None:
-        """Confirm what is stored. The server keeps what is not confirmed for the next connection."""
+        """Confirm stored messages; the server keeps unconfirmed ones for the next connection."""
         handled = self._stream.handled
         if self._heard:
             self._stream.handled = max(0, self._heard[0][0] - 1)
@@ -133,15 +133,15 @@ class XmppPlatform:
         self._stream.handled = handled
 
     async def say(self, place: Place, message: OutgoingMessage) -> str:
-        """Send a message, and wait until the server has accepted it."""
+        """Send a message; wait until the server has accepted it."""
         return await self._send(place, message.text)
 
     async def edit(self, place: Place, message_id: str, text: str) -> None:
-        """Correct a message."""
+        """Replace a message with a corrected version."""
         await self._send(place, text, replaced=message_id)
 
     async def send_file(self, place: Place, file: OutgoingFile) -> str:
-        """Upload a file, and send its address."""
+        """Upload a file and send its URL."""
         self._rooms.check(place)
         address = await upload_file(self._settings, self.client, file)
         return await self._send(place, address, file_address=address)
@@ -175,7 +175,7 @@ class XmppPlatform:
                 self.client.boundjid.domain, timeout=REPLY_TIMEOUT_S
             )
         except errors.IqError:
-            pass  # this is an answer, too
+            pass  # an error is a reply, too
         except (errors.IqTimeout, errors.XMPPError, TimeoutError) as error:
             raise PlatformError(messages.NO_ANSWER_IN_TIME, may_have_arrived=True) from error
 
@@ -202,12 +202,12 @@ class XmppPlatform:
         self._reason = messages.xmpp_not_trusted(str(error))
 
     def _is_safe(self) -> bool:
-        """Return whether the connection is encrypted, or need not be."""
+        """Return whether the connection is encrypted or does not have to be."""
         transport = self.client.transport
         return self._settings.tls == "none" or bool(transport and transport.get_extra_info("ssl_object"))
 
     def _take_direct(self, stanza: Any) -> None:
-        """Handle a direct message. The server states the sender."""
+        """Handle a direct message, whose sender the server states."""
         sender = str(stanza["from"].bare)
         is_room = (
             sender in self._context.rooms
@@ -218,7 +218,7 @@ class XmppPlatform:
         self._take(stanza, sender, Place(sender, is_direct=True))
 
     def _take_in_room(self, stanza: Any) -> None:
-        """Handle a message in a room, if the room shows the sender's address. Older messages are marked as delayed."""
+        """Handle a message in a room that reveals the sender's address; ignore old messages (marked as delayed)."""
         room, nick = str(stanza["from"].bare), str(stanza["from"].resource)
         if room not in self._rooms.nicks or nick == self._rooms.nicks[room] or not nick:
             return
@@ -283,7 +283,7 @@ class XmppPlugin:
 
 
 async def disconnect(client: Any) -> None:
-    """Close a connection, and end the library's sending task."""
+    """Close a connection and end the library's sending task."""
     await client.disconnect(wait=END_GRACE_S)
     client.cancel_connection_attempt()
     if sending := client._run_out_filters:  # this task would run until the client is garbage collected
@@ -310,7 +310,7 @@ def _client(settings: XmppSettings, password: str) -> Any:
 
 
 def _allowed(text: str) -> str:
-    """Remove characters that XML forbids from a string."""
+    """Remove the characters from a text that XML forbids."""
     return _FORBIDDEN.sub("", text)
 
 

@@ -1,1 +1,1 @@
-"""The interface of platforms."""
+"""The interface that platforms implement."""

@@ -1,7 +1,7 @@
-"""The port of chat platforms and its value types.
+"""The port for chat platforms, and its value types.
 
-A platform connects, hands in messages that it receives, and sends the ones it is given. It decides nothing:
-permissions, the meaning of messages and the time of sending are up to the gateway. IDs are permanent ones, never names.
+A platform connects, passes on the messages that it receives, and sends the ones that it is given. It decides nothing:
+permissions, the meaning of messages and the time of sending are up to the gateway. IDs are permanent, never names.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -14,15 +14,15 @@ MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 Unit = Literal["characters", "utf16", "bytes", "escaped"]
-"""`escaped` counts the characters of a string after escaping `&`, `<` and `>` as in HTML."""
+"""The unit of lengths; `escaped` counts characters after escaping `&`, `<` and `>` as in HTML."""
 
 
 class Limits(Struct, frozen=True):
-    """The capabilities of a platform.
+    """The capabilities and limits of a platform.
 
     `max_length` is counted in `unit`. `edit_gap_s` is the minimum time between two versions of a message. At most
-    `burst` messages are sent at once, then one every `send_gap_s`. Messages with the same key are deduplicated within
-    `repeats_safely_s`. If `ids_are_personal`, IDs are people's addresses or numbers. Files of at most
+    `burst` messages are sent at once, then one every `send_gap_s`. The platform deduplicates messages with the same key
+    within `repeats_safely_s`. If `ids_are_personal`, IDs are people's addresses or numbers. Files of at most
     `max_file_bytes` can be sent; 0 means that the platform accepts none.
     """
 
@@ -48,7 +48,7 @@ class Place(Struct, frozen=True):
 
 
 class Attachment(Struct, frozen=True):
-    """A file attached to a message. `reference` is what the platform needs to fetch it."""
+    """A file attached to a message. The platform fetches it by its `reference`."""
 
     reference: str
     name: str
@@ -59,7 +59,7 @@ class Attachment(Struct, frozen=True):
 class IncomingMessage(Struct, frozen=True, tag="message"):
     """A received message.
 
-    `is_addressed` means that it mentions the agent or replies to it. `has_proof` is false if the platform cannot verify
+    `is_addressed` means that it mentions the agent or replies to it. `has_proof` is False if the platform cannot verify
     the sender's identity.
     """
 
@@ -73,7 +73,7 @@ class IncomingMessage(Struct, frozen=True, tag="message"):
 
 
 class Press(Struct, frozen=True, tag="press"):
-    """A pressed button: the one with `token` in the message with `message_id`."""
+    """A button press: the button with `token` in the message with `message_id`."""
 
     id: str
     place: Place
@@ -84,18 +84,18 @@ class Press(Struct, frozen=True, tag="press"):
 
 Incoming = IncomingMessage | Press
 Receive = Callable[[Incoming], Awaitable[None]]
-"""Stores a received event. Once it returns, the platform may discard the event."""
+"""Handles a received event; once it returns, the event is stored, so the platform may confirm it."""
 
 
 class Choice(Struct, frozen=True):
-    """A button: its label, and the token sent when it is pressed."""
+    """A button: its label, and the token that is sent when it is pressed."""
 
     token: str
     label: str
 
 
 class OutgoingMessage(Struct, frozen=True):
-    """A message to send. A retry has the same `key`. Platforms without buttons leave `choices` out."""
+    """A message to send. A retry has the same `key`. Platforms without buttons ignore `choices`."""
 
     text: str
     key: str
@@ -103,7 +103,7 @@ class OutgoingMessage(Struct, frozen=True):
 
 
 class OutgoingFile(Struct, frozen=True):
-    """A file to send. A repetition has the same `key`."""
+    """A file to send. A retry has the same `key`."""
 
     name: str
     mime_type: str
@@ -112,15 +112,15 @@ class OutgoingFile(Struct, frozen=True):
 
     @property
     def is_picture(self) -> bool:
-        """Whether people can be shown it as a picture."""
+        """Whether the file can be displayed as a picture."""
         return self.mime_type in PICTURES
 
 
 class PlatformError(Exception):
     """A platform request failed.
 
-    `is_permanent` means that retrying does not help. `retry_after_s` is how long to wait before the next request.
-    `may_have_arrived` means that delivery is uncertain.
+    `is_permanent` means that a retry would not help. `retry_after_s` is how long to wait before the next request.
+    `may_have_arrived` means that the message may have been delivered.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class PlatformError(Exception):
 
 
 class Cursor(Protocol):
-    """Stores how far a platform has read, across restarts."""
+    """Stores a platform's reading position across restarts."""
 
     async def load(self) -> str:
         """Return the last saved position, or an empty string."""
@@ -151,17 +151,15 @@ class Cursor(Protocol):
 
 
 ReportRooms = Callable[[Mapping[str, str]], Awaitable[None]]
-"""Shows which configured rooms cannot be joined, and why. An empty mapping means that all are joined."""
+"""Reports the configured rooms that cannot be joined, with the reasons; empty if all have been joined."""
 
 
 async def report_no_rooms(rooms: Mapping[str, str]) -> None:
-    """Show nothing."""
+    """Report nothing."""
 
 
 class PlatformContext(Struct, frozen=True):
-    """The context of a platform: its settings, its secrets by their declared names, and the receiver of its
-    messages.
-    """
+    """The context of a platform: its settings, its secrets by name, and the function that receives its events."""
 
     settings: Any
     secrets: Mapping[str, str]
@@ -180,21 +178,21 @@ class Platform(Protocol):
         ...
 
     async def say(self, place: Place, message: OutgoingMessage) -> str:
-        """Send a message, and return its ID."""
+        """Send a message; return its ID."""
         ...
 
     async def edit(self, place: Place, message_id: str, text: str) -> None:
-        """Replace the text of a message, and remove its buttons."""
+        """Replace the text of a message and remove its buttons."""
         ...
 
     async def fetch(self, attachment: Attachment, max_bytes: int) -> bytes:
-        """Return the content of an attached file."""
+        """Fetch the content of an attached file."""
         ...
 
 
 @runtime_checkable
 class FilePlatform(Protocol):
-    """A connected platform that can send files, as its limits say."""
+    """A connected platform that can send files; its limits say up to which size."""
 
     async def send_file(self, place: Place, file: OutgoingFile) -> str:
         """Send a file; return the message's ID. Raises PlatformError."""
@@ -203,10 +201,10 @@ class FilePlatform(Protocol):
 
 @runtime_checkable
 class OptionalSecrets(Protocol):
-    """A kind of platform that needs some of its secrets only with certain settings."""
+    """A kind of platform that needs some secrets only with certain settings."""
 
     def optional_secrets(self, settings: Any) -> Sequence[str]:
-        """Return the names of the secrets that may be missing."""
+        """Return the names of the secrets that may be missing with these settings."""
         ...
 
 
@@ -225,7 +223,7 @@ class PlatformPlugin(Protocol):
 
     @property
     def package(self) -> str:
-        """The required module, or an empty string. The extra that installs it has the platform's name."""
+        """The required Python module, or an empty string. The extra that installs it has the platform's name."""
         ...
 
     def connect(self, context: PlatformContext) -> AbstractAsyncContextManager[Platform]:

@@ -1,1 +1,1 @@
-"""Code actions: each file is the command `hermes.NAME`, exporting `ACTION`."""
+"""Code actions: each file `NAME.py` defines the command `hermes.NAME` and exports `ACTION`."""

@@ -1,1 +1,1 @@
-"""The editor and its user: messages, questions, progress, files to look at."""
+"""Communicate with the editor and its user: messages, questions, progress, and files to show."""

@@ -1,4 +1,4 @@
-"""Messages and requests to the editor."""
+"""Send messages and requests to the editor."""
 
 import uuid
 from collections.abc import Sequence
@@ -17,20 +17,20 @@ MAX_MESSAGE_LENGTH: Final = 4_000
 
 
 class ClientError(WorkspaceError):
-    """The editor rejected a request, or its answer is malformed."""
+    """The editor rejected a request, or its response is malformed."""
 
     code = "editor_trouble"
 
 
 class LspClient:
-    """One editor; `can` holds its capabilities."""
+    """A connected editor; `can` has its capabilities."""
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
         self.can = EditorCapabilities(types.ClientCapabilities())
 
     async def ask(self, method: str, params: object) -> Any:
-        """Send a request and wait for its answer without a timeout; cancel it if the wait is cancelled.
+        """Send a request and wait for the response without a timeout; cancelling the wait cancels the request.
         Raises ClientError.
         """
         call_id = f"hermes-{uuid.uuid4()}"
@@ -60,7 +60,7 @@ class LspClient:
     ) -> str | None:
         """Let the user choose one of the titles; return None if they dismiss the question. Raises ClientError.
 
-        The text is sent in full, regardless of its length: it may be what the user approves.
+        The text is sent in full, regardless of its length, because it may be what the user approves.
         """
         params = types.ShowMessageRequestParams(
             type=kind,
@@ -72,7 +72,7 @@ class LspClient:
         return chosen if chosen in titles else None
 
     async def show(self, uri: str, *, takes_focus: bool = True, is_external: bool = False) -> bool:
-        """Open a document or a page for the user; return whether that worked."""
+        """Let the editor open a document or a page; return whether that worked."""
         if not self.can.show_documents:
             return False
         params = types.ShowDocumentParams(uri=uri, external=is_external, take_focus=takes_focus)

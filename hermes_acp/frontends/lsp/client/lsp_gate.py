@@ -1,7 +1,7 @@
-"""Ask the editor's user for permissions, over window/showMessageRequest.
+"""Ask the editor's user for permission with window/showMessageRequest.
 
-Anything but a clear yes counts as no. Changes that become drafts are not asked about here, because the user confirms
-them as edits.
+Only a clear yes counts as a yes. Changes that become drafts are not asked about here, because the user confirms them as
+edits.
 """
 
 import difflib
@@ -28,9 +28,9 @@ MAX_LINES: Final = 15
 
 
 class ClientGate:
-    """Asks the user of one session; `drafts` returns whether its writes become drafts.
+    """Asks the user about one session; `drafts` returns whether its writes become drafts.
 
-    Text too long for a message is opened as a file in `scratch`, if the editor can open files.
+    A text that is too long for a message is opened as a file in `scratch`, if the editor can open files.
     """
 
     def __init__(self, client: LspClient, drafts: Callable[[], bool], scratch: ScratchFolder) -> None:
@@ -53,7 +53,7 @@ class ClientGate:
         return answers[chosen] if chosen else "cancelled"
 
     async def _shown_text(self, call: CallProposed) -> str:
-        """Return everything that a call would run or write; open a long text as a file, and return its location."""
+        """Return the full text of what a call would run or write; open a long text as a file, and say where it is."""
         text = _diff_text(call.diffs) if call.diffs else approval_text(call)
         if len(text) <= MAX_TEXT_LENGTH and text.count("\n") < MAX_LINES:
             return text
@@ -66,7 +66,7 @@ class ClientGate:
         return messages.text_opened(name) if is_open else text
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
-        """Ask to choose or to open a page; return None for questions that need typed text."""
+        """Ask a question with choices, or offer to open a page; return None for questions that need typed text."""
         try:
             if question.url:
                 return await self._open(question)
@@ -100,7 +100,7 @@ def _reasons(call: CallProposed) -> list[str]:
 
 
 def _diff_text(diffs: Sequence[Diff]) -> str:
-    """Return changes as unified diffs."""
+    """Format changes as unified diffs."""
     lines: list[str] = []
     for diff in diffs:
         old, new = (diff.old_text or "").splitlines(), diff.new_text.splitlines()
@@ -111,7 +111,7 @@ def _diff_text(diffs: Sequence[Diff]) -> str:
 
 
 def _answers(permission_scope: PermissionScope) -> dict[str, PermissionAnswer]:
-    """List the answers by title; lasting ones only if they can be stored."""
+    """List the possible answers by title; lasting ones are offered only if they can be stored."""
     session, folder, manner = permission_scope.session, permission_scope.workspace, permission_scope.manner
     answers: dict[str, PermissionAnswer] = {messages.ALLOW_ONCE: "allow_once"}
     if session:

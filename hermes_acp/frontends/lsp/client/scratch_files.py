@@ -1,4 +1,4 @@
-"""Files in the home folder that show text to the user."""
+"""Write files to the home folder that show text to the user."""
 
 import os
 from contextlib import suppress
@@ -14,13 +14,13 @@ MAX_KEPT_FILES: Final = 40
 
 
 class ScratchFolder:
-    """The folder `lsp` of the home folder; it never holds the only copy of anything."""
+    """The folder `lsp` in the home folder; it never contains the only copy of anything."""
 
     def __init__(self, home: Path) -> None:
         self._folder = home / "lsp"
 
     async def put(self, name: str, text: str) -> Path:
-        """Write text that only its owner can read, and delete the oldest files. Raises StorageError."""
+        """Write text to a file that only its owner can read, and delete the oldest files. Raises StorageError."""
         return await anyio.to_thread.run_sync(self._put, name, text)
 
     def _put(self, name: str, text: str) -> Path:

@@ -1,4 +1,4 @@
-"""Progress of long work in the editor, which its user can cancel.
+"""Show the progress of long work in the editor, whose user can cancel it.
 
 Source: LSP 3.18, "Work Done Progress".
 """
@@ -41,7 +41,7 @@ class WorkDoneProgress:
 
 
 class ProgressReporter:
-    """All work whose progress is shown."""
+    """Tracks all work whose progress is shown."""
 
     def __init__(self, client: LspClient) -> None:
         self._client = client
@@ -51,7 +51,7 @@ class ProgressReporter:
     async def shown(
         self, title: str, token: int | str | None, stop: Callable[[], None]
     ) -> AsyncGenerator[WorkDoneProgress]:
-        """Show progress while the block runs, under the editor's token or a new one; `stop` cancels the work."""
+        """Show progress during the block, with the editor's token or a new one; `stop` cancels the work."""
         token = await self._own_token() if token is None else token
         progress = WorkDoneProgress(self._client, token)
         if token is not None:

@@ -1,1 +1,1 @@
-"""Open documents, and positions and selections in them."""
+"""Track open documents, and convert positions and selections in them."""

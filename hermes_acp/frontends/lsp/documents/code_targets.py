@@ -1,4 +1,4 @@
-"""The arguments of our commands, and the selection they name."""
+"""Parse the arguments of our commands, and find the selections that they refer to."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -32,7 +32,7 @@ class Range(Struct, frozen=True):
 
 
 class Diagnostic(Struct, frozen=True):
-    """A diagnostic of the editor."""
+    """A diagnostic that the editor shows."""
 
     range: Range
     message: str
@@ -40,7 +40,7 @@ class Diagnostic(Struct, frozen=True):
     source: str | None = None
 
     def shown(self) -> str:
-        """Return the diagnostic as one line for the model."""
+        """Format the diagnostic as one line for the model."""
         known = self.severity is not None and 1 <= self.severity <= len(SEVERITIES)
         severity = SEVERITIES[self.severity - 1] if known and self.severity else "problem"
         source = f" ({plain(self.source, 60)})" if self.source else ""
@@ -61,7 +61,7 @@ class CodeTarget(Struct, frozen=True, rename="camel"):
 
 
 class CodeSelection(Struct, frozen=True):
-    """A target with its document; `selected` holds whole lines, and is empty if nothing is selected."""
+    """A target with its document; `selected` contains whole lines, and is empty if nothing is selected."""
 
     document: Document
     target: CodeTarget
@@ -69,12 +69,12 @@ class CodeSelection(Struct, frozen=True):
 
     @property
     def has_selection(self) -> bool:
-        """Whether the range is more than a cursor."""
+        """Whether the range is more than a cursor position."""
         return self.target.range.start != self.target.range.end
 
     @property
     def lines(self) -> str:
-        """The lines as a phrase, counted from 1."""
+        """The line numbers as a phrase, counted from 1."""
         first, last = self.target.range.start.line + 1, self._last_line
         return f"line {first}" if first >= last else f"lines {first} to {last}"
 
@@ -111,7 +111,7 @@ def find_selection(target: CodeTarget, documents: OpenDocuments) -> CodeSelectio
 
 
 def target_of(params: types.CodeActionParams, document: Document) -> CodeTarget:
-    """Return the target of a request for code actions."""
+    """Build the target for a request for code actions."""
     found = tuple(
         Diagnostic(
             range_of(each.range),
@@ -125,6 +125,6 @@ def target_of(params: types.CodeActionParams, document: Document) -> CodeTarget:
 
 
 def range_of(given: types.Range) -> Range:
-    """Convert a range of the protocol."""
+    """Convert a range from the protocol's type."""
     start, end = given.start, given.end
     return Range(Position(start.line, start.character), Position(end.line, end.character))

@@ -1,6 +1,6 @@
-"""The documents that the editor has open, with unsaved text.
+"""Track the documents that the editor has open, including unsaved text.
 
-pygls keeps documents too, but it ends lines at characters such as a form feed, which the protocol does not.
+pygls tracks documents, too, but it breaks lines at characters such as form feeds, unlike the protocol.
 """
 
 import os
@@ -14,7 +14,7 @@ from hermes_acp.frontends.lsp.documents.text_positions import Positions
 
 
 class Document(Struct, frozen=True):
-    """One open document; `path` is its resolved file, or empty."""
+    """An open document; `path` is the resolved path of its file, or empty."""
 
     uri: str
     path: str
@@ -62,7 +62,7 @@ class OpenDocuments:
         return document.text if document else None
 
     def positions(self, text: str) -> Positions:
-        """Return the positions of a string, as the editor counts them."""
+        """Index a text for positions in the editor's encoding."""
         return Positions(text, self.encoding)
 
     def take(self, item: types.TextDocumentItem) -> None:

@@ -32,19 +32,19 @@ WIDTHS: Final[Mapping[str, Callable[[str], int]]] = MappingProxyType(
 
 
 class Positions:
-    """The lines of one text, with columns in one encoding."""
+    """Maps positions in a text, whose columns count units of one encoding."""
 
     def __init__(self, text: str, encoding: str = "utf-16", starts: list[int] | None = None) -> None:
-        """Index a string; `starts` are the starts of its lines, if already known."""
+        """Index a text; `starts` are the start indexes of its lines, if they are known."""
         self._text = text
         self._encoding = encoding
         self._width = WIDTHS.get(encoding, _utf16)
         self._starts = starts or _line_starts(text)
 
     def changed(self, start: int, end: int, text: str) -> "Positions":
-        """Return the positions of the text after a replacement.
+        """Return the index of the text after a replacement.
 
-        Only the lines around are scanned, because a line end may form or break at the border.
+        Only the surrounding lines are scanned, because a line ending may appear or disappear at the border.
         """
         first = max(0, bisect_right(self._starts, start) - 2)
         behind = bisect_right(self._starts, max(start, end)) + 1
@@ -61,18 +61,18 @@ class Positions:
 
     @property
     def text(self) -> str:
-        """The text itself."""
+        """The complete text."""
         return self._text
 
     def _stop(self, line: int) -> int:
-        """Return the index where a line's text ends, before its line end."""
+        """Return the index of the end of a line's text, before its line ending."""
         if line + 1 >= len(self._starts):
             return len(self._text)
         next_start = self._starts[line + 1]
         return next_start - (2 if self._text[next_start - 2 : next_start] == "\r\n" else 1)
 
     def offset(self, line: int, column: int) -> int:
-        """Return the index of a position; beyond the text, its end."""
+        """Return the string index of a position; beyond the text, that of its end."""
         if line >= len(self._starts):
             return len(self._text)
         start, stop = self._starts[line], self._stop(line)
@@ -86,13 +86,13 @@ class Positions:
         return stop
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Return line and column of an index."""
+        """Return the line and the column of a string index."""
         line = bisect_right(self._starts, offset) - 1
         before = self._text[self._starts[line] : offset]
         return line, len(before) if before.isascii() else sum(map(self._width, before))
 
     def span(self, first: int, last: int) -> str:
-        """Return the text of whole lines up to but excluding the line `last`."""
+        """Return the text of whole lines from `first` up to, but excluding, `last`."""
         if first >= len(self._starts):
             return ""
         return self._text[self._starts[first] : self.offset(last, 0)]

@@ -1,1 +1,1 @@
-"""Serve one editor: its sessions, the actions it runs, the methods it may call."""
+"""Serve one editor: its sessions, its code actions, and the methods that it may call."""

@@ -36,7 +36,7 @@ Result = dict[str, object]
 
 
 class TurnListener:
-    """Follows one turn: its last answer and its progress."""
+    """Follows one turn: collects its last answer and reports its progress."""
 
     def __init__(self, editor: EditorConnection, progress: WorkDoneProgress) -> None:
         self._editor = editor
@@ -118,7 +118,7 @@ async def _propose_changes(
     progress: WorkDoneProgress,
     outcome: EditResult,
 ) -> None:
-    """Let the user confirm the drafts; nothing is applied before that."""
+    """Let the user confirm the drafts, and apply only those that were confirmed."""
     drafts = lsp_session.drafts.take()
     if not drafts:
         return
@@ -131,7 +131,7 @@ async def _propose_changes(
 
 
 async def _report_unapplied(editor: EditorConnection, lsp_session: LspSession, outcome: EditResult) -> None:
-    """Tell the model and the user which changes were not applied."""
+    """Tell the model and the user which changes were not applied, and why."""
     if not outcome.unapplied:
         return
     await lsp_session.note(
@@ -153,7 +153,7 @@ async def _result(
     *,
     reads: bool,
 ) -> Result:
-    """Show the answer if the action requires one or nothing was changed, and return the command's result."""
+    """Show the answer if the action is for reading or nothing was changed; return the command's result."""
     result: Result = {
         "status": STATUS[end.reason == "cancelled"],
         "reason": end.reason,

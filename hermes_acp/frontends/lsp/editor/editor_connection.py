@@ -1,4 +1,4 @@
-"""One editor's connection, and the parts that serve it."""
+"""The connection to one editor, with the parts that serve it."""
 
 import uuid
 from typing import TYPE_CHECKING, Final
@@ -31,7 +31,7 @@ MAX_FIRST_LINE_LENGTH: Final = 300
 
 
 class EditorConnection:
-    """What all methods can use; the app is built after the editor has been initialized."""
+    """The state that all methods share. The app is built after the editor has been initialized."""
 
     def __init__(self, server: LanguageServer, environment: Environment, tasks: RequestTasks) -> None:
         self.server = server
@@ -52,7 +52,7 @@ class EditorConnection:
         self._completions: InlineCompletions | None = None
 
     def note_client(self, params: types.InitializeParams) -> None:
-        """Store capabilities and settings; invalid settings are reported later and do not stop the connection."""
+        """Store the editor's capabilities and settings; invalid settings are reported later and are not fatal."""
         self.client.can = EditorCapabilities(params.capabilities)
         try:
             self.settings = read_settings(params.initialization_options)
@@ -60,7 +60,7 @@ class EditorConnection:
             self._settings_error = error.sentence()
 
     def open(self) -> None:
-        """Start serving: the editor accepts messages from now on."""
+        """Start sending messages, because the editor now accepts them."""
         encoding = self.server.workspace.position_encoding
         self.documents.encoding = str(getattr(encoding, "value", encoding) or "utf-16")
         if self._settings_error:
@@ -75,11 +75,11 @@ class EditorConnection:
     async def app(self) -> "App":
         """Wait for the app."""
         await self._has_app.wait()
-        assert self._app, "the app is told of when it is there"
+        assert self._app, "set_app wakes the waiters after it has set the app"
         return self._app
 
     def folders(self) -> tuple[str, ...]:
-        """Return the folders that the editor has open now."""
+        """Return the folders that the editor currently has open."""
         workspace = self.server.workspace
         uris = [folder.uri for folder in workspace.folders.values()] or [workspace.root_uri or ""]
         return tuple(path for path in map(path_of, uris) if path)
@@ -94,7 +94,7 @@ class EditorConnection:
 
     @property
     def review(self) -> "EditConfirmation":
-        """The service that has the user confirm edits."""
+        """The service that lets the user confirm edits."""
         from hermes_acp.frontends.lsp.edits.edit_confirmation import EditConfirmation
 
         self._review = self._review or EditConfirmation(
@@ -104,7 +104,7 @@ class EditorConnection:
 
     @property
     def completions(self) -> "InlineCompletions":
-        """The pending suggestions."""
+        """The pending inline completions."""
         from hermes_acp.frontends.lsp.editor.inline_completions import InlineCompletions
 
         if self._completions is None:
@@ -119,7 +119,7 @@ class EditorConnection:
         self.settings = settings
 
     async def show_answer(self, text: str) -> str:
-        """Open text as a Markdown document, or show where it is; return its URI. Raises StorageError."""
+        """Open a text as a Markdown document, or show where it is; return its URI. Raises StorageError."""
         path = await self.scratch.put(f"answer-{uuid.uuid4().hex[:8]}.md", text.rstrip() + "\n")
         uri = path.as_uri()
         if not await self.client.show(uri):

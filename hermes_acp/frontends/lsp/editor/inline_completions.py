@@ -1,6 +1,6 @@
 """Inline completion: requested after a pause in typing, cancelled by the next keystroke.
 
-There is one suggestion per document. A cancelled one is answered at once, no matter how long its model takes to stop.
+There is one suggestion per document. A cancelled request is answered at once, however long its model takes to stop.
 """
 
 import os
@@ -26,7 +26,7 @@ class InlineCompletions:
         documents.watch(self.drop)
 
     def drop(self, uri: str) -> None:
-        """Cancel the suggestion for a document and answer it with nothing."""
+        """Cancel the pending suggestion for a document; its request gets an empty answer."""
         if promise := self._making.pop(uri, None):
             promise.settle("")
             promise.scope.cancel()
@@ -39,7 +39,7 @@ class InlineCompletions:
         folders: Sequence[str],
         settings: CompletionSettings,
     ) -> str:
-        """Return the model's suggestion at an offset, or "" if there is none or the request was cancelled."""
+        """Return the model's suggestion at an offset, or an empty string if there is none or it was cancelled."""
         self.drop(document.uri)
         gap = CompletionGap(document.path, document.text[:offset], document.text[offset:])
         place = next((each for each in folders if gap.path.startswith(each + "/")), os.path.dirname(gap.path))

@@ -1,4 +1,4 @@
-"""The type of the plugins in `features`: a method that the server answers."""
+"""The types of the plugins in `features`: requests and notifications that the server handles."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal
@@ -9,9 +9,9 @@ from hermes_acp.frontends.lsp.editor.editor_connection import EditorConnection
 
 
 class Request(Struct, frozen=True):
-    """A request that is answered by a task; `options` are announced with the method.
+    """A request that a task answers; `options` are announced with the method.
 
-    If it `is_taken_over`, it replaces pygls' own implementation.
+    `is_taken_over` means that it replaces the implementation of pygls.
     """
 
     method: str
@@ -22,7 +22,7 @@ class Request(Struct, frozen=True):
 
 
 class Notification(Struct, frozen=True):
-    """A message that is processed at once, in the order of arrival."""
+    """A notification that is processed at once, in the order of arrival."""
 
     method: str
     take: Callable[[EditorConnection, Any], None]

@@ -18,7 +18,7 @@ from hermes_acp.workspaces.draft_workspace import Drafts, DraftWorkspace
 
 
 class LspSession:
-    """One session with its drafts, reaching into `extra_folders`; hold `turn` while an action uses it."""
+    """A session with its drafts and its `extra_folders`; an action must hold `turn` while it uses the session."""
 
     def __init__(self, session: Session, drafts: Drafts, extra_folders: tuple[str, ...]) -> None:
         self.session = session
@@ -27,11 +27,11 @@ class LspSession:
         self.turn = anyio.Lock()
 
     def makes_drafts(self) -> bool:
-        """Return whether writes become drafts, which they do if the files are on this machine."""
+        """Return whether writes become drafts, as they do if the files are on this machine."""
         return isinstance(self.session.workspace, DraftWorkspace)
 
     def apply(self, settings: LspSettings, before: LspSettings) -> None:
-        """Apply the settings that changed, from the next turn on. Raises BadRequest."""
+        """Apply changed settings from the next turn on. Raises BadRequest."""
         if settings.mode == "bypass" and not self.session.offers.allows_bypass:
             raise BadRequest(messages.BYPASS_NOT_ALLOWED, hint=messages.BYPASS_HINT)
         if (settings.provider, settings.model) != (before.provider, before.model):
@@ -43,7 +43,7 @@ class LspSession:
             self.session.set_mode(settings.mode)
 
     async def note(self, text: str) -> None:
-        """Tell the model something before its next turn; skipped if the session cannot record it."""
+        """Add a note for the model before its next turn; do nothing if the session cannot record it."""
 
         async def add() -> None:
             self.session.ledger.emit(NoteAdded(text))
@@ -64,7 +64,7 @@ class LspSessions:
         self._opening = anyio.Lock()
 
     async def take(self, app: App, path: str, settings: LspSettings) -> LspSession:
-        """Return the session of the folder that a file belongs to.
+        """Return the session for the folder that contains a file; open it if necessary.
 
         Raises BadRequest, SessionNotFound, Busy and StorageError.
         """
@@ -100,7 +100,7 @@ class LspSessions:
         return lsp_session
 
     def apply(self, settings: LspSettings, before: LspSettings) -> None:
-        """Apply the settings that changed to every session. Raises BadRequest."""
+        """Apply changed settings to every session. Raises BadRequest."""
         for lsp_session in self._sessions.values():
             lsp_session.apply(settings, before)
 

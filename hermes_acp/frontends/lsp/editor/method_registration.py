@@ -22,7 +22,7 @@ def _features() -> PluginFolder[Feature]:
 
 
 def register_all(server: LanguageServer, editor: EditorConnection) -> None:
-    """Register every command and every method except those that depend on a setting."""
+    """Register all commands, and all methods except those that depend on a setting."""
     features = _features()
     for name in features:
         feature = features.open(name)
@@ -48,7 +48,7 @@ def _manager(server: LanguageServer) -> Any:
 
 
 def _announced_only() -> None:
-    """Serve as a placeholder for a command in pygls' list; `workspace/executeCommand` runs it."""
+    """Do nothing: this registers a command with pygls, so that it is announced; `workspace/executeCommand` runs it."""
 
 
 def _noticing(editor: EditorConnection, notice: Notification) -> Callable[[Any], None]:
@@ -69,7 +69,7 @@ def _answering(editor: EditorConnection, request: Request) -> Callable[[Any], Aw
 
 
 def offer_completion(editor: EditorConnection) -> None:
-    """Register inline completion: at startup, or later if the editor supports that."""
+    """Register inline completion, at startup or, if the editor supports that, later."""
     feature = _features().open(COMPLETION)
     if feature.method in _manager(editor.server).features:
         return

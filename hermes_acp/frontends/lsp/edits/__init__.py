@@ -1,1 +1,1 @@
-"""Proposed changes: compared, confirmed by the user, applied by the editor."""
+"""Handle proposed changes: compare them, let the user confirm them, and let the editor apply them."""

@@ -1,6 +1,6 @@
 """Let the user confirm changes, and have the editor apply them.
 
-An editor that supports annotated edits asks its user itself; any other is sent a question first.
+An editor that supports annotated edits asks its user itself; in any other editor, the user is asked a question first.
 """
 
 import os
@@ -23,7 +23,7 @@ Read = Callable[[str], Awaitable[bytes | None]]
 
 
 class Unapplied(Struct, frozen=True):
-    """Why a proposed change was not applied, as the user reads it and as the model reads it."""
+    """The reason why a proposed change was not applied, in one text for the user and one for the model."""
 
     for_user: str
     for_model: str
@@ -37,14 +37,14 @@ STOPPED_EARLY: Final = Unapplied(messages.STOPPED_EARLY, model_text.STOPPED_EARL
 
 
 class EditResult(Struct):
-    """Which files were changed, and why the others were not."""
+    """The files that were changed, and the reasons why others were not."""
 
     applied: list[str] = []
     unapplied: dict[str, Unapplied] = {}
 
 
 class EditConfirmation:
-    """Turns the drafts of one editor's sessions into edits."""
+    """Turns the drafts of an editor's sessions into edits that the user confirms."""
 
     def __init__(
         self, client: LspClient, documents: OpenDocuments, pending: PendingChanges, scratch: ScratchFolder
@@ -55,7 +55,7 @@ class EditConfirmation:
         self._scratch = scratch
 
     async def confirm(self, label: str, drafts: Sequence[Draft], read: Read) -> EditResult:
-        """Ask about drafts and apply the confirmed ones; `read` returns a file's current content.
+        """Let the user confirm drafts, and apply the confirmed ones; `read` returns a file's current content.
 
         Raises ClientError.
         """
@@ -80,7 +80,7 @@ class EditConfirmation:
     async def _applicable(
         self, drafts: Sequence[Draft], read: Read, outcome: EditResult
     ) -> list[ProposedChange]:
-        """Return the changes whose files are unchanged and that this editor can make."""
+        """Return the changes that this editor can make to unchanged files; record why others are left out."""
         changes: list[ProposedChange] = []
         may_delete = (
             self._client.can.perform_operation(types.ResourceOperationKind.Delete)
@@ -131,7 +131,7 @@ class EditConfirmation:
 
 
 def _as_diff(changes: Sequence[ProposedChange]) -> str:
-    """Return changes as a unified diff."""
+    """Format changes as a unified diff."""
     parts: list[str] = []
     for change in changes:
         path = escape_invisible(change.draft.path)

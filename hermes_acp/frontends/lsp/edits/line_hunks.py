@@ -8,12 +8,12 @@ from typing import Final
 from msgspec import Struct
 
 MAX_COMPARED_LINES: Final = 4_000
-"""Beyond this many lines, everything between the first and the last difference is one hunk: comparing is quadratic."""
+"""In longer texts, everything between the first and the last difference is one hunk, because comparing is quadratic."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 
 class LineHunk(Struct, frozen=True):
-    """The old lines from `first` up to but excluding `last` (counted from 0), and their replacement."""
+    """A replacement of the old lines from `first` up to, but excluding, `last`; line numbers start at 0."""
 
     first: int
     last: int
@@ -21,11 +21,11 @@ class LineHunk(Struct, frozen=True):
     new: str
 
     def covers(self, line: int) -> bool:
-        """Return whether a line is in the hunk, or is the one before which it inserts."""
+        """Return whether a line is in the hunk or, for an insertion, directly after it."""
         return self.first <= line < max(self.last, self.first + 1)
 
     def shown(self) -> str:
-        """Return the hunk as lines of a diff."""
+        """Format the hunk as lines of a diff."""
         old = (f"-{line}" for line in self.old.splitlines())
         return "\n".join((*old, *(f"+{line}" for line in self.new.splitlines())))
 

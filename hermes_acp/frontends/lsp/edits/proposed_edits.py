@@ -21,7 +21,7 @@ DocumentChange = types.TextDocumentEdit | types.CreateFile | types.RenameFile | 
 
 
 class ProposedChange(Struct, frozen=True):
-    """One file's change; `version` is that of its open document, or None.
+    """The change to one file; `version` is that of its open document, or None.
 
     `before` is None for a new file, `after` for a deleted one.
     """
@@ -35,14 +35,14 @@ class ProposedChange(Struct, frozen=True):
 
     @property
     def counted(self) -> str:
-        """The number of added and removed lines, as a phrase."""
+        """The numbers of added and removed lines, as a phrase."""
         new = sum(len(hunk.new.splitlines()) for hunk in self.hunks)
         old = sum(len(hunk.old.splitlines()) for hunk in self.hunks)
         return messages.DELETED if self.after is None else messages.lines_changed(new, old)
 
 
 def change_of(draft: Draft, document: Document | None) -> ProposedChange:
-    """Compare a draft with its file, open or not; a byte order mark is left to the editor."""
+    """Build the change from a draft and its file or open document; the editor handles byte order marks itself."""
     before = None if draft.before is None else draft.before.decode("utf-8").removeprefix(BYTE_ORDER_MARK)
     after = None if draft.after is None else draft.after.decode("utf-8").removeprefix(BYTE_ORDER_MARK)
     uri = document.uri if document else Path(draft.path).as_uri()
@@ -53,7 +53,7 @@ def change_of(draft: Draft, document: Document | None) -> ProposedChange:
 def to_edit(
     changes: Sequence[ProposedChange], client: LspClient, documents: OpenDocuments, label: str
 ) -> types.WorkspaceEdit:
-    """Return one edit with all changes, in a form that this editor supports."""
+    """Convert changes to one edit, in a form that this editor supports."""
     if not client.can.use_versions:
         return types.WorkspaceEdit(
             changes={
@@ -79,7 +79,7 @@ def to_edit(
 def _document_changes(
     change: ProposedChange, client: LspClient, documents: OpenDocuments, note_id: str | None
 ) -> list[DocumentChange]:
-    """Return one file's part of an edit; an editor that cannot create files gets plain text edits."""
+    """Return the part of an edit about one file; an editor that cannot create files gets plain text edits."""
     if change.after is None:
         return [types.DeleteFile(uri=change.uri, annotation_id=note_id)]
     edits: list[DocumentChange] = []
@@ -118,7 +118,7 @@ def _position(place: tuple[int, int]) -> types.Position:
 
 
 class PendingChanges:
-    """The changes that wait for the user's confirmation."""
+    """The changes that are waiting for the user's confirmation."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, ProposedChange] = {}
@@ -128,13 +128,13 @@ class PendingChanges:
         self._waiting |= {change.uri: change for change in changes}
 
     def drop(self, changes: Sequence[ProposedChange]) -> None:
-        """Remove changes that were decided."""
+        """Remove changes about which the user has decided."""
         for change in changes:
             if self._waiting.get(change.uri) is change:
                 del self._waiting[change.uri]
 
     def at(self, uri: str, line: int, version: int | None) -> LineHunk | None:
-        """Return the hunk at a line, if the document still has the version it is for."""
+        """Return the hunk at a line, if the document still has the version to which the change applies."""
         change = self._waiting.get(uri)
         if change is None or change.version != version:
             return None

@@ -1,1 +1,1 @@
-"""The methods that the server answers: one per file, exporting `FEATURE`."""
+"""The methods that the server handles: one per file, which exports `FEATURE`."""

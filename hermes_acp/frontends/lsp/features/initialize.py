@@ -1,4 +1,4 @@
-"""initialize: note the client's capabilities and settings before pygls answers."""
+"""initialize: store the client's capabilities and settings before pygls answers."""
 
 from lsprotocol import types
 

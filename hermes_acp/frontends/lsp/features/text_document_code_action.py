@@ -44,7 +44,7 @@ async def _offer(
 
 
 def _is_idle(selection: CodeSelection) -> bool:
-    """Return whether an automatic request has nothing to act on; otherwise, a light bulb would appear on every line."""
+    """Return whether an automatic request has nothing to act on, so that not every line gets a light bulb."""
     return not selection.has_selection and not selection.target.diagnostics
 
 

@@ -1,4 +1,4 @@
-"""textDocument/didClose: forget the document; from now on, its file is used."""
+"""textDocument/didClose: forget the document, so that its file is used from now on."""
 
 from lsprotocol import types
 

@@ -1,4 +1,4 @@
-"""textDocument/hover: show the proposed change of a line."""
+"""textDocument/hover: show the proposed change at a line."""
 
 from lsprotocol import types
 

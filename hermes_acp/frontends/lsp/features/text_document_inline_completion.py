@@ -1,4 +1,4 @@
-"""textDocument/inlineCompletion: suggest what to write at the cursor, if the user enabled that."""
+"""textDocument/inlineCompletion: suggest text at the cursor, if the user has enabled that."""
 
 from lsprotocol import types
 

@@ -1,6 +1,6 @@
 """workspace/executeCommand: run a code action.
 
-It replaces pygls' implementation, which loses `$/cancelRequest`.
+It replaces the implementation of pygls, which loses `$/cancelRequest`.
 """
 
 from lsprotocol import types

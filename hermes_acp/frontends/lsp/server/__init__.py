@@ -1,1 +1,1 @@
-"""The connection itself: framing, pygls, and the tasks of requests."""
+"""The connection to the editor: framing, pygls, and the tasks that serve requests."""

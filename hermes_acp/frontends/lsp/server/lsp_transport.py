@@ -1,7 +1,7 @@
-"""Frames of one connection: checked on the way in, in order on the way out.
+"""Read and write the messages of one connection; check incoming ones, and keep outgoing ones in order.
 
-pygls could read on its own, but it leaves malformed requests unanswered and has no size limit. Source: LSP 3.18, "Base
-Protocol" and "Server lifecycle".
+pygls could read messages itself, but it leaves malformed requests unanswered and has no size limit. Source: LSP 3.18,
+"Base Protocol" and "Server lifecycle".
 """
 
 import sys
@@ -30,7 +30,7 @@ RunGuarded = Callable[[Callable[[], None]], None]
 
 
 class LspTransport:
-    """One connection, from its first byte to its last."""
+    """A connection to an editor, from its first byte to its last."""
 
     def __init__(self, transport: Transport, server: LanguageServer) -> None:
         self._transport = transport
@@ -48,7 +48,7 @@ class LspTransport:
 
     @property
     def exit_code(self) -> int:
-        """The exit code the protocol asks for: 1 after an exit without a shutdown."""
+        """The exit code that the protocol requires: 1 after an exit without a shutdown."""
         return 1 if self._has_exited and not self._is_shut_down else 0
 
     def write(self, data: bytes) -> None:
@@ -57,11 +57,11 @@ class LspTransport:
         self._has_outgoing.set()
 
     def close(self) -> None:
-        """Stop listening."""
+        """Stop reading messages."""
         self._scope.cancel()
 
     async def listen(self, attempt: RunGuarded) -> None:
-        """Read messages until the editor exits or closes; `attempt` runs the processing of each."""
+        """Read messages until the editor exits or closes the input; `attempt` runs the processing of each message."""
         self._attempt = attempt
         reader = ContentLengthReader()
         with self._scope:
@@ -74,7 +74,7 @@ class LspTransport:
                 return
 
     async def send(self) -> None:
-        """Write queued messages as they come; a peer that stops reading ends the connection."""
+        """Write queued messages; if the peer stops reading, end the connection."""
         try:
             while not (self._is_leaving and not self._outgoing):
                 await self._has_outgoing.wait()
@@ -87,7 +87,7 @@ class LspTransport:
             self._has_left.set()
 
     async def close_when_written(self) -> None:
-        """Close after queued messages were written, or after SHUTDOWN_GRACE_S."""
+        """Close after the queued messages have been written, or after SHUTDOWN_GRACE_S."""
         self._is_leaving = True
         self._has_outgoing.set()
         with anyio.move_on_after(SHUTDOWN_GRACE_S, shield=True):
@@ -115,7 +115,7 @@ class LspTransport:
         self._take(cast("Message", message))
 
     def _take(self, message: Message) -> None:
-        """Process a message if it is allowed now: none before `initialize`, only `exit` after `shutdown`."""
+        """Process a message if it is allowed: `initialize` must come first, and only `exit` may follow `shutdown`."""
         method, call_id = message.get("method"), message.get("id")
         if method == types.EXIT:
             self._has_exited = True
@@ -158,7 +158,7 @@ class LspTransport:
         try:
             self._server.protocol.handle_message(cast("Any", understood))
         except InvalidStateError:
-            return  # the response to a cancelled request
+            return  # the response belongs to a cancelled request
 
     def _tell_misunderstood(self, message: Message, why: str) -> None:
         method, call_id = message.get("method"), message.get("id")
@@ -188,7 +188,7 @@ def _do(work: Callable[[], None]) -> None:
 
 
 async def _let_begin() -> None:
-    """Let the tasks of a message start before the next message is processed: pygls' task first, then ours.
+    """Let the tasks of a message start before the next message is processed: first the one of pygls, then ours.
 
     Otherwise, a keystroke right after a request would cancel it before its document is known.
     """
@@ -203,7 +203,7 @@ def log_line(text: str) -> None:
 
 
 def _reasons(error: BaseException | None) -> str:
-    """Return a message's errors, field by field, without its values."""
+    """Return the errors in a message, field by field, without any values."""
     if isinstance(error, ClassValidationError):
         return "; ".join(transform_error(error, "message")[:MAX_REASONS])[:MAX_REASON_LENGTH] + "."
     return messages.PARAMETERS_MISMATCH

@@ -1,4 +1,4 @@
-"""The pygls server, with its own logging turned off."""
+"""A pygls server whose own logging is turned off."""
 
 import logging
 
@@ -12,7 +12,7 @@ from hermes_acp.frontends.lsp.server.lsp_transport import log_line
 
 
 class PyglsServer(LanguageServer):
-    """A server that answers failed requests with errors, and logs other failures on one line."""
+    """A server that answers failed requests with errors, and logs each other failure on one line."""
 
     def report_server_error(self, error: Exception, source: object) -> None:
         """Log an error that occurred outside a request."""
@@ -21,7 +21,7 @@ class PyglsServer(LanguageServer):
 
 
 def make_server() -> PyglsServer:
-    """Return a server without methods; pygls' log would repeat what people type."""
+    """Create a server without methods. The log of pygls is off, because it would contain what people type."""
     logging.getLogger("pygls").setLevel(logging.CRITICAL + 1)
     return PyglsServer(
         "hermes-acp", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Incremental

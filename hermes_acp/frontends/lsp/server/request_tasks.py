@@ -1,7 +1,7 @@
-"""Run the work of requests as tasks of one group, and turn failures into answers.
+"""Run the work of requests as tasks in one group, and turn failures into error responses.
 
-A cancelled request is answered after its work has ended. This is the boundary of this frontend: an unexpected
-exception is caught here, once, and shown only as a trace ID.
+A cancelled request is answered after its work has ended. This is the error boundary of this frontend: unexpected
+exceptions are caught only here, and are shown only as a trace ID.
 """
 
 from collections.abc import Awaitable, Callable
@@ -22,7 +22,7 @@ CANCELLED: Final = LSPErrorCodes.RequestCancelled.value
 
 
 class PendingResult(Generic[T]):
-    """The future result of some work; only the first result counts."""
+    """The pending result of some work; only the first result or error counts."""
 
     def __init__(self) -> None:
         self.scope = anyio.CancelScope()
@@ -37,13 +37,13 @@ class PendingResult(Generic[T]):
             self._is_there.set()
 
     def fail(self, error: JsonRpcException) -> None:
-        """Set the error that the wait raises."""
+        """Set the error that `wait` raises."""
         if not self._is_there.is_set():
             self._error = error
             self._is_there.set()
 
     async def wait(self) -> T:
-        """Wait for the result. Raises JsonRpcException; on cancellation, cancel the work and wait for its end."""
+        """Wait for the result; if cancelled, cancel the work and wait until it ends. Raises JsonRpcException."""
         try:
             await self._is_there.wait()
         except anyio.get_cancelled_exc_class():
@@ -75,7 +75,7 @@ class RequestTasks:
         return await self.begin(work).wait()
 
     def attempt(self, work: Callable[[], None]) -> None:
-        """Run a function at once, and report exceptions."""
+        """Run a function at once and report its exceptions."""
         try:
             work()
         except Exception as error:
@@ -99,7 +99,7 @@ class RequestTasks:
 
 
 def answer_to(error: HermesError) -> JsonRpcException:
-    """Return the protocol's error for one of ours."""
+    """Convert one of our errors to a protocol error."""
     is_callers = isinstance(error, BadRequest | SessionNotFound)
     code = ErrorCodes.InvalidParams if is_callers else LSPErrorCodes.RequestFailed
     return JsonRpcException(error.sentence(), code.value, {"code": error.code})

@@ -1,4 +1,4 @@
-"""Transcribe with a Whisper model on this machine, by the package faster-whisper."""
+"""Transcribe with a Whisper model on this machine, using the package faster-whisper."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ from hermes_acp.models.transcription.transcriber_setup import TranscriberSetup
 
 
 def open_local(setup: TranscriberSetup) -> Transcriber:
-    """Return the transcriber of the model that the settings name. Raises ConfigError if it is not on this machine."""
+    """Return the transcriber for the model that the settings name. Raises ConfigError if it is not on this machine."""
     voice = setup.settings.voice
     return LocalTranscriber(speech_model(setup.environment.home, voice), voice.device, voice.language)
 

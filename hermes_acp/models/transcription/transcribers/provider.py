@@ -1,4 +1,4 @@
-"""Transcribe with the endpoint of a provider."""
+"""Transcribe with a provider's endpoint."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ OTHER_PROVIDER_HINT: Final = "Name another provider with voice.provider."
 
 
 def open_endpoint(setup: TranscriberSetup) -> Transcriber:
-    """Return the transcriber of the named provider, or of the one in use. Raises ConfigError or AuthRequired."""
+    """Return the transcriber of the configured provider, or of the one in use. Raises ConfigError or AuthRequired."""
     from hermes_acp.config.settings import load_variables
     from hermes_acp.models.transcription.endpoint_transcription import EndpointTranscriber
     from hermes_acp.models.wire.chosen_endpoint import choice_of, openai_endpoint

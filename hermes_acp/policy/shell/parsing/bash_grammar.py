@@ -1,7 +1,7 @@
-"""Bash's grammar: parse text into a syntax tree, or say why no tree can be relied on.
+"""Parse text with bash's grammar into a syntax tree, or say why no tree can be relied on.
 
-The grammar (tree-sitter's) accepts some mistakes that a shell rejects, and vice versa. A tree is therefore
-used only if it has no error and covers every character of the text.
+The grammar (tree-sitter's) accepts some mistakes that a shell rejects, and vice versa. A tree is therefore used only if
+it contains no error and covers every character of the text.
 """
 
 import re
@@ -64,7 +64,7 @@ def parse(text: str) -> "Node":
 def quote_lost_dashes(text: str) -> str:
     """Return the text with quotes around each lone `-` before a here-document, which the grammar omits.
 
-    Only what lies between a command and its redirection in the tree is quoted, never a part of a word.
+    Only text between a command and its redirection in the tree is quoted, never part of a word.
     """
     source = text.encode("utf-8", "replace")
     waiting, lost = [parse(text)], list[int]()
@@ -80,7 +80,7 @@ def quote_lost_dashes(text: str) -> str:
 
 
 def syntax_error_of(root: "Node", source: bytes) -> str:
-    """Say where the tree misrepresents its source; return an empty string if nowhere."""
+    """Say where the tree misrepresents its source; return an empty string if it does not."""
     if root.has_error:
         return "it cannot be parsed as shell"
     if not BETWEEN.fullmatch(source, 0, root.start_byte) or not BETWEEN.fullmatch(source, root.end_byte):

@@ -14,7 +14,7 @@ DOCUMENT: Final = re.compile(r"<<\s?(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1(?: *\|(?!
 
 
 class Redirect(Struct, frozen=True):
-    """One stream's target; `target` is None if the stream only joins another."""
+    """The target of one stream; `target` is None if the stream only joins another."""
 
     operator: str
     target: Word | None
@@ -34,7 +34,7 @@ class PartsCollector:
         self.feed: str | None = None
 
     def take(self, node: "Node") -> None:
-        """Take one part, or all parts of a command."""
+        """Collect one part, or all parts of a command."""
         match node.type:
             case "command":
                 for child in node.named_children:
@@ -82,7 +82,7 @@ class PartsCollector:
         targets = node.children_by_field_name("destination")
         words = [read_word(target, self._scope) for target in targets]
         joins = operator in (">&", "<&") and bool(words) and (words[0].text or "?").rstrip("-").isdigit()
-        # Unless it is a number, bash expands what follows >& once more, even if quoted, and may run commands in it.
+        # Unless it is a number, bash expands whatever follows >& once more, even if quoted, and may run commands in it.
         if len(words) > 1 or (words and operator[-2:] in ("&-", ">&", "<&") and not joins):
             self.obstacles.append("it is not clear where its output goes")
         for word in words[:1]:
@@ -114,7 +114,7 @@ def only_exports(node: "Node") -> bool:
 
 
 def _is_plain_document(text: str, piped: str) -> bool:
-    """Return whether a here-document is plain text, judging by its lines alone.
+    """Return whether a here-document is plain text, going by its lines alone.
 
     It may be `piped` to one command if all words of that command are known.
     """

@@ -48,7 +48,7 @@ PLAIN_TESTS: Final = (
 
 
 class ParsedScript(Struct, frozen=True):
-    """The commands in a string, and what could not be understood; `functions` are the names that the text redefines."""
+    """The commands in a text, and what could not be understood; `functions` are the names that the text redefines."""
 
     commands: tuple[Command, ...]
     obstacles: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class ParsedScript(Struct, frozen=True):
 
 
 def parse_script(text: str, cwds: tuple[str, ...], home: str) -> ParsedScript:
-    """Parse a string whose commands may start in any of `cwds`."""
+    """Parse a text whose commands may start in any of `cwds`."""
     if strange := unsupported_syntax(text):
         if len(text) > MAX_CHARS:
             return ParsedScript((), (strange,))
@@ -134,11 +134,7 @@ class _Reader:
         return FoldersAfter(union(after.success, seen) if node.type != "program" else after.success, seen)
 
     def _list(self, node: "Node", place: StatementContext) -> FoldersAfter:
-        """Read `a && b
-
-
-        c`, which the grammar nests to the left, one level per command.
-        """
+        """Read a list such as `a && b; c`, which the grammar nests to the left, with one level per command."""
         links: list[Node] = []
         while node.type == "list":
             links.append(node)
@@ -192,7 +188,7 @@ class _Reader:
         return FoldersAfter(always, always)
 
     def _test(self, node: "Node", place: StatementContext) -> FoldersAfter:
-        """Accept a plain test of files and words; other tests can run what a variable contains."""
+        """Accept a plain test of files and words; other tests can run whatever a variable contains."""
         is_whole = node.named_child_count == 1 and WHOLE_TEST.fullmatch(text_of(node))
         inner = node.named_children[0] if is_whole else None
         if inner is None or inner.type not in ("unary_expression", "binary_expression"):
@@ -233,7 +229,7 @@ class _Reader:
             self._statements_in(child, place)
 
     def _output_lines(self, node: "Node", place: StatementContext) -> StatementContext:
-        """Record which variable holds a line of the output piped into a loop."""
+        """Record which variable contains a line of the output piped into a loop."""
         head, body = node.named_children[0], node.named_children[-1]
         reads = READS_LINES.fullmatch(text_of(head))
         if reads is None or place.source is None or _assigns(body, reads[1]):
@@ -243,7 +239,7 @@ class _Reader:
     def _substitutions(self, node: "Node", place: StatementContext) -> Command | None:
         """Read the commands whose output or file name becomes part of a word.
 
-        Return the command that makes up the whole word, if there is one.
+        Returns the command that makes up the whole word, if there is one.
         """
         before = len(self.commands)
         self._substitutions_in(node, place)

@@ -1,4 +1,4 @@
-"""One word of a command, with its value after quote removal if that can be determined."""
+"""Evaluate a word of a command: its value after quote removal, if that can be determined."""
 
 import re
 from collections.abc import Mapping
@@ -43,11 +43,10 @@ DOUBLE_QUOTED_ESCAPE: Final = re.compile(r'\\([$`"\\\n])')
 
 
 class Word(Struct, frozen=True):
-    """A word as written and, if it can be determined, the value the program will get.
+    """A word as written and, if it can be determined, the value that the program will get.
 
-    `globs` means that file names may replace the word. `oddity` says why even a program that accepts any
-    word must not get this one without a question. `revision` is how git reads an unknown word, with a
-    made-up object name in it.
+    `globs` means that file names may replace the word. `oddity` says why even a program that accepts any word must not
+    get this one without approval. `revision` is how git would read an unknown word, with a made-up object name in it.
     """
 
     raw: str
@@ -70,13 +69,13 @@ class _Piece(Struct, frozen=True):
 
 
 class Scope(Struct, frozen=True):
-    """The variables with known values; a variable in `patterns` holds the name of a file that matches its value."""
+    """The variables with known values; a variable in `patterns` contains the name of a file that matches its value."""
 
     values: Mapping[str, str]
     patterns: frozenset[str] = frozenset()
 
     def bound(self, name: str, value: str | None, *, is_pattern: bool = False) -> "Scope":
-        """Return the scope with one value changed or removed."""
+        """Return the scope with one variable changed or removed."""
         if is_pattern and not PLAIN_PATTERN.fullmatch(value or ""):
             value = None
         rest = {key: kept for key, kept in self.values.items() if key != name}
@@ -85,10 +84,10 @@ class Scope(Struct, frozen=True):
 
 
 def read_word(node: "Node", scope: Scope) -> Word:
-    """Evaluate one word of the tree."""
+    """Evaluate a word in the tree."""
     raw = text_of(node)
     if node.type == "process_substitution" and raw.startswith("<("):
-        return Word(raw, "/dev/stdin")  # a pipe from commands that are checked themselves
+        return Word(raw, "/dev/stdin")  # a pipe from commands that are checked on their own
     pieces = _pieces(node, scope)
     oddity = next((piece.oddity for piece in pieces if piece.oddity), "")
     if oddity or any(piece.text is None for piece in pieces):
@@ -113,7 +112,7 @@ def read_word(node: "Node", scope: Scope) -> Word:
 
 
 def _hides_pattern(pieces: list[_Piece]) -> bool:
-    """Return whether quotes make a part of a pattern literal, which the unquoted text would not show."""
+    """Return whether quotes make part of a pattern literal in a way that the unquoted text would not show."""
     meaningful = frozenset("*?[]\\")
     for piece in pieces:
         text = piece.text or ""
@@ -125,7 +124,7 @@ def _hides_pattern(pieces: list[_Piece]) -> bool:
 
 
 def read_words(node: "Node", scope: Scope) -> list[Word]:
-    """Evaluate one word of the tree that may expand to several, such as `src/{a,b}.py`."""
+    """Evaluate a word in the tree that may expand to several, such as `src/{a,b}.py`."""
     raw = text_of(node)
     if COUNTED.fullmatch(raw):
         return [Word(raw, None)]
@@ -172,8 +171,8 @@ def _pieces(node: "Node", scope: Scope) -> list[_Piece]:
         case "command_substitution" if raw.lstrip().startswith("$("):
             return [_Piece(None, names_object=bool(NAMES_OBJECT.fullmatch(raw)))]
         case "command_substitution" | "process_substitution":
-            # Within backquotes, a backslash may quote nothing, so the shell may run something other than the grammar
-            # reads.
+            # Within backquotes, a backslash may quote nothing, so the shell may run something other than what the
+            # grammar reads.
             return [_Piece(None, oddity=f"the value of {raw[:40]} is known only when it runs")]
         case "arithmetic_expansion":
             return [
@@ -245,13 +244,13 @@ def _expansion(raw: str, scope: Scope, *, is_quoted: bool) -> _Piece:
     if HARMLESS_SPECIAL.fullmatch(raw):
         return _Piece(None)
     cut = PLAIN_CUT.fullmatch(raw)
-    if cut and not SECRET_NAME.search(cut[1] or cut[2]):
+    if cut and not SECRET_NAME.compiled.search(cut[1] or cut[2]):
         return _Piece(None)
     named = PLAIN_NAME.fullmatch(raw)
     if not named or raw.startswith("${") != raw.endswith("}"):
         return _Piece(None, oddity=f"{raw[:40]} may run or change more than it shows")
     value = scope.values.get(named[1])
-    if value is None and SECRET_NAME.search(named[1]):
+    if value is None and SECRET_NAME.compiled.search(named[1]):
         return _Piece(None, oddity=f"{raw[:40]} is secret by its name")
     if named[1] in scope.patterns:
         # An unquoted file name may become several words.

@@ -9,12 +9,11 @@ from hermes_acp.policy.shell.parsing.shell_words import Word
 
 
 class Command(Struct, frozen=True):
-    """One program and its arguments; without a `name`, only assignments and redirections.
+    """A program and its arguments or, without a `name`, only assignments and redirections.
 
-    `cwds` are the folders it may run in, `feed` the text that it is known to read from its input.
-    `is_piped` means that another command writes its input: `source`, if there is only one. `in_word` means
-    that its output becomes part of another command's word. The output of `told_by`, or one word of it,
-    becomes its last argument.
+    `cwds` are the folders in which it may run; `feed` is the text that it is known to read from its input. `is_piped`
+    means that another command writes its input: `source`, if there is only one. `in_word` means that its output becomes
+    part of another command's word. The output of `told_by`, or one word of it, becomes its last argument.
     """
 
     name: Word | None
@@ -44,7 +43,7 @@ class Command(Struct, frozen=True):
 
 
 def output_of(command: Command) -> str | None:
-    """Return a command's predictable output: the arguments of `echo` and `printf`."""
+    """Return a command's output if it is predictable, that is, the arguments of `echo` or `printf`; else None."""
     if command.program not in ("echo", "printf") or command.redirects:
         return None
     texts = [word.text for word in command.args]

@@ -1,4 +1,4 @@
-"""The context of a statement: the folders it may run in, the known variables and its input."""
+"""The context of a statement: the folders in which it may run, the known variables and its input."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ OUTPUT_VARIABLE: Final = re.compile(r"(\"?)\$(?:(\w+)|\{(\w+)\})\1")
 
 
 class StatementContext(Struct, frozen=True):
-    """The folders a statement may run in, known variables, those `told` by a command, and its input."""
+    """The folders in which a statement may run, known variables, those set from output (`told`), and its input."""
 
     cwds: tuple[str, ...]
     scope: Scope
@@ -33,13 +33,13 @@ class StatementContext(Struct, frozen=True):
         return structs.replace(self, cwds=cwds, scope=self.scope.bound("PWD", pwd))
 
     def source_of(self, word: Word, tellers: Mapping[str, Command | None]) -> Command | None:
-        """Return the command whose output, or one line of it, is this word; `tellers` are the commands within words."""
+        """Return the command of whose output this word is all or one line; `tellers` are the commands within words."""
         variable = OUTPUT_VARIABLE.fullmatch(word.raw)
         return self.told.get(variable[2] or variable[3]) if variable else tellers.get(word.raw)
 
 
 class FoldersAfter(Struct, frozen=True):
-    """The folders a command line may be in after it succeeds, and after any outcome."""
+    """The folders in which a command line may be after success, and after any outcome."""
 
     success: tuple[str, ...]
     always: tuple[str, ...]
@@ -51,7 +51,7 @@ def union(*groups: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def after_cd(command: Command) -> FoldersAfter:
-    """Return where `cd` leads; if that is unknown, return no folder that may be read."""
+    """Return where `cd` leads; if that is unknown, return no readable folder."""
     words = [word for word in command.args if word.text != "--"]
     target = words[0].text if len(words) == 1 and not words[0].globs else None
     if target is None or target.startswith("-"):

@@ -1,4 +1,4 @@
-"""Move boards from the files of a home folder into the fleet's database."""
+"""Move boards from files in a home folder to the fleet's database."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -22,7 +22,7 @@ RENAME_HINT: Final = "To import it under another name, rename its folder, {folde
 
 
 class ImportedBoard(Struct, frozen=True):
-    """A board that was imported: how many cards it has, and which were parked because their runs stayed behind."""
+    """An imported board: its number of cards, and the cards parked because their runs were not imported."""
 
     name: str
     cards: int
@@ -30,9 +30,9 @@ class ImportedBoard(Struct, frozen=True):
 
 
 async def import_board(files: FileBoardLogs, shared: PostgresBoardLogs, name: str) -> ImportedBoard:
-    """Move one board. Its file is locked, and set aside once the database has everything.
+    """Move one board. Its file is locked, and is moved aside once the database contains everything.
 
-    Repeatable after any interruption. Raises BadRequest or StorageError.
+    Idempotent, even after an interruption. Raises BadRequest or StorageError.
     """
     async with files.open(name).handing_over() as lines:
         entries = [entry for _, line in lines if (entry := decode_line(line.encode()))]
@@ -50,7 +50,7 @@ async def import_board(files: FileBoardLogs, shared: PostgresBoardLogs, name: st
 
 
 async def import_boards(environment: Environment, names: Sequence[str]) -> list[ImportedBoard]:
-    """Move the named boards of a home folder, or all. Raises BadRequest, ConfigError or StorageError."""
+    """Move the named boards of a home folder, or all of them. Raises BadRequest, ConfigError or StorageError."""
     folder = environment.home / "boards"
     files, shared = FileBoardLogs(folder), share_boards(environment, folder)
     try:

@@ -1,4 +1,4 @@
-"""Wait for changes of shared boards, with one connection for everyone in the process who waits."""
+"""Wait for changes to shared boards, with one connection for everything in the process that waits."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -13,14 +13,14 @@ from hermes_acp.runs.fleet.postgres_changes import PostgresChanges
 from hermes_acp.runs.fleet.postgres_database import PostgresDatabase
 
 POLL_INTERVAL_S: Final = 2.0
-"""How often the boards are read while no notification arrives, as after a lost connection."""
+"""How often, in seconds, the boards are read while no notifications arrive, for example after a lost connection."""
 
 
 class BoardNotices:
-    """Receives the notifications about a schema's boards. One of those who wait listens for all of them."""
+    """Receives the notifications about a schema's boards; one of the waiting tasks listens on behalf of all."""
 
     def __init__(self, database: PostgresDatabase) -> None:
-        """Open nothing yet."""
+        """Store the database; nothing is opened yet."""
         schema = md5(database.schema.encode(), usedforsecurity=False).hexdigest()
         self._changes = PostgresChanges(database, POLL_INTERVAL_S, f"hermes_boards_{schema}")
         self._is_listening = False
@@ -28,9 +28,9 @@ class BoardNotices:
         self._news = anyio.Event()
 
     async def until(self, has_changed: Callable[[], Awaitable[bool]]) -> None:
-        """Return once `has_changed` returns True. It is called now and after each change of any board.
+        """Return once `has_changed` returns True. It is called now and after each change to any board.
 
-        While the database cannot be reached, nothing has changed.
+        While the database cannot be reached, nothing counts as changed.
         """
         async with background_tasks(self._listen):
             while True:
@@ -45,13 +45,13 @@ class BoardNotices:
         await self._changes.close()
 
     async def _listen(self) -> None:
-        """Report each change to all who wait, unless another one of them does so."""
+        """Report each change to all waiting tasks, unless another of them is already doing so."""
         async with self._turn:
             if not self._is_listening:
                 self._is_listening = True
                 with suppress(StorageError):
                     await self._changes.open()
-                self._tell()  # what has changed before is not announced
+                self._tell()  # changes from before this point are not announced
             while True:
                 await self._changes.wait()
                 self._tell()

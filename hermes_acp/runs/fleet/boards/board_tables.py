@@ -1,7 +1,7 @@
-"""SQL statements about shared boards and their entries.
+"""SQL statements for shared boards and their entries.
 
-An entry is stored as the line that a board's log file would have (`runs.board.log_lines`). `last` is the number of a
-board's last entry; whoever appends locks the board's row first. A removed board keeps its rows.
+An entry is stored as the line that it would have in a board's log file (`runs.board.log_lines`). `last` is the number
+of a board's last entry; whoever appends must first lock the board's row. The rows of a removed board are kept.
 """
 
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ from hermes_acp.runs.tables.table_connection import TableConnection
 
 
 class BoardRow(Struct, frozen=True):
-    """A board: its ID, which no other board ever had, and the number of its last entry."""
+    """A board: its ID, which no other board has ever had, and the number of its last entry."""
 
     id: int
     last: int
 
 
 def insert_board(connection: TableConnection, name: str) -> bool:
-    """Create a board, and return whether it is new."""
+    """Create a board; return whether it is new."""
     added = connection.execute(
         "INSERT INTO boards (name) VALUES (?) ON CONFLICT (name) WHERE removed_at IS NULL DO NOTHING", (name,)
     )
@@ -28,7 +28,7 @@ def insert_board(connection: TableConnection, name: str) -> bool:
 
 
 def remove_board(connection: TableConnection, name: str) -> bool:
-    """Remove a board from the list, and return whether it existed."""
+    """Remove a board from the list; return whether it existed."""
     removed = connection.execute(
         "UPDATE boards SET removed_at = clock_timestamp() WHERE name = ? AND removed_at IS NULL", (name,)
     )
@@ -37,7 +37,7 @@ def remove_board(connection: TableConnection, name: str) -> bool:
 
 
 def find_board(connection: TableConnection, name: str, *, locks: bool = False) -> BoardRow | None:
-    """Return a board; with `locks`, nobody else appends to it until the transaction ends."""
+    """Return a board, or None; with `locks`, nobody else can append to it until the transaction ends."""
     row = connection.execute(
         f"SELECT id, last FROM boards WHERE name = ? AND removed_at IS NULL{' FOR UPDATE' if locks else ''}",
         (name,),
@@ -52,7 +52,7 @@ def last_numbers(connection: TableConnection) -> dict[str, int]:
 
 
 def entries_after(connection: TableConnection, board: BoardRow, after: int) -> list[tuple[int, str]]:
-    """Return the numbers and lines of a board's entries after a number."""
+    """Return the numbers and lines of a board's entries after the given number."""
     return connection.execute(
         "SELECT number, line FROM board_entries WHERE board_id = ? AND number > ? ORDER BY number",
         (board.id, after),
@@ -74,5 +74,5 @@ def add_entries(
 
 
 def announce_board(connection: TableConnection, name: str) -> None:
-    """Wake up everyone who waits for a board's changes, once the transaction is committed."""
+    """Wake up everyone who waits for changes to a board, once the transaction is committed."""
     connection.execute("SELECT announce_board(?)", (name,))

@@ -33,7 +33,7 @@ class PostgresBoardLog:
         self._name = name
 
     async def read(self, after: int = 0) -> Sequence[LogEntry]:
-        """Return the entries after a number, oldest first. Raises StorageError or BadRequest."""
+        """Return the entries after the given number, oldest first. Raises StorageError or BadRequest."""
 
         def read(connection: TableConnection) -> list[NumberedLine]:
             return tables.entries_after(connection, self._found(connection), after)
@@ -42,9 +42,9 @@ class PostgresBoardLog:
         return [self._decoded(*each) for each in lines]
 
     async def append(self, drafts: Sequence[Draft], *, expected: int, at: float) -> Sequence[LogEntry] | None:
-        """Append entries after the entry `expected`. Return None if that is not the last one. Raises StorageError.
+        """Append entries after entry `expected`; return None if that is not the last one. Raises StorageError.
 
-        A commit that was reported as failed is looked up: entries are never lost or appended twice.
+        A commit that was reported as failed is looked up, so entries are never lost or appended twice.
         """
         entries = [
             LogEntry(expected + place, at, each.by, each.event) for place, each in enumerate(drafts, 1)
@@ -58,7 +58,7 @@ class PostgresBoardLog:
         return entries if is_added else None
 
     async def wait(self, after: int) -> None:
-        """Wait until there may be an entry after a number. Raises BadRequest."""
+        """Wait until there may be an entry after the given number. Raises BadRequest."""
 
         async def has_more() -> bool:
             return (await self._database.read(self._found)).last > after
@@ -73,7 +73,7 @@ class PostgresBoardLog:
         *,
         may_exist: bool = False,
     ) -> bool:
-        """Append lines to the board, and return whether they are in it."""
+        """Append lines to the board; return whether they are in it."""
         board = self._found(connection, locks=True)
         if board.last == expected:
             tables.add_entries(connection, self._name, board, lines)
@@ -110,7 +110,7 @@ class PostgresBoardLogs:
         return sorted(await self._database.read(tables.last_numbers))
 
     async def create(self, name: str) -> bool:
-        """Create a board. Return False if it already exists. Raises BadRequest or StorageError."""
+        """Create a board; return False if it already exists. Raises BadRequest or StorageError."""
         check_board_name(name)
         return await self._database.write(partial(tables.insert_board, name=name))
 
@@ -122,9 +122,9 @@ class PostgresBoardLogs:
         await run_sync(archive_board, self.folder, name)
 
     async def adopt(self, name: str, lines: Sequence[NumberedLine]) -> bool:
-        """Fill a new or empty board with the lines of a file's log. Raises BadRequest or StorageError.
+        """Fill a new or empty board with the lines of a log file. Raises BadRequest or StorageError.
 
-        Return whether the board starts with exactly these lines, now or since an earlier call.
+        Returns whether the board starts with exactly these lines, whether they were added now or by an earlier call.
         """
         check_board_name(name)
         listed = list(lines)

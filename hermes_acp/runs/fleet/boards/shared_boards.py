@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def share_boards(environment: Environment, folder: Path) -> "PostgresBoardLogs":
-    """Return the shared boards of a profile, without connecting yet. Blocks. Raises ConfigError."""
+    """Return the shared boards of a profile without connecting yet. Blocks. Raises ConfigError."""
     load_fleet_libraries()
     from hermes_acp.runs.fleet.boards.postgres_boards import PostgresBoardLogs
     from hermes_acp.runs.fleet.postgres_database import PostgresDatabase

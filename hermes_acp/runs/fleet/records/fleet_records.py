@@ -38,7 +38,7 @@ from hermes_acp.storage.record_lines import decode_lines
 
 T = TypeVar("T")
 MAX_WAIT_S: Final = 20.0
-"""How long a session waits for the fleet's database before its turn ends."""
+"""How many seconds a session waits for the fleet's database before its turn ends."""
 CLAIM_POLL_INTERVAL_S: Final = 0.5
 FETCH_INTERVAL_S: Final = 2.0
 
@@ -54,7 +54,10 @@ class FleetRecords:
         settings: EngineSettings,
         max_wait_s: float = MAX_WAIT_S,
     ) -> None:
-        """Prepare without connecting. `folder` contains the records, and `path_of` returns the path of one."""
+        """Store the arguments without connecting.
+
+        `folder` contains the records, and `path_of` returns the path of one.
+        """
         self.sender = RecordSender(database, folder, socket.gethostname(), settings)
         self._database = database
         self._path_of = path_of
@@ -64,11 +67,11 @@ class FleetRecords:
         self._fetched_at = float("-inf")
 
     def begin(self, session_id: str, path: Path) -> FleetHold:
-        """Hold a record that was just created on this machine."""
+        """Claim a record that was just created on this machine."""
         return self._hold(session_id, path, None)
 
     def hold(self, session_id: str, path: Path) -> FleetHold:
-        """Claim a locked record and update it. Blocks: call it in a worker thread.
+        """Claim a locked record and update its local copy. Blocks: call it in a worker thread.
 
         Raises HeldElsewhere or StorageError.
         """
@@ -118,7 +121,7 @@ class FleetRecords:
         await self._database.write(delete)
 
     async def follow(self, session_id: str, path: Path) -> AsyncGenerator[tuple[Event, ...]]:
-        """Append to a locked copy whatever the record's holder appends, and yield it. Raises StorageError."""
+        """Append whatever the record's holder appends to a locked local copy, and yield it. Raises StorageError."""
         copy = LocalCopy(path)
         channel = await self._database.read(_channel)
         async with changes_of(self._database, self._settings.poll_s, channel, session_id) as changes:
@@ -148,7 +151,7 @@ class FleetRecords:
             await self._database.aclose()
 
     def _claim(self, session_id: str) -> Claim:
-        """Claim a record. Wait until another holder proves to be alive or its lease expires.
+        """Claim a record, waiting until another holder proves to be alive or its lease expires.
 
         Blocks. Raises HeldElsewhere or StorageError.
         """
@@ -171,7 +174,7 @@ class FleetRecords:
         return hold
 
     async def _fetch(self, session_id: str) -> None:
-        """Update the local copy of one record, unless a process on this machine has it open."""
+        """Update the local copy of a record, unless a process on this machine has it open."""
         if session_id in self.sender.holds:
             return
         shared_bytes = await self._database.read(partial(size_of_record, session_id=session_id))
@@ -181,7 +184,7 @@ class FleetRecords:
                 await run_sync(update_unlocked, self._path_of(session_id), shared_bytes, read)
 
     def _read_shared(self, session_id: str, start: int) -> bytes:
-        """Return a shared record's bytes from a position to the end. Blocks. Raises StorageError."""
+        """Return a shared record's bytes from an offset to the end. Blocks. Raises StorageError."""
         return from_thread.run(self._database.read, partial(read_record, session_id=session_id, start=start))
 
 

@@ -1,7 +1,7 @@
 """The copy of a shared record on this machine, and how it is updated.
 
-Each line of a record is chained to all lines before it (`storage.record_lines`). So two copies with the same line
-ending at a position are identical up to there.
+Each line of a record is chained to all lines before it (`storage.record_lines`), so two copies with the same line
+ending at an offset are identical up to that offset.
 """
 
 import os
@@ -14,16 +14,16 @@ from hermes_acp.storage.disk_sync import sync_file
 from hermes_acp.storage.private_files import lock_or_busy, private_folder, storage_error, unlock_and_close
 
 LAST_LINE_BYTES: Final = 4096
-"""Bytes at the end of a record that are read first to find its last line."""
+"""How many bytes at the end of a record are read first to find its last line."""
 ReadShared = Callable[[int], bytes]
-"""Returns the shared record's bytes from a position to the end."""
+"""A function that returns the shared record's bytes from an offset to the end."""
 
 
 class LocalCopy:
     """A local copy that this process has locked."""
 
     def __init__(self, path: Path) -> None:
-        """Store the path of a copy that may not exist yet."""
+        """Store the path of a copy, which need not exist yet."""
         self.path = path
 
     @property
@@ -46,9 +46,9 @@ class LocalCopy:
             raise storage_error("read the session record", self.path, error) from error
 
     def update(self, shared_bytes: int, read_shared: ReadShared) -> int:
-        """Update the copy from the shared record, and return the length up to which both are the same.
+        """Update the copy from the shared record; return the length up to which both are the same.
 
-        Lines that only this copy has stay if they follow the whole shared record. Otherwise they are moved to
+        Lines that are only in this copy stay if they follow the whole shared record; otherwise, they are moved to
         `NAME.torn`. Blocks. Raises StorageError.
         """
         ends_at = min(self.size_bytes, shared_bytes)
@@ -72,7 +72,7 @@ class LocalCopy:
                 raise storage_error("write to the session record", self.path, error) from error
 
     def _last_line(self, end: int) -> bytes:
-        """Return the last whole line before a position, or nothing if no line ends there."""
+        """Return the last whole line before an offset; empty if no line ends there."""
         length = LAST_LINE_BYTES
         while True:
             content = self.read(max(0, end - length), end)
@@ -84,7 +84,7 @@ class LocalCopy:
             length *= 4
 
     def _replace(self, shared: bytes) -> int:
-        """Replace the copy with the shared record from the point where they differ."""
+        """Replace the copy with the shared record from the offset at which they differ."""
         own = self.read(0, self.size_bytes)
         same = _same_lines(own, shared)
         try:

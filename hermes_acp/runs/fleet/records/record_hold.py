@@ -1,4 +1,4 @@
-"""A record that this process holds, and how much of it was sent to the fleet's database."""
+"""A record that this process holds, and how much of it has been sent to the fleet's database."""
 
 from pathlib import Path
 from typing import Final, Protocol
@@ -10,7 +10,7 @@ from hermes_acp.runs.fleet.records.local_copy import LocalCopy
 from hermes_acp.runs.fleet.records.record_tables import Claim
 
 MAX_SENT_BYTES: Final = 4 << 20
-"""Maximum bytes of a record sent at once, unless a single event is longer."""
+"""The maximum number of bytes of a record sent at once, unless a single event is longer."""
 RETRY_S: Final = 1.0
 
 
@@ -31,12 +31,12 @@ class Sender(Protocol):
 
 
 class FleetHold:
-    """One held record; implements `RecordHold`."""
+    """A record held by this process; implements `RecordHold`."""
 
     def __init__(
         self, session_id: str, path: Path, sender: Sender, max_wait_s: float, claim: Claim | None
     ) -> None:
-        """Store the record's path and its claim. A new record has no claim before it is first sent."""
+        """Store the record's path and its claim. A new record has no claim until it is first sent."""
         self.session_id = session_id
         self.claim = claim
         self.sent_bytes = claim.size_bytes if claim else 0
@@ -47,16 +47,16 @@ class FleetHold:
 
     @property
     def trouble(self) -> RecordTakenOver | None:
-        """The error if another machine holds the record now."""
+        """The error to raise if another machine now holds the record, else None."""
         return self._trouble
 
     @property
     def has_unsent(self) -> bool:
-        """Whether part of the local copy was not sent yet."""
+        """Whether part of the local copy has not been sent yet."""
         return self._trouble is None and self._copy.size_bytes > self.sent_bytes
 
     def note_appended(self) -> None:
-        """Record that the local copy has grown, so that the addition is sent soon."""
+        """Report that the local copy has grown, so that the additions are sent soon."""
         self._sender.wake()
 
     async def sent(self) -> None:
@@ -78,7 +78,7 @@ class FleetHold:
             raise trouble
 
     def close(self) -> None:
-        """Request sending the unsent part and then releasing the record."""
+        """Request that the unsent part be sent and the record then be released."""
         self._sender.let_go(self)
 
     def unsent(self) -> bytes:
@@ -90,7 +90,7 @@ class FleetHold:
         return content[: content.rfind(b"\n") + 1]
 
     def give_up(self) -> None:
-        """Record that another machine holds the record now."""
+        """Record that another machine now holds the record."""
         self._trouble = RecordTakenOver(
             f"Session {self.session_id!r} was opened on another machine while this one was not reachable.",
             hint="Open it again to follow it there.",

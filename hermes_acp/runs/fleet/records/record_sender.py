@@ -1,6 +1,6 @@
 """Send additions to the records that a process holds, and signal that the process is alive.
 
-Concurrent additions of several sessions are sent in one transaction.
+Concurrent additions from several sessions are sent in a single transaction.
 """
 
 import os
@@ -30,11 +30,11 @@ from hermes_acp.runs.fleet.records.record_tables import (
 from hermes_acp.runs.tables.table_connection import TableConnection
 
 SEND_INTERVAL_S: Final = 0.05
-"""The minimum interval between two sends that nobody waits for."""
+"""The minimum interval in seconds between two sends for which nobody waits."""
 
 
 class _Attempt:
-    """One attempt to send, which others wait for."""
+    """An attempt to send, for which others wait."""
 
     def __init__(self) -> None:
         self.is_over = anyio.Event()
@@ -42,12 +42,15 @@ class _Attempt:
 
 
 class RecordSender:
-    """The held records of one process; implements `Sender`."""
+    """The records held by one process; implements `Sender`."""
 
     def __init__(
         self, database: PostgresDatabase, folder: Path, machine: str, settings: EngineSettings
     ) -> None:
-        """Send nothing yet. `folder` contains this machine's records; `machine` is its name for people."""
+        """Store the arguments; nothing is sent yet.
+
+        `folder` contains this machine's records; `machine` is its name for people.
+        """
         self.holds: dict[str, FleetHold] = {}
         self._database = database
         self._folder = folder
@@ -76,7 +79,7 @@ class RecordSender:
         return claim
 
     def wake(self) -> None:
-        """Request sending soon. Callers in other threads wait for it themselves."""
+        """Request sending soon; may be called from any thread."""
         if get_ident() == self._loop_thread:
             self._has_news.set()
 
@@ -132,7 +135,7 @@ class RecordSender:
             await self._database.write(partial(forget_holders, holder=self._id))
 
     async def _release(self) -> None:
-        """Release the records that are being closed and have no unsent part."""
+        """Release the records that are being closed and have nothing left to send."""
         ready = [each for each in self._leaving if not each.has_unsent]
         if claimed := [each for each in ready if each.claim and not each.trouble]:
             await self._database.write(partial(_release_all, holds=claimed))
@@ -172,7 +175,7 @@ class RecordSender:
 
 
 def _add_all(connection: TableConnection, holds: list[FleetHold]) -> list[tuple[FleetHold, int | None]]:
-    """Store the additions to records. Return the stored length of each, or None if another machine holds it."""
+    """Store additions to records; return the stored length of each, or None if another machine holds it."""
     done: list[tuple[FleetHold, int | None]] = []
     for hold in holds:
         content = hold.unsent()

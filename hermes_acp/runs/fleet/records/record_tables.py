@@ -1,7 +1,7 @@
-"""SQL statements about shared records: holders, content and changes.
+"""SQL statements for shared records: their holders, content and changes.
 
 A record is a sequence of bytes, stored in parts. Its epoch increases with each holder, and only the holder of the
-newest epoch can append. Only the server's clock decides whether a holder is alive.
+latest epoch can append. Only the server's clock decides whether a holder is alive.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from msgspec import Struct
 from hermes_acp.runs.tables.table_connection import TableConnection
 
 MAX_PART_BYTES: Final = 16 << 10
-"""A part that is at least this long is not extended."""
+"""The length in bytes from which a part is not extended any further."""
 FORGOTTEN_DAYS: Final = 7
 Sending = Literal["sent", "taken_over"]
 
@@ -25,7 +25,7 @@ class Claim(Struct, frozen=True):
 
 
 class Holder(Struct, frozen=True):
-    """The holder of a record, its machine, and how often it was seen."""
+    """The holder of a record, its machine, and how often it has been seen."""
 
     id: str
     machine: str
@@ -46,8 +46,8 @@ def claim_record(
 ) -> Claim | Holder:
     """Claim a record, or return its holder.
 
-    A record can be claimed if nobody holds it, if its holder's ID starts with `own_ids`, or if the holder was not seen
-    for a whole lease.
+    A record can be claimed if nobody holds it, if its holder's ID starts with `own_ids`, or if the holder has not been
+    seen for a whole lease.
     """
     connection.execute(
         """INSERT INTO records (session_id, epoch, holder, machine, size, is_deleted, changed_at)
@@ -89,7 +89,7 @@ def forget_holders(connection: TableConnection, holder: str) -> None:
 
 
 def release_record(connection: TableConnection, session_id: str, epoch: int) -> None:
-    """Let others claim a record."""
+    """Release a record so that others can claim it."""
     connection.execute(
         "UPDATE records SET holder = '' WHERE session_id = ? AND epoch = ?", (session_id, epoch)
     )
@@ -99,7 +99,7 @@ def release_record(connection: TableConnection, session_id: str, epoch: int) -> 
 def add_to_record(
     connection: TableConnection, session_id: str, epoch: int, start: int, content: bytes
 ) -> Sending:
-    """Append bytes to a claimed record, unless they were appended before and only the response was lost."""
+    """Append bytes to a claimed record, unless they were already appended and only the response was lost."""
     end = start + len(content)
     added = connection.execute(
         """UPDATE records SET size = ?, is_deleted = 0, changed_at = clock_timestamp()
@@ -127,7 +127,7 @@ def add_to_record(
 
 
 def read_record(connection: TableConnection, session_id: str, start: int = 0) -> bytes:
-    """Return a record's bytes from a position to the end."""
+    """Return a record's bytes from an offset to the end."""
     rows = connection.execute(
         """SELECT start, content FROM record_parts
            WHERE session_id = ? AND start + octet_length(content) > ? ORDER BY start""",
@@ -155,7 +155,7 @@ def is_held(connection: TableConnection, session_id: str, lease_s: float) -> boo
 
 
 def records_below(connection: TableConnection, session_id: str) -> list[str]:
-    """Return the IDs of the records of a session and its children."""
+    """Return the IDs of the records of a session and of its children."""
     rows = connection.execute(
         "SELECT session_id FROM records WHERE session_id = ? OR starts_with(session_id, ?) ORDER BY session_id",
         (session_id, f"{session_id}."),
@@ -164,7 +164,7 @@ def records_below(connection: TableConnection, session_id: str) -> list[str]:
 
 
 def records_since(connection: TableConnection, changed_at: float) -> list[RecordRow]:
-    """Return the records that have changed since a time on the server's clock, oldest change first."""
+    """Return the records that have changed since a time on the server's clock, the oldest change first."""
     rows = connection.execute(
         """SELECT session_id, size, is_deleted, EXTRACT(EPOCH FROM changed_at)::float8 FROM records
            WHERE changed_at > to_timestamp(?) ORDER BY changed_at""",

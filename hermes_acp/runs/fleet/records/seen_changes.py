@@ -1,4 +1,4 @@
-"""Store the time up to which this machine has seen changes of shared records."""
+"""Store the time up to which this machine has seen changes to shared records."""
 
 from pathlib import Path
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from hermes_acp.storage.private_files import private_folder, write_private_text
 
 OVERLAP_S: Final = 120.0
-"""Changes are fetched again for this long, because a transaction that started earlier can be committed later."""
+"""How many seconds of changes are fetched again, because a transaction that started earlier can be committed later."""
 
 
 class SeenChanges:
@@ -24,6 +24,6 @@ class SeenChanges:
             return 0.0
 
     def write(self, changed_at: float) -> None:
-        """Record that the changes up to a time were seen. Blocks. Raises StorageError."""
+        """Record that the changes up to a time have been seen. Blocks. Raises StorageError."""
         private_folder(self._file.parent)
         write_private_text(self._file, f"{changed_at:.3f}")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def share_records(environment: Environment, store: SessionStore) -> "FleetRecords":
-    """Return the shared records of a home, without connecting yet. Blocks. Raises ConfigError."""
+    """Return the shared records of a home folder without connecting yet. Blocks. Raises ConfigError."""
     load_fleet_libraries()
     from hermes_acp.runs.fleet.postgres_database import PostgresDatabase
     from hermes_acp.runs.fleet.postgres_schema import MIGRATIONS

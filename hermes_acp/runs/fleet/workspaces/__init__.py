@@ -1,1 +1,1 @@
-"""The folders of a fleet's runs, and moving them to another machine."""
+"""Move the folders of a fleet's runs to other machines."""

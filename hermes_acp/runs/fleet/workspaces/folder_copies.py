@@ -1,5 +1,4 @@
-"""One machine's copies of folders whose states are stored elsewhere: store a state, and update a copy to a stored
-state.
+"""Store the states of folders elsewhere, and update one machine's copies of the folders to stored states.
 
 A file in the repository's git directory says which stored state the copy has. Everything here blocks.
 """
@@ -44,7 +43,7 @@ IN_THE_WAY_HINT: Final = "Move it away; then: hermes-acp runs retry."
 
 
 class _Mark(Struct, frozen=True):
-    """The stored state that a copy has or has had, and whether this program has made the copy."""
+    """The stored state that a copy has or has had, and whether this program created the copy."""
 
     commit: str
     is_ours: bool = False
@@ -56,18 +55,24 @@ class FolderCopies:
     def __init__(
         self, variables: Mapping[str, str], exchange_folder: Path, address: str, machine: str
     ) -> None:
-        """Prepare. Raises ConfigError for an unusable address, WorkspaceError without git."""
+        """Store the arguments.
+
+        Raises ConfigError for an unusable address, and WorkspaceError if git is not installed.
+        """
         self._program = find_program(variables)
         self._exchange = ObjectExchange(self._program, exchange_folder, address)
         self._machine = machine
 
     def top_of(self, folder: str) -> str:
-        """Return the top of the separate repository that contains a folder, or an empty string."""
+        """Return the top of the repository of its own that contains a folder, or an empty string."""
         copy = self._copy(folder)
         return copy.top if copy and copy.git_dir == copy.common_dir else ""
 
     def store(self, top: str) -> Snapshot | None:
-        """Store the current state where other machines can reach it; None if it is stored. Raises WorkspaceError."""
+        """Store the current state where other machines can reach it; return None if it is already stored.
+
+        Raises WorkspaceError.
+        """
         try:
             return self._store(top)
         except OSError as error:
@@ -86,14 +91,16 @@ class FolderCopies:
         return state
 
     def has(self, stored: StoredFolder) -> bool:
-        """Return whether this machine's copy has, or started with, the stored state."""
+        """Return whether this machine's copy has, or started from, the stored state."""
         copy = self._copy(stored.top)
         mark = _read_mark(copy) if copy else None
         return mark is not None and mark.commit == stored.state.commit
 
     def bring(self, stored: StoredFolder) -> None:
-        """Bring this machine's copy to a stored state, or create it. Nothing is lost: a copy with local changes is
-        refused, or, if this program has made it, kept under a reference. Raises WorkspaceError.
+        """Bring this machine's copy to a stored state, or create the copy.
+
+        Nothing is lost: a copy with local changes is refused or, if this program created it, kept under a reference.
+        Raises WorkspaceError.
         """
         try:
             copy = self._copy(stored.top)
@@ -118,7 +125,7 @@ class FolderCopies:
         _write_mark(copy.git_dir, _Mark(stored.state.commit, mark.is_ours if mark else False))
 
     def _create(self, stored: StoredFolder) -> None:
-        """Build the copy next to its final location, and rename it once it is complete."""
+        """Create the copy next to its final location, and rename it once it is complete."""
         top = stored.top
         if not is_missing(top):
             raise WorkspaceError(IN_THE_WAY.format(top=top), hint=IN_THE_WAY_HINT)
@@ -150,19 +157,19 @@ class FolderCopies:
 
 
 def is_missing(top: str) -> bool:
-    """Return whether there is nothing in the place of a folder. Blocks."""
+    """Return whether nothing exists at the path of a folder. Blocks."""
     return not os.path.lexists(top) or (os.path.isdir(top) and not os.listdir(top))
 
 
 def kept_here(top: str, paths: Sequence[str]) -> Sequence[str]:
-    """Return the files that hold keys, are too large or cannot be read."""
+    """Return the files that contain keys, are too large, or cannot be read."""
     limits = SnapshotLimits(MAX_FILE_BYTES, holds_keys=is_sensitive)
     found = filter_paths(top, (), [os.fsencode(path) for path in paths], limits)
     return [os.fsdecode(path) for path in found.left_out]
 
 
 def nothing(top: str, paths: Sequence[str]) -> Sequence[str]:
-    """Return no files: a state that stays on this machine contains all of them."""
+    """Return no files, because a state that stays on this machine contains all of them."""
     return ()
 
 

@@ -1,4 +1,4 @@
-"""What the model reads about a workspace that has moved."""
+"""Notes for the model about a workspace that has moved."""
 
 from typing import Final
 

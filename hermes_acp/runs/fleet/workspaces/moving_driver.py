@@ -1,5 +1,7 @@
-"""Drive runs in folders that follow them: before a drive, the folder is brought to its last stored state if another
-machine had it; during and after it, its state is stored where the other machines reach it.
+"""Work on runs in folders that follow them from machine to machine.
+
+Before an attempt, the folder is brought to its last stored state if another machine had it. During and after the
+attempt, its state is stored where the other machines can reach it.
 """
 
 from contextlib import suppress
@@ -28,11 +30,11 @@ from hermes_acp.runs.tables.table_connection import TableDatabase
 
 STORE_INTERVAL_S: Final = 10.0
 FINAL_STORE_TIMEOUT_S: Final = 60.0
-"""How long a worker that is shutting down or has lost its claim tries to store the last state."""
+"""How many seconds a worker that is shutting down or has lost its claim tries to store the last state."""
 
 
 class MovingDriver:
-    """Drives the runs of one machine with another driver, and lets their folders follow them."""
+    """Works on the runs of one machine through another driver, and makes their folders follow them."""
 
     def __init__(
         self, driver: Driver, database: TableDatabase, copies: FolderCopies, machine: str, clock: Clock
@@ -44,7 +46,7 @@ class MovingDriver:
         self._clock = clock
 
     async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
-        """Work on a run until it ends or is suspended; by then, the state of its folder is stored, if possible."""
+        """Work on a run until it ends or is suspended; by then, its folder's state has been stored, if possible."""
         try:
             news = await self._arrive(order)
         except GitFailed as error:
@@ -63,7 +65,7 @@ class MovingDriver:
                 await self._store(top)
 
     async def _arrive(self, order: RunOrder) -> str:
-        """Bring a run's folder here if another machine had it, or if it is gone; return what the model must know.
+        """Bring a run's folder here if another machine had it or if it is gone; return what the model needs to know.
 
         Raises WorkspaceError or StorageError.
         """
@@ -85,7 +87,7 @@ class MovingDriver:
         return news
 
     async def _keep_stored(self, top: str, lease: "_WatchedLease") -> None:
-        """Store the state after some work, while the drive continues."""
+        """Store the state at intervals, whenever there has been progress, while the attempt continues."""
         while True:
             await lease.advanced.wait()
             lease.advanced = anyio.Event()
@@ -93,9 +95,7 @@ class MovingDriver:
             await self._store(top)
 
     async def _store(self, top: str) -> None:
-        """Store the current state. If that is not possible now, the run continues, and the previous state stays
-        stored.
-        """
+        """Store the current state. If that is not possible now, the run continues, and the previous state is kept."""
         if not top:
             return
         with suppress(HermesError):
@@ -120,7 +120,7 @@ class _WatchedLease:
 
     @property
     def messages(self) -> "tuple[RunMessage, ...]":
-        """The answers that the run has received so far, oldest first."""
+        """The answers that the run has received so far, the oldest first."""
         return tuple(self._lease.messages)
 
     def note_progress(self) -> None:

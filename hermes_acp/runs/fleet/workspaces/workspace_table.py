@@ -1,6 +1,6 @@
 """Where the folders of a profile's runs are, and their last stored states. Each function is one transaction.
 
-A folder belongs to one machine at a time: the one that drives runs there. Another machine takes it over when it has
+A folder belongs to one machine at a time: the one that works on runs in it. Another machine takes it over once it has
 brought its own copy to the stored state.
 """
 
@@ -18,7 +18,7 @@ COLUMNS: Final = "top, machine, commit_id, head, branch, origin, stored_at"
 
 
 class StoredFolder(Struct, frozen=True):
-    """The top folder of a repository, the machine it belongs to, and the last state that this machine has stored.
+    """The top folder of a repository, the machine to which it belongs, and the last state that this machine has stored.
 
     `stored_at` is in seconds since the epoch.
     """
@@ -30,12 +30,12 @@ class StoredFolder(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The reference of the state, at the address that all machines reach."""
+        """The name of the reference for the state, at the address that all machines can reach."""
         return state_name(self.top, self.machine)
 
 
 def state_name(top: str, machine: str) -> str:
-    """Return the reference under which a machine stores the states of a folder; no two machines write to the same."""
+    """Return the reference under which a machine stores the states of a folder; no two machines share one."""
     return f"refs/hermes-acp/workspaces/{sha256(top.encode()).hexdigest()[:NAME_CHARACTERS]}/{machine}"
 
 
@@ -73,7 +73,7 @@ def take_folder(connection: TableConnection, seen: StoredFolder, machine: str) -
 
 
 def is_busy_elsewhere(connection: TableConnection, run_id: str, machine: str) -> bool:
-    """Return whether another machine drives a run in the repository of a run."""
+    """Return whether another machine is working on a run in the same repository as the given run."""
     row = connection.execute(
         f"""SELECT 1 FROM runs AS wanted
             JOIN workspaces ON {WITHIN.format(folder="wanted.spec::json->>'cwd'")}
@@ -86,7 +86,7 @@ def is_busy_elsewhere(connection: TableConnection, run_id: str, machine: str) ->
 
 
 def preferred_machine(connection: TableConnection, run_id: str, seen_within_s: float) -> str:
-    """Return the machine that has a run's folder, if one of its workers was seen recently; empty if any will do."""
+    """Return the machine that has a run's folder, if one of its workers was seen recently; else an empty string."""
     row = connection.execute(
         f"""SELECT workspaces.machine FROM runs
             JOIN workspaces ON {WITHIN.format(folder="runs.spec::json->>'cwd'")}

@@ -34,7 +34,7 @@ class BorrowedObjects:
 
     @property
     def exist(self) -> bool:
-        """Whether some borrowed objects may not be copied yet."""
+        """Whether there may be borrowed objects that are not copied yet."""
         return self._folder.is_dir()
 
     def borrow(self, objects: str, oids: set[bytes]) -> set[bytes]:
@@ -56,7 +56,7 @@ class BorrowedObjects:
         return set(names.values())
 
     def _link(self, source: Path, target: Path) -> bool:
-        """Link or copy a file, and return whether that worked. Refuse anything but a regular file."""
+        """Link or copy a regular file and return whether that worked. Refuse anything else."""
         try:
             about = os.lstat(source)
             if not stat.S_ISREG(about.st_mode):

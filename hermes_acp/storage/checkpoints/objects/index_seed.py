@@ -1,8 +1,8 @@
 """Fill a shadow's first index from the index of the user's own repository, instead of storing every file.
 
-An entry is used only if its file was read and has exactly the content that the entry names. So neither a filter that
-converts files, a racy timestamp nor a forged index can do harm: such files are stored like any others. The contents
-stay in the user's repository until they are copied (`borrowed_objects`). Source: git's own
+An entry is used only if its file was read and has exactly the content that the entry names. Therefore filters that
+convert files, racy timestamps and forged indexes do no harm: such files are stored like any others. The contents stay
+in the user's repository until they are copied (`borrowed_objects`). Source: git's own
 Documentation/gitformat-index.txt.
 """
 
@@ -31,7 +31,7 @@ from hermes_acp.telemetry.secret_files import MAX_BYTES, secret_in
 MAX_INDEX_BYTES: Final = 256 << 20
 MODES: Final = frozenset(int(mode, 8) for mode in (PLAIN, PROGRAM, LINK))
 CHECK_INTERVAL: Final = 256
-"""Number of files between two checks of whether to stop."""
+"""The number of files between two checks of the stop flag."""
 UNFINISHED: Final = "index.seed"
 _HEAD: Final = struct.Struct(">4sII")
 _MAX_32: Final = 0xFFFFFFFF
@@ -47,8 +47,8 @@ class IndexSeed(Struct):
 def fill_index(git: ShadowGit, base: str, walk: WorkspaceWalk, bounds: SnapshotLimits) -> Mapping[bytes, int]:
     """Write a shadow's missing index from that of the repository `base`; return the permission bits of files.
 
-    Paths are relative to the shadow's folder. Without a usable index, nothing is written. If this is stopped, the next
-    attempt reuses the finished checks. The caller holds the shadow's lock. Raises CheckpointError.
+    Paths are relative to the shadow's folder. Without a usable index, nothing is written. If stopped, the next attempt
+    reuses the finished checks. The caller holds the shadow's lock. Raises CheckpointError.
     """
     folders = find_repository_folders(base)
     if folders is None:
@@ -79,7 +79,7 @@ def fill_index(git: ShadowGit, base: str, walk: WorkspaceWalk, bounds: SnapshotL
 
 
 class _Check:
-    """Finds the entries whose files have exactly the content they name and hold no keys."""
+    """Finds the entries whose files have exactly the named content and hold no keys."""
 
     def __init__(self, git: ShadowGit, walk: WorkspaceWalk, bounds: SnapshotLimits, prefix: bytes) -> None:
         self._git = git
@@ -151,7 +151,7 @@ def _is_same(about: os.stat_result, entry: RawEntry) -> bool:
 
 
 def _holds_what_is_named(descriptor: int, entry: RawEntry) -> bool:
-    """Return whether an open file has the content its entry names and holds no keys."""
+    """Return whether an open file has the content that its entry names and holds no keys."""
     size_bytes = os.fstat(descriptor).st_size
     if size_bytes > MAX_BYTES:
         return _names(entry, size_bytes, _pieces_of(descriptor))
@@ -172,7 +172,7 @@ def _names(entry: RawEntry, size_bytes: int, pieces: Iterable[bytes]) -> bool:
 
 
 def _read_index(path: str) -> tuple[bytes, int]:
-    """Return the content of an index and when it was written, or an empty content without a usable index."""
+    """Return the content of an index and its time of writing; the content is empty if there is no usable index."""
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:

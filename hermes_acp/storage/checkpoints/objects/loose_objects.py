@@ -1,4 +1,4 @@
-"""Write git's loose objects without starting git, which would take longer than everything else about storing a file.
+"""Write git's loose objects without starting git, which would take longer than all other steps of storing a file.
 
 Objects are written atomically, and contents are on disk before they are replaced in the workspace. An object that
 exists is marked as just used, so that garbage collection keeps it.
@@ -31,7 +31,7 @@ class LooseObjects:
     def store_file(self, descriptor: int) -> str:
         """Store the content of an open file, byte for byte, and return its object's name.
 
-        Return an empty string if the file's size changes in the process.
+        Return an empty string if the file's size changes meanwhile.
         """
         size_bytes = os.fstat(descriptor).st_size
         return self._store("blob", size_bytes, _pieces_of(descriptor))
@@ -41,7 +41,7 @@ class LooseObjects:
         return self._store(kind, len(content), (content,))
 
     def store_tree(self, files: Mapping[bytes, FileState]) -> str:
-        """Store a tree of files, by their paths, with the trees of their folders; return its name."""
+        """Store a tree with the given files by path, including the trees of their folders; return its name."""
         folders: dict[bytes, dict[bytes, FileState]] = {b"": {}}
         for path, state in files.items():
             folder, _, name = path.rpartition(b"/")

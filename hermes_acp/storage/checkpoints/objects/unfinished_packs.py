@@ -1,4 +1,4 @@
-"""Remove the packs that a killed git left unfinished in a shadow. Nothing else would remove them for hours."""
+"""Remove packs that a killed git process left unfinished in a shadow, because git itself keeps them for hours."""
 
 import fcntl
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 LOCK: Final = "packing"
-"""Locked while garbage collection writes packs, which happens without the lock of the shadow's index."""
+"""The file that is locked while garbage collection writes packs, which happens without the index lock."""
 PREFIXES: Final = ("tmp_pack_", "tmp_idx_", "tmp_rev_", ".tmp-")
 
 

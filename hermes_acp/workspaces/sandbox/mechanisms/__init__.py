@@ -1,1 +1,1 @@
-"""Confinement methods of the operating systems: one module each, and their detection."""
+"""The confinement methods of operating systems, with one module each, and their detection."""

@@ -1,7 +1,7 @@
 """Build the bubblewrap arguments for a sandbox (bwrap(1)), with its mounts in the right order.
 
-The orphan reaper kills sandboxes with the agent, so a command's background processes may continue as they
-would without one. When a sandbox's first process ends, all others end too, even detached ones.
+The orphan reaper kills sandboxes when the agent is killed, so a command's background processes may continue as they
+would without a sandbox. When a sandbox's first process ends, all others end too, even detached ones.
 """
 
 import os
@@ -19,7 +19,7 @@ EMPTY_FILE = "/dev/null"
 
 
 class SandboxResources(Struct, frozen=True):
-    """What the sandboxes of one workspace own: folders for temporary files and for the home, and an empty folder.
+    """The folders of one workspace's sandboxes: for temporary files, for the home, and an empty one.
 
     `filter` is a seccomp filter; `grounds` are the resolved paths of folders that are shown as writable.
     """
@@ -42,7 +42,7 @@ def bubblewrap_args(
     path_handles: PathHandles,
     mode: CommandMode,
 ) -> tuple[str, ...]:
-    """Return bubblewrap with its options, to be followed by a command.
+    """Return the bubblewrap command with its options, to be followed by a command.
 
     The process must inherit every descriptor in `path_handles`.
     """
@@ -62,7 +62,7 @@ def bubblewrap_args(
         words += ["--symlink", os.readlink(path), path] if link else ["--ro-bind", path, path]
     # Root owns /proc/sys, privileged or not, and one file there names a program that the kernel runs.
     words += ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--dir", "/run"]
-    for folder in ("/tmp", "/var/tmp"):  # a link would be followed where folders below it are shown
+    for folder in ("/tmp", "/var/tmp"):  # a link would be followed when folders below it are shown
         words += _held("--bind", resources.temporary, folder, path_handles)
     if resources.network:
         words += _name_service()
@@ -93,7 +93,7 @@ def bubblewrap_args(
 
 
 def _held(option: str, source: str, path: str, path_handles: PathHandles) -> list[str]:
-    """Show what is at `source`, even if it is replaced by a link later; show nothing if it is already a link."""
+    """Return the options that show `source`, even if a link replaces it later; show nothing if it is already a link."""
     if not path_handles.are_taken:
         return [option, source, path] if os.path.realpath(source) == source else []
     held = path_handles.hold(source)
@@ -110,6 +110,6 @@ def _has_own_home(home: str, writable: Sequence[str]) -> bool:
 
 
 def _name_service() -> list[str]:
-    """Show the file that names the DNS servers, which is often a link into /run."""
+    """Return the options that show the file with the DNS servers, which is often a link into /run."""
     whole = os.path.realpath("/etc/resolv.conf")
     return ["--ro-bind-try", whole, whole] if is_within(whole, "/run") else []

@@ -1,8 +1,8 @@
 """The rights that a command confined by Landlock keeps.
 
-Rights only add up, and apply to everything beneath a folder, so what must not change cannot be inside a
-writable folder: at the top of a root nothing new can be created, `.git` is read-only, and everything else
-beneath the root is writable.
+Rights are additive and apply to everything beneath a folder, so a protected path cannot be inside a writable folder.
+Therefore nothing new can be created at the top of a root, `.git` is read-only, and everything else beneath the root is
+writable.
 """
 
 import os
@@ -14,7 +14,7 @@ from hermes_acp.workspaces.sandbox.mechanisms.landlock_apply import Right
 from hermes_acp.workspaces.sandbox.sandbox_mounts import SandboxMounts
 
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-"""No terminals: whoever can open one reads what is typed there, and writes what is seen."""
+"""Devices that commands may use. Terminals are excluded, because a command could read input and forge output there."""
 ALSO_READ = ("/proc", "/run/systemd/resolve")
 
 
@@ -42,7 +42,7 @@ def landlock_rights(mounts: SandboxMounts, resources: SandboxResources) -> Mappi
 
 
 def _settled(path: str, mounts: SandboxMounts) -> str:
-    """Resolve a path that no command can change; a path in a writable folder stays as written."""
+    """Resolve a path that no command can change; leave a path in a writable folder unresolved."""
     is_open = any(is_within(path, folder) and path != folder for folder in mounts.writable)
     return path if is_open else os.path.realpath(path)
 

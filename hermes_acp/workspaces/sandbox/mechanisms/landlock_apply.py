@@ -1,4 +1,4 @@
-"""Drop access to all but a few folders, for the calling thread and everything it starts.
+"""Drop access to all but a few folders for the calling thread and everything that it starts.
 
 Uses Landlock (landlock(7)), seccomp(2) and capabilities(7), whose system calls affect a single thread.
 """
@@ -22,7 +22,7 @@ OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL
 OWN_TERMINAL = "/dev/tty"
 
 Right = Literal["list", "read", "use", "write"]
-"""The rights to list names, read contents, use a device, and do everything."""
+"""The rights to list names, to read contents, to use a device, and to do everything."""
 
 
 def landlock_abi(libc: ctypes.CDLL) -> int:
@@ -31,7 +31,7 @@ def landlock_abi(libc: ctypes.CDLL) -> int:
 
 
 def all_rights(version: int) -> int:
-    """Return all file and folder rights that a version supports."""
+    """Return all file and folder rights that a Landlock version supports."""
     rights = (1 << 13) - 1
     rights |= REFER if version >= 2 else 0
     rights |= TRUNCATE if version >= 3 else 0
@@ -45,8 +45,7 @@ def give_up(
 
     Of the machine's terminals, only `terminal` can be opened.
 
-    This is irreversible. If it raises OSError, some rights may already be dropped and nothing may be
-    started.
+    This is irreversible. If it raises OSError, some rights may already be dropped, and nothing may be started.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     version = landlock_abi(libc)
@@ -67,7 +66,8 @@ def restrict(libc: ctypes.CDLL, version: int, rules: Mapping[Right, Sequence[str
     attributes = struct.pack("<QQQ", rights, refused, scope)[:size]
     ruleset = checked(libc, libc.syscall(CREATE_RULESET, attributes, ctypes.c_size_t(size), 0), "landlock")
     try:
-        # A folder's rights apply to everything beneath it, so a folder that may only be listed shows no file contents.
+        # A folder's rights apply to everything beneath it, so the right to list names must not include reading
+        # contents.
         for path in rules["list"]:
             allow(libc, ruleset, path, READ_DIR & rights)
         for path in rules["read"]:
@@ -102,7 +102,7 @@ def allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
 
 
 def drop_capabilities(libc: ctypes.CDLL) -> None:
-    """Give the next program no root privileges, which bypass some of the rules; other users have none anyway."""
+    """Deny root privileges to the next program, because they bypass some of the rules; other users have none anyway."""
     if os.geteuid() == 0:
         for capability in range(LAST_CAPABILITY + 1):
             if libc.prctl(BOUNDING_SET_READ, capability, 0, 0, 0) == 1:

@@ -1,4 +1,4 @@
-"""Detect by trial which confinement method this machine supports; this takes a few milliseconds."""
+"""Detect which confinement method this machine supports by trying them, which takes a few milliseconds."""
 
 import ctypes
 import os
@@ -31,10 +31,9 @@ HOW_TO_FIX: Final[Mapping[SandboxMechanism, str]] = MappingProxyType(
 
 
 class DetectedSandbox(Struct, frozen=True):
-    """A confinement method, its program if any, and what to report about it.
+    """A confinement method, its program if any, and a remark about it.
 
-    A program that `accepts_descriptors` receives the paths to mount as descriptors, and mounts nothing
-    else.
+    A program that `accepts_descriptors` receives the paths to mount as descriptors and mounts nothing else.
     """
 
     way: SandboxMechanism
@@ -84,7 +83,7 @@ def detect_landlock(environment: Mapping[str, str], roots: Sequence[str]) -> Det
 
 @cache
 def detect_seatbelt(program: str) -> DetectedSandbox:
-    """Return macOS's own sandbox if it enforces our profiles here."""
+    """Return macOS's own sandbox if it enforces our profiles on this machine."""
     trouble = find_seatbelt_fault(program)
     if trouble:
         return DetectedSandbox("none", remark=f"There is no sandbox for commands: {trouble}.")
@@ -115,7 +114,7 @@ def _probe(program: str, *, accepts_descriptors: bool) -> str:
     if done.returncode == 0:
         return ""
     told = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]
-    return f"bubblewrap cannot make namespaces here ({told or f'code {done.returncode}'})"
+    return f"bubblewrap cannot create namespaces here ({told or f'code {done.returncode}'})"
 
 
 def landlock_version() -> int:

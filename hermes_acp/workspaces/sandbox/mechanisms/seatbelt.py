@@ -1,9 +1,9 @@
-"""Build a profile for macOS's sandbox (sandbox-exec(1)), and check that it holds on this machine.
+"""Build a profile for macOS's sandbox (sandbox-exec(1)).
 
 In a profile the last rule that matches decides, and paths are those of the resolved file, so a link leads no further
-than its target's rules. Rules apply to names, not to mounts: what must keep its name needs a rule for every folder
-above it. Paths are passed as parameters, because a profile is a program and a path could break out of a string.
-Nothing here has run on macOS yet. Source: sandbox-exec(1), Apple's profiles in /System/Library/Sandbox/Profiles.
+than its target's rules. Rules apply to names, not to mounts, so a path that must keep its name needs a rule for every
+folder above it. Paths are passed as parameters, because a profile is a program and a path could break out of a string.
+This has not been run on macOS yet. Source: sandbox-exec(1), Apple's profiles in /System/Library/Sandbox/Profiles.
 """
 
 import os
@@ -22,9 +22,9 @@ SYSTEM: Final = (
     "/Applications/Xcode.app", "/private/etc", "/private/var/db/dyld", "/private/var/db/timezone",
     "/private/var/db/xcode_select_link", "/private/var/select",
 )  # fmt: skip
-"""Paths that system programs read, besides `sandbox_mounts.SYSTEM`. /Library as a whole holds keychains."""
+"""Paths that system programs read, in addition to `sandbox_mounts.SYSTEM`; /Library as a whole contains keychains."""
 
-# Variables of other processes are in kern.procargs2, so only named values can be read.
+# Other processes' variables are in kern.procargs2, so only the named values can be read.
 FIXED: Final = """\
 (version 1)
 (deny default)
@@ -65,7 +65,7 @@ class Profile(Struct, frozen=True):
     parameters: tuple[str, ...]
 
     def arguments(self, program: str = PROGRAM) -> tuple[str, ...]:
-        """Return the words to be followed by a command."""
+        """Return the arguments to be followed by a command."""
         named = (f"-DP{number}={value}" for number, value in enumerate(self.parameters))
         return (program, *named, "-p", self.text, "--")
 
@@ -78,7 +78,7 @@ class _Rules:
         self._lines: list[str] = []
 
     def add(self, decision: str, operations: str, kind: str, paths: Iterable[str]) -> None:
-        """Add a rule for paths of a kind: `literal` for the path alone, `subpath` also for what is below it."""
+        """Add a rule for paths: `literal` for the path alone, `subpath` also for everything below it."""
         filters = "".join(
             f'\n  ({kind} (param "P{self._numbers.setdefault(path, len(self._numbers))}"))'
             for path in dict.fromkeys(paths)
@@ -92,7 +92,7 @@ class _Rules:
 
 
 def build_profile(mounts: SandboxMounts, resources: SandboxResources) -> Profile:
-    """Return the profile of a command that may see and change what the mounts say."""
+    """Return the profile of a command that may see and change what the mounts define."""
     mounts = mounts.hiding_masked()
     written = [] if mounts.is_read_only else [_resolved(path, mounts) for path in mounts.writable]
     shown = [
@@ -125,7 +125,7 @@ def _resolved(path: str, mounts: SandboxMounts) -> str:
 
 
 def _folders_above(path: str, folders: Sequence[str]) -> list[str]:
-    """Return the folders between a path and the writable folder around it: renaming one would rename the path."""
+    """Return the folders between a path and the writable folder around it, because renaming one would move the path."""
     above: list[str] = []
     while any(is_within(path := os.path.dirname(path), folder) for folder in folders):
         above.append(path)

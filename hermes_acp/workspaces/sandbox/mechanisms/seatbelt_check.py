@@ -23,8 +23,8 @@ NEEDED: Final[Mapping[str, str]] = MappingProxyType(
 )
 REFUSED: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "write outside of the workspace": ": > outside",
-        "read outside of the workspace": ": < private",
+        "write outside the workspace": ": > outside",
+        "read outside the workspace": ": < private",
         "read a hidden file": ": < work/secret",
         "change a protected file": ": >> work/kept/file",
         "create a protected file": ": > work/missing",
@@ -34,7 +34,7 @@ REFUSED: Final[Mapping[str, str]] = MappingProxyType(
         "reach a local server": "/usr/bin/nc -z 127.0.0.1 $1",
     }
 )
-# Each test runs in a shell of its own, because a failed redirection ends the shell that it is in.
+# Each test runs in a separate shell, because a failed redirection ends its shell.
 SCRIPT: Final = """\
 cd "$0" || exit 9
 n=0
@@ -46,7 +46,7 @@ done
 
 
 def find_seatbelt_fault(program: str) -> str:
-    """Return why the sandbox cannot be relied on, or an empty string. Blocks for a fraction of a second."""
+    """Return the reason why the sandbox cannot be relied on, or an empty string. Blocks for a fraction of a second."""
     if not os.path.isfile(program):
         return f"{program} is missing"
     with tempfile.TemporaryDirectory(prefix="hermes-acp-sandbox-") as made:

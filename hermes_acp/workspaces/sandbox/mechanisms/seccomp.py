@@ -1,6 +1,6 @@
 """Build seccomp system call filters: classic BPF over `struct seccomp_data` (seccomp(2)).
 
-Filters refuse calls rather than kill, so programs can carry on without them.
+Filters refuse calls instead of killing the program, so programs can continue without them.
 """
 
 import errno
@@ -35,7 +35,7 @@ LOCAL: Final = 1
 INTERNET: Final = (2, 10)
 NETLINK: Final = 16
 
-# The call numbers on x86-64, then on aarch64; None if the architecture has no such call.
+# The call numbers on x86-64 and on aarch64, or None if the architecture lacks the call.
 _REFUSED: Final[Mapping[str, tuple[int | None, int | None]]] = MappingProxyType(
     {
         "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "kcmp": (312, 272),
@@ -119,10 +119,10 @@ def supports_filters() -> bool:
 
 
 def socket_families(*, has_network: bool, is_read_only: bool, mounts: bool) -> tuple[int, ...]:
-    """Return the allowed socket families: no local ones on the machine's network, where abstract sockets exist.
+    """Return the allowed socket families, without local ones on the machine's network, where abstract sockets exist.
 
-    No mount keeps a command away from local sockets in the workspace, so a read-only one may not create
-    any. A command without `mounts` has no network of its own either.
+    Mounts cannot keep a command away from local sockets in the workspace, so a read-only command may not create any. A
+    command without `mounts` does not have a separate network either.
     """
     if is_read_only:
         return (*INTERNET, NETLINK) if mounts else ()
@@ -132,7 +132,7 @@ def socket_families(*, has_network: bool, is_read_only: bool, mounts: bool) -> t
 
 
 def build_filter(sockets: Sequence[int], *, shares_ipc: bool = False, keeps_metadata: bool = False) -> bytes:
-    """Return a filter that allows only these socket families and forbids namespaces and tracing.
+    """Return a filter that allows only the given socket families and forbids namespaces and tracing.
 
     No file can be made setuid or setgid. A command that `shares_ipc` with the machine gets no System V IPC
     and no message queues, and changes no other process's priority. With `keeps_metadata`, it cannot change

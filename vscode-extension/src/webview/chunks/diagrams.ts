@@ -62,8 +62,8 @@ globalThis.hermesDiagram = async (source: string, nonce: string): Promise<string
 };
 
 /**
- * Let Mermaid measure with the styles that it writes: the page allows no style in text, so that each is given the page's
- * word (a nonce), and attributes are set as properties.
+ * Let Mermaid measure with its own styles. The page forbids inline styles, so each style element gets the page's
+ * nonce, and style attributes are set as properties.
  */
 async function withStyles<T>(nonce: string, work: () => Promise<T>): Promise<T> {
   const { createElement } = document;

@@ -19,7 +19,7 @@ export function load(name: "math" | "diagrams"): Promise<void> {
   const loaded = new Promise<void>((resolve, reject) => {
     const script = document.createElement("script");
     script.nonce = nonce;
-    // Where names have a hash of their content, the page's own script says them.
+    // If file names contain a hash of their content, the page's own script provides the names.
     script.src = new URL(own?.dataset[name] ?? `${name}.js`, own?.src).href;
     script.onload = () => resolve();
     script.onerror = () => reject(new Error(name));

@@ -1,4 +1,4 @@
-/** What is used of the packages that only chunks load. */
+/** The used parts of the packages that only chunks load. */
 declare module "katex" {
   interface Options {
     readonly displayMode: boolean;

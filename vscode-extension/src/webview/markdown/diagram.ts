@@ -74,7 +74,7 @@ function safe(svg: string): { readonly drawing: Node; readonly styles: string } 
   const fragment = DOMPurify.sanitize(svg, {
     USE_PROFILES: { svg: true, svgFilters: true },
     FORBID_TAGS: ["image", "foreignObject", "feImage"],
-    // Where a node would lead is a diagram's own idea; the node stays.
+    // Links are chosen by the diagram's author, so they are removed; the nodes stay.
     FORBID_ATTR: ["href", "xlink:href", "target"],
     RETURN_DOM_FRAGMENT: true,
   });

@@ -47,7 +47,7 @@ function onClick(event: MouseEvent): void {
   else if (href) post({ type: "browse", url: href });
 }
 
-/** A file in code has no link's own keys. */
+/** Handle keys on a file name in code, which is not a real link. */
 function onKeyDown(event: KeyboardEvent): void {
   const target = event.target instanceof HTMLElement ? event.target : undefined;
   if (event.key === "Enter" && target?.matches(".place")) target.click();

@@ -55,7 +55,7 @@ export function ModelForm({ state: { trial }, status, onSave }: Props) {
   );
 }
 
-/** Return what tests answers. Those that work are saved as they were tested, whatever the fields say by then. */
+/** Return the function that tests the answers. Working answers are saved as tested, even if the fields have changed since. */
 function useTest(trial: Trial, save: (answers: Answers) => void): (answers: Answers) => void {
   const [isSaving, setSaving] = useState(false);
   const sent = useRef<Answers | undefined>(undefined);

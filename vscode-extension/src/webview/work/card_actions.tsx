@@ -12,7 +12,7 @@ interface Props {
   readonly act: (action: BoardAction) => void;
 }
 
-/** To which states a person moves a card by one click. */
+/** The states to which a person can move a card with one click. */
 const MOVES: Readonly<Record<CardState, readonly (readonly [to: CardState, words: string])[]>> = {
   inbox: [
     ["ready", messages.START],

@@ -1,4 +1,4 @@
-/** A question of a run, with everything that an answer would let happen, to its end. */
+/** A question of a run, with the full text of what an answer would allow. */
 
 import { useState } from "preact/hooks";
 

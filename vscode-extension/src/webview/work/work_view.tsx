@@ -11,7 +11,7 @@ import "../style/work.css";
 interface Props {
   readonly work: WorkShown;
   readonly act: (action: WorkAction) => void;
-  /** The folder that new work most likely is about. */
+  /** The most likely folder for new work. */
   readonly folder: string;
 }
 

@@ -7,7 +7,7 @@ from hermes_protocol import v1
 
 
 async def answer_auth_status(client: ClientConnection, params: v1.AuthStatusRequest) -> v1.AuthStatusResponse:
-    """Answer with the state and the names of the accounts."""
+    """Return the status and the names of the accounts."""
     status = client.last_auth_status = await auth_status(client)
     return status
 

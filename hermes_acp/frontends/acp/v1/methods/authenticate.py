@@ -1,4 +1,4 @@
-"""authenticate: read the configuration again and look for a model."""
+"""authenticate: reload the configuration and look for a model."""
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.acp.connection.auth_options import CONFIGURED, SETUP
@@ -10,7 +10,7 @@ from hermes_protocol import v1
 
 
 async def authenticate(client: ClientConnection, params: v1.AuthenticateRequest) -> v1.AuthenticateResponse:
-    """Read the configuration again. Raises AuthRequired while nothing is found."""
+    """Reload the configuration. Raises AuthRequired if no model is found."""
     if params.method_id not in (CONFIGURED.id, SETUP.id):
         raise BadRequest(errors.no_auth_method(params.method_id), hint=errors.auth_method_hint(CONFIGURED.id))
     await client.app.configuration.read_again()

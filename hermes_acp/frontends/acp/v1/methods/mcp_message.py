@@ -1,4 +1,4 @@
-"""mcp/message: a notification from an MCP server that the client carries, during a request."""
+"""mcp/message: a notification, during a request, from an MCP server that the client provides."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
@@ -6,7 +6,7 @@ from hermes_protocol import v1
 
 
 def hear(client: ClientConnection, params: v1.MessageMcpNotification) -> None:
-    """Pass the notification on to the request, in reading order."""
+    """Pass the notification on to its request, before the next message is read."""
     client.mcp_tunnel.hear(params.server_id, params.request_id, params.method, params.params or None)
 
 

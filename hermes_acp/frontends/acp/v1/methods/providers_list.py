@@ -13,7 +13,7 @@ from hermes_protocol import v1
 async def list_providers(
     client: ClientConnection, params: v1.ListProvidersRequest
 ) -> v1.ListProvidersResponse:
-    """List them without any secret. Raises ConfigError."""
+    """List the providers without any secret. Raises ConfigError."""
     provider_statuses = await anyio.to_thread.run_sync(client.app.configuration.access.provider_statuses)
     return v1.ListProvidersResponse(
         providers=[

@@ -11,7 +11,7 @@ from hermes_protocol import v1
 
 
 async def set_provider(client: ClientConnection, params: v1.SetProviderRequest) -> v1.SetProviderResponse:
-    """Use the route from the next turn on. Raises BadRequest, which never quotes an address or a header."""
+    """Use the new address and headers from the next turn on. Raises BadRequest, which never quotes either."""
     app = client.app
     route = ProviderEndpoint(params.base_url, tuple((params.headers or {}).items()))
     protocols = [protocol for name, protocol in PROTOCOLS.items() if name == params.provider_id]

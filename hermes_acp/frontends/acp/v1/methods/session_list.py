@@ -1,4 +1,4 @@
-"""session/list: what can be loaded, newest first."""
+"""session/list: the sessions that can be loaded, newest first."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""session/load: open a stored session and replay it from its start."""
+"""session/load: open a stored session and replay it from the beginning."""
 
 import anyio.to_thread
 
@@ -23,8 +23,9 @@ from hermes_protocol import v1
 
 
 async def load_session(client: ClientConnection, params: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
-    """Replay everything, then answer; events that happen in the meantime come last. Raises SessionNotFound, Busy,
-    BadRequest.
+    """Replay everything, including events that happen in the meantime, then answer.
+
+    Raises SessionNotFound, Busy or BadRequest.
     """
     servers = specs_of(client, params.mcp_servers)
     has_servers = is_shared(client, params.session_id)
@@ -45,7 +46,7 @@ async def load_session(client: ClientConnection, params: v1.LoadSessionRequest) 
 
 
 async def _past_times(client: ClientConnection, session_id: str) -> PastTimes | None:
-    """Return the times of a session's events for a client that shows them."""
+    """Return the times of a session's events, if the client shows them."""
     if not takes(client.capabilities, "times"):
         return None
     record = await client.app.sessions.record_of(session_id)

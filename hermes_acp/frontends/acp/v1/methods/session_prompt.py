@@ -1,4 +1,4 @@
-"""session/prompt: one turn, from the user's words to a stop reason."""
+"""session/prompt: run one turn, from the user's prompt to a stop reason."""
 
 from anyio import CancelScope
 
@@ -15,7 +15,7 @@ from hermes_protocol.errors import PeerError
 
 
 async def prompt(client: ClientConnection, params: v1.PromptRequest) -> v1.PromptResponse:
-    """Run the turn; a failed one is an error, never a stop reason.
+    """Run the turn; a failure is reported as an error, never as a stop reason.
 
     Raises SessionNotFound, BadRequest or AuthRequired.
     """

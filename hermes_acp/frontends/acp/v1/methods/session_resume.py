@@ -23,7 +23,7 @@ from hermes_protocol import v1
 async def resume_session(
     client: ClientConnection, params: v1.ResumeSessionRequest
 ) -> v1.ResumeSessionResponse:
-    """Open the session and show the notices that this caused. Raises SessionNotFound, Busy or BadRequest."""
+    """Open the session, and send the notices that opening it produced. Raises SessionNotFound, Busy or BadRequest."""
     servers = specs_of(client, params.mcp_servers)
     has_servers, role = is_shared(client, params.session_id), role_in(params.meta)
     session, past = await open_stored(client, params, lambda session: join(client, session, role))

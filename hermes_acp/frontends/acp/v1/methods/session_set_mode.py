@@ -7,7 +7,7 @@ from hermes_protocol import v1
 
 
 async def set_mode(client: ClientConnection, params: v1.SetSessionModeRequest) -> v1.SetSessionModeResponse:
-    """Switch the mode, from the next question on. Raises SessionNotFound or BadRequest."""
+    """Switch the mode for the questions that follow. Raises SessionNotFound or BadRequest."""
     session = client.session(params.session_id)
     mode = offered_mode(params.mode_id, allows_bypass=session.offers.allows_bypass)
     if mode is None:

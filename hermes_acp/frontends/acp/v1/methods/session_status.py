@@ -1,4 +1,4 @@
-"""session/status: whether a session is open in this process; changes nothing."""
+"""session/status: say whether a session is open in this process, without changing anything."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
@@ -6,7 +6,7 @@ from hermes_protocol import v1
 
 
 def session_status(client: ClientConnection, params: v1.SessionStatusRequest) -> v1.SessionStatusResponse:
-    """Answer whether it is open or saved. Raises SessionNotFound."""
+    """Return whether the session is open or only stored. Raises SessionNotFound."""
     return v1.SessionStatusResponse(status=client.app.session_admin.status(params.session_id))
 
 

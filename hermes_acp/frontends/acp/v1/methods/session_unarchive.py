@@ -8,7 +8,7 @@ from hermes_protocol import v1
 async def unarchive_session(
     client: ClientConnection, params: v1.UnarchiveSessionRequest
 ) -> v1.UnarchiveSessionResponse:
-    """Restore the session without opening it; restoring it twice changes nothing. Raises SessionNotFound or Busy."""
+    """Unarchive the session without opening it; doing so twice changes nothing. Raises SessionNotFound or Busy."""
     await client.app.session_admin.unarchive(params.session_id)
     return v1.UnarchiveSessionResponse()
 

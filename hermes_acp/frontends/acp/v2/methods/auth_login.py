@@ -1,4 +1,4 @@
-"""auth/login: read the configuration again and look for a model."""
+"""auth/login: reload the configuration and look for a model."""
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.acp.connection.auth_options import CONFIGURED
@@ -9,7 +9,7 @@ from hermes_protocol import v2
 
 
 async def log_in(client: ClientConnection, params: v2.LoginAuthRequest) -> v2.LoginAuthResponse:
-    """Read the configuration again; the terminal method is not a login. Raises AuthRequired or BadRequest."""
+    """Reload the configuration. Raises AuthRequired, or BadRequest for the terminal method, which is not a login."""
     if params.method_id != CONFIGURED.id:
         raise BadRequest(errors.no_auth_method(params.method_id), hint=errors.auth_method_hint(CONFIGURED.id))
     await client.app.configuration.read_again()

@@ -11,7 +11,7 @@ from hermes_acp.frontends.acp.v2.session_peers import SessionJoiner
 
 
 async def attach_session(client: ClientConnection, params: AttachRequest) -> AttachResult:
-    """Replay the requested history, then answer. Raises PeerError unless the session is open, or BadRequest."""
+    """Replay the requested history, then answer. Raises BadRequest, or PeerError if the session is not open."""
     return await attach_to_session(client, params, SessionJoiner())
 
 

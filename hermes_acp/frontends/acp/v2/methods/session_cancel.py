@@ -1,4 +1,4 @@
-"""session/cancel: stop the running turn; handled at once, in reading order."""
+"""session/cancel: stop the running turn; handled before the next message is read."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
@@ -6,7 +6,7 @@ from hermes_protocol import v2
 
 
 def cancel(client: ClientConnection, params: v2.CancelSessionNotification) -> None:
-    """Stop the turn, if one runs; the session's state shows its end."""
+    """Stop the running turn, if any; the session's state shows its end."""
     if session := client.app.sessions.get(params.session_id):
         session.cancel()
 

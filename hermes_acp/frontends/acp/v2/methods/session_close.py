@@ -6,9 +6,7 @@ from hermes_protocol import v2
 
 
 async def close_session(client: ClientConnection, params: v2.CloseSessionRequest) -> v2.CloseSessionResponse:
-    """Stop and close the session; an observer, or a client that is not alone in it, only detaches. Do nothing if it
-    is not open.
-    """
+    """Stop and close the session, if it is open; an observer, or one of several clients, only detaches."""
     if session := client.app.sessions.get(params.session_id):
         await client.app.departures.release(session, client)
     return v2.CloseSessionResponse()

@@ -1,4 +1,4 @@
-"""session/list: what can be resumed, newest first."""
+"""session/list: the sessions that can be resumed, newest first."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method

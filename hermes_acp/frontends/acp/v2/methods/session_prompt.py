@@ -17,7 +17,7 @@ from hermes_protocol.errors import CANCELLED, INTERNAL_ERROR, PeerError
 
 
 async def prompt(client: ClientConnection, params: v2.PromptRequest) -> v2.PromptResponse:
-    """Answer when the prompt is in the conversation. Raises SessionNotFound, BadRequest, AuthRequired or PeerError."""
+    """Answer once the conversation has the prompt. Raises SessionNotFound, BadRequest, AuthRequired or PeerError."""
     client.app.turn_tasks.admit()
     session = client.session(params.session_id)
     parts = await prompt_parts(params.prompt, client.app.voice_service)
@@ -41,7 +41,7 @@ async def prompt(client: ClientConnection, params: v2.PromptRequest) -> v2.Promp
 
 
 async def _run_turn(client: ClientConnection, session: Session, prompting: PromptWatcher) -> None:
-    """Run the turn, and report an end that its events do not show."""
+    """Run the turn, and report a failure that its events do not show."""
     await prompting.run(session.clients)
     if not prompting.message_id and prompting.end and not session.record.open_turn:
         was_refused = prompting.end.reason == "refused"

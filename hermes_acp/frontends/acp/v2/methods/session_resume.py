@@ -1,4 +1,4 @@
-"""session/resume: open a stored session, and replay it from its start on request."""
+"""session/resume: open a stored session, and replay it from the beginning on request."""
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import Noticed
@@ -22,7 +22,7 @@ from hermes_protocol import v2
 async def resume_session(
     client: ClientConnection, params: v2.ResumeSessionRequest
 ) -> v2.ResumeSessionResponse:
-    """Replay on request, show whether a turn runs, then answer. Raises SessionNotFound, Busy or BadRequest."""
+    """Replay on request, say whether a turn is running, then answer. Raises SessionNotFound, Busy or BadRequest."""
     if isinstance(params.replay_from, v2.ReplayFromOther):
         raise BadRequest(errors.BAD_REPLAY_START, hint=errors.BAD_REPLAY_START_HINT)
     servers, has_servers = specs_of(client, params.mcp_servers), is_shared(client, params.session_id)
@@ -41,7 +41,7 @@ async def resume_session(
 
 
 async def _replay(client: ClientConnection, params: v2.ResumeSessionRequest) -> Session:
-    """Open the session and replay everything; events that happen in the meantime come last."""
+    """Open the session and replay everything, including events that happen in the meantime."""
     with CatchUp(lambda session: EditorAudience(client, session)) as catch_up:
         session, past = await _load(client, params, catch_up.join)
         await catch_up.hear(past)
@@ -50,7 +50,7 @@ async def _replay(client: ClientConnection, params: v2.ResumeSessionRequest) -> 
 
 
 async def _open(client: ClientConnection, params: v2.ResumeSessionRequest) -> Session:
-    """Open the session and show the notices that this caused."""
+    """Open the session, and send the notices that opening it produced."""
     role = role_in(params.meta)
     session, past = await _load(client, params, lambda session: join(client, session, role))
     for event in past.news:

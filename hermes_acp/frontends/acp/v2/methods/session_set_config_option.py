@@ -1,4 +1,4 @@
-"""session/set_config_option: change one option of a session; the answer is the complete list."""
+"""session/set_config_option: change an option of a session; the response contains all options."""
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
