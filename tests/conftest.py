@@ -57,9 +57,7 @@ LONGEST_FIRST = (
     "test_tools_under_attack",
     "test_full_screen_chat",
 )
-"""The slowest test files, longest first (`pytest --durations`); a slow file that starts last keeps all workers
-waiting.
-"""
+"""The slowest test files, longest first (`pytest --durations`); one that starts last keeps all workers waiting."""
 
 ASKED_EXAMPLES = os.environ.get("HERMES_TEST_EXAMPLES")
 settings.register_profile(

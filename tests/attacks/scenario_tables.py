@@ -29,7 +29,7 @@ class Payload(Struct, frozen=True):
 
 
 class Scenario(Struct, frozen=True):
-    """One attack."""
+    """One attack: a carrier and its payload."""
 
     carrier: Carrier
     payload: Payload

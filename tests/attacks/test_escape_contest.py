@@ -46,7 +46,7 @@ class ListeningSockets(Struct):
     streams: list[socket.socket]
     posts: list[socket.socket]
 
-    def visited(self) -> list[str]:
+    def reached_sockets(self) -> list[str]:
         """Return which of them were reached."""
         found: list[str] = []
         for each in self.streams:
@@ -222,7 +222,7 @@ async def attempt_all(
         before = snapshot(box.outside)
         end = await box.run(line, 20, confinement=confinement)
         said = end.output
-        marks = [CANARY in said, SECRET in said, "reached" in said.splitlines(), bool(door.visited())]
+        marks = [CANARY in said, SECRET in said, "reached" in said.splitlines(), bool(door.reached_sockets())]
         if any(marks) or snapshot(box.outside) != before:
             succeeded.append(f"{name}: {said[:300]}")
     return succeeded

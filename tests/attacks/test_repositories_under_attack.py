@@ -75,7 +75,7 @@ def in_a_common_folder(work: Path, marker: Path) -> None:
     (work / ".git/commondir").write_text("../docs\n")
 
 
-def under_an_odd_name(work: Path, marker: Path) -> None:
+def under_an_unusual_name(work: Path, marker: Path) -> None:
     plant_repository(work, b"\xff\xe2\x80\xa8")
     with (work / ".git/config").open("ab") as config:
         config.write(filter_of(marker, b"\xff\xe2\x80\xa8"))
@@ -96,7 +96,7 @@ PLANTED: Final = MappingProxyType[str, Callable[[Path, Path], None]](
             behind_another_section,
             included_behind_a_mark,
             in_a_common_folder,
-            under_an_odd_name,
+            under_an_unusual_name,
             among_thousands,
         )
     }

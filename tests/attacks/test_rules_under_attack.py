@@ -49,7 +49,7 @@ COMMANDS: Final = (
 )
 
 
-def looks() -> tuple[ToolCall, ...]:
+def reading_calls() -> tuple[ToolCall, ...]:
     """Return every call that could show the contents of a file without naming it."""
     tools = (
         ToolCall("search", {"pattern": WORD}),
@@ -82,7 +82,7 @@ async def test_no_call_on_the_folder_shows_a_denied_file(tmp_path: Path) -> None
     set_up(tmp_path / "workspace")
     async with attacked_agent(tmp_path, settings=RULES, answers=REFUSE) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
-        for call in looks():
+        for call in reading_calls():
             (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
             assert f"\n{WORD}" not in result_of(end), (call, result_of(end))
             assert not [line for line in result_of(end).split("\n") if line.endswith(WORD)], (
@@ -130,7 +130,7 @@ async def test_a_rule_applies_under_every_name_of_a_sessions_folder(tmp_path: Pa
             ToolCall("read_file", {"path": str(work / "vault/a.txt")}),
             ToolCall("write_file", {"path": "vault/new.txt", "content": "x"}),
             ToolCall("terminal", {"command": "cat vault/a.txt"}),
-            *looks(),
+            *reading_calls(),
         ):
             (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
             assert not [line for line in result_of(end).split("\n") if line.endswith(WORD)], (

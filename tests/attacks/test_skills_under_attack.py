@@ -28,7 +28,7 @@ def questions(siege: AttackedAgent) -> list[Message]:
     return [params["toolCall"] for params in asked if not is_about_trust(params)]
 
 
-def heard_by_the_model(siege: AttackedAgent) -> str:
+def sent_to_the_model(siege: AttackedAgent) -> str:
     return json.dumps([request.body for request in siege.server.requests])
 
 
@@ -55,7 +55,7 @@ async def test_d12_instructions_that_appear_in_a_subfolder_are_not_followed(tmp_
             ("glob", {"pattern": "sub/*"}),
         ):
             await siege.turn(Reply(tool_calls=(ToolCall(tool, arguments),)), session_id=session_id)
-        assert "evil.example" not in heard_by_the_model(siege)
+        assert "evil.example" not in sent_to_the_model(siege)
         await siege.call("read_file", {"path": "sub/AGENTS.md"}, session_id)
         systems = [request.body["messages"][0] for request in siege.server.requests]
         assert "evil.example" not in json.dumps(systems)
@@ -68,7 +68,7 @@ async def test_d12_a_root_file_that_changes_is_scanned_like_an_existing_one(tmp_
         (siege.workspace / "AGENTS.md").write_text(f"Use tabs.\n\n{ORDER}\n\nUse British spelling.\n")
         await siege.check_prompt(session_id)
         await siege.check_prompt(session_id)
-        assert "evil.example" not in heard_by_the_model(siege)
+        assert "evil.example" not in sent_to_the_model(siege)
 
 
 async def test_d13_a_skills_script_never_runs_without_approval_and_is_remembered_only_unchanged(
@@ -127,7 +127,7 @@ async def test_d18_a_command_of_a_repository_needs_trust(tmp_path: Path) -> None
         for prompt in ("/greet Kim", "/undo"):
             assert (await siege.agent.prompt(session_id, prompt))["result"] == {"stopReason": "end_turn"}
         assert "you have not trusted" in siege.agent.said(session_id)
-        assert "loudly" not in heard_by_the_model(siege)
+        assert "loudly" not in sent_to_the_model(siege)
 
 
 async def test_d18_a_trusted_command_grants_no_permissions(tmp_path: Path) -> None:
@@ -145,4 +145,4 @@ async def test_d18_a_trusted_command_grants_no_permissions(tmp_path: Path) -> No
         await siege.agent.prompt(session_id, "/greet")
         assert len(questions(siege)) == 1
         assert not (siege.workspace / "made").exists()
-        assert "evil.example" not in heard_by_the_model(siege)
+        assert "evil.example" not in sent_to_the_model(siege)

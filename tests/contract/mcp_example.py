@@ -170,7 +170,7 @@ def of_day(day: str) -> str:
 
 @server.tool()
 def environment() -> str:
-    """Tell the names of all variables."""
+    """Return the names of all variables."""
     return " ".join(sorted(os.environ))
 
 

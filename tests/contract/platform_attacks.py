@@ -169,7 +169,7 @@ async def a_kill_in_a_send_loses_nothing(
 
 
 def admit(home: Path, world: ScriptedWorld) -> None:
-    """Approve anna."""
+    """Admit Anna."""
     database = GatewayDatabase(home)
     people, now = People(database), time.time()
     code = people.new_code(world.platform, world.id_of("anna"), now)

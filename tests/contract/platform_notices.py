@@ -19,7 +19,7 @@ from tests.model_server import Reply, serve
 
 
 def targets_of(world: PlatformWorld, **events: list[str]) -> str:
-    """Return settings with one target for anna and one for the room."""
+    """Return settings with one target for Anna and one for the room."""
     places = {"anna": "anna", "team": f"{world.platform}:{world.room}"}
     targets = {
         name: {"service": "gateway", "to": places[name], "events": each} for name, each in events.items()
@@ -37,7 +37,7 @@ async def run_state(run: str, environment: dict[str, str], cwd: Path, state: str
 
 
 async def a_person_is_asked_what_a_run_waits_for(world: PlatformWorld, folder: Path) -> None:
-    """Report to a room that a run is done, after asking anna; somebody else's answer does not count."""
+    """Report to a room that a run is done, after asking Anna; somebody else's answer does not count."""
     config = targets_of(world, anna=["input_required"], team=["done"])
     async with (
         serve((Reply("Hello anna."), *ASKING, Reply("Hello bert."))) as model,

@@ -41,7 +41,7 @@ class Stage(ABC):
     """A test's processes: `open` returns a new process's view of the engine, and `aclose` ends them all."""
 
     orders_exactly = True
-    """Whether queued runs start exactly in order; servers' queues keep the order only approximately."""
+    """True if queued runs start exactly in order; servers' queues keep the order only approximately."""
 
     def __init__(self, engine: str, home: Path) -> None:
         self.engine = engine

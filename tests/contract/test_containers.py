@@ -140,7 +140,7 @@ async def test_a_container_ends_with_a_killed_server(variables: Mapping[str, str
             await anyio.sleep(0.05)
 
 
-async def test_what_a_killed_server_left_is_removed_at_the_next_start(
+async def test_leftovers_of_a_killed_server_are_removed_at_the_next_start(
     ground: Ground, variables: Mapping[str, str]
 ) -> None:
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()

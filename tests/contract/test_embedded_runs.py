@@ -85,11 +85,11 @@ class TestOrders(OrderSuite):
 
 
 class TestLeases(LeaseSuite):
-    """How claims are kept and lost."""
+    """Claims: kept by live processes, lost by dead ones."""
 
 
 class TestAnswers(AnswerSuite):
-    """How questions are answered."""
+    """Questions of runs and their answers."""
 
 
 class TestSchedules(ScheduleSuite):

@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
-def judged(folder: Path, command: str) -> tuple[str, str]:
+def verdict_on(folder: Path, command: str) -> tuple[str, str]:
     policy = Policy("/nowhere/hermes", "/home/anna", ("/usr/bin", "/bin"))
     verdict = policy.judge(
         [Runs(command, str(folder), (str(folder),), confined=True)], "ask", (), tool="terminal"
@@ -71,7 +71,7 @@ def test_a_linked_work_tree_has_its_own_index(folder: Path, tmp_path: Path) -> N
     ],
 )  # fmt: skip
 def test_commands_that_may_show_a_key_need_approval(folder: Path, command: str) -> None:
-    decision, why = judged(folder, command)
+    decision, why = verdict_on(folder, command)
     assert decision == "ask"
     assert "usually contains secrets" in why
 
@@ -85,14 +85,14 @@ def test_commands_that_may_show_a_key_need_approval(folder: Path, command: str) 
     ],
 )  # fmt: skip
 def test_commands_that_show_no_key_do_not_need_approval(folder: Path, command: str) -> None:
-    assert judged(folder, command)[0] == "allow"
+    assert verdict_on(folder, command)[0] == "allow"
 
 
 def test_a_change_to_a_key_needs_approval_and_the_alternative_is_named(folder: Path) -> None:
     (folder / ".env").write_text("two\n")
-    decision, why = judged(folder, "git diff")
+    decision, why = verdict_on(folder, "git diff")
     assert (decision, why.partition("; ")[2]) == ("ask", "-- ':!.env' avoids that")
-    assert judged(folder, "git diff -- ':!.env'")[0] == "allow"
+    assert verdict_on(folder, "git diff -- ':!.env'")[0] == "allow"
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ async def test_servers_get_the_folders(tmp_path: Path, kind: str) -> None:
 
 
 class Ponderer(Reports):
-    """A user who takes this long to answer."""
+    """A user who takes a given time to answer."""
 
     def __init__(self, thinks_s: float) -> None:
         super().__init__()
@@ -150,7 +150,7 @@ class Ponderer(Reports):
 async def test_the_time_of_a_call_is_paused_while_the_user_thinks(tmp_path: Path) -> None:
     call_s = 1
     while (answer := await order_slowly(tmp_path, call_s)).is_error and call_s < 10:
-        call_s *= 3  # Everything else may have been too slow.
+        call_s *= 3  # A slow machine may time out everywhere else.
     assert "boots: {'size': 1" in answer.text
 
 

@@ -91,14 +91,14 @@ async def test_a_cancel_ends_the_script_its_children_and_its_open_call(scene: Sc
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
 
-        async def cancel_when_begun() -> None:
+        async def cancel_once_started() -> None:
             await editor.until(
                 lambda: any("begun" in str(update.get("content")) for _, update in editor.updates)
             )
             editor.cancel(session)
 
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(cancel_when_begun)
+            tasks.start_soon(cancel_once_started)
             assert await editor.prompt(session) == "cancelled"
         reported = ShownSession(editor, session)
         assert {card["status"] for card in reported.cards.values()} == {"failed"}

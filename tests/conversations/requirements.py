@@ -65,9 +65,9 @@ KIT = (
     met("jsonrpc-003", OPENINGS, "test_an_unknown_method_is_named_as_such"),
     met("jsonrpc-004", ENVELOPE, "test_invalid_json_is_a_parse_error_with_a_null_id"),
     met("jsonrpc-005", OPENINGS, "test_invalid_parameters_are_rejected_without_quoting_them"),
-    met("init-001", OPENINGS, "test_whatever_version_is_requested_version_1_is_spoken"),
+    met("init-001", OPENINGS, "test_version_1_is_spoken_whatever_version_is_requested"),
     met("init-002", OPENINGS, "test_only_supported_features_are_announced"),
-    met("init-003", OPENINGS, "test_whatever_version_is_requested_version_1_is_spoken"),
+    met("init-003", OPENINGS, "test_version_1_is_spoken_whatever_version_is_requested"),
     met("init-004", OPENINGS, "test_nothing_is_served_before_initialize"),
     met("schema-001", LAWS, "test_a_broken_rule_is_detected", "test_a_valid_turn_has_no_violations"),
     met(
@@ -256,7 +256,7 @@ TRAPS = (
     met("deny falls through to allow", ASKING, "test_anything_but_a_clear_approval_is_a_rejection"),
     met("terminal ids in replay", STORED, "test_terminals_are_not_replayed"),
     met("children left after the editor", WORKSPACES, "test_cancelling_leaves_no_process"),
-    met("an unsupported version echoed", OPENINGS, "test_whatever_version_is_requested_version_1_is_spoken"),
+    met("an unsupported version echoed", OPENINGS, "test_version_1_is_spoken_whatever_version_is_requested"),
     met("bad session ids answered variously", OPENINGS, "test_an_unknown_session_is_not_found_by_any_method"),
     met("the command's process alive after cancel", CANCELLING, "test_cancelling_while_a_command_runs"),
     met(

@@ -53,7 +53,7 @@ async def test_both_clients_are_shown_the_same_and_the_other_one_also_the_prompt
         assert ShownSession(first, session_id).text == "One two."
 
 
-def turns_told(editor: FakeEditor) -> list[str]:
+def updates_about_other_turns(editor: FakeEditor) -> list[str]:
     """Return what an editor was shown about turns that it did not start."""
     names = ("turnBegan", "turnEnded")
     return [
@@ -73,15 +73,15 @@ async def test_a_client_is_told_about_the_turns_of_others_and_not_about_its_own(
         await second.initialize(**wants)
         session_id = await shared(scene, first, second)
         assert await first.prompt(session_id) == "end_turn"
-        await second.until(lambda: len(turns_told(second)) == 2)
-        assert turns_told(second) == ["turnBegan", "turnEnded"]
+        await second.until(lambda: len(updates_about_other_turns(second)) == 2)
+        assert updates_about_other_turns(second) == ["turnBegan", "turnEnded"]
         tasks.start_soon(first.prompt, session_id)
-        await second.until(lambda: len(turns_told(second)) == 3)
+        await second.until(lambda: len(updates_about_other_turns(second)) == 3)
         await load(scene, second, session_id)
-        assert turns_told(second)[3:] == ["turnBegan"]
+        assert updates_about_other_turns(second)[3:] == ["turnBegan"]
         first.cancel(session_id)
-        await second.until(lambda: len(turns_told(second)) == 5)
-        assert turns_told(first) == []
+        await second.until(lambda: len(updates_about_other_turns(second)) == 5)
+        assert updates_about_other_turns(first) == []
 
 
 async def test_a_command_of_one_client_is_shown_once_to_each(scene: Scene) -> None:

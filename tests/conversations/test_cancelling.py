@@ -22,7 +22,7 @@ ASK = "session/request_permission"
 
 @asynccontextmanager
 async def prompted(editor: FakeEditor, session: str, text: str = "the first") -> AsyncGenerator[None]:
-    """Prompt beside the block, which must get the turn cancelled."""
+    """Prompt while the block runs; the block must get the turn cancelled."""
 
     async def ask() -> None:
         assert await editor.prompt(session, text) == "cancelled"

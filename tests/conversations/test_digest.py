@@ -5,7 +5,7 @@ import pytest
 from tests.conversations.app_scene import RealClock, Scene, plain_history
 from tests.conversations.fake_editor import ShownSession
 from tests.conversations.scripted_provider import call, step
-from tests.conversations.test_runs import opened, rested, wish
+from tests.conversations.test_runs import ended_or_waiting, opened, wish
 
 pytestmark = pytest.mark.anyio
 SEARCH = call("session_search", "s1", since="7d", limit=20)
@@ -37,7 +37,7 @@ async def test_a_digest_is_a_run_that_asks_nobody(scene: Scene) -> None:
         await editor.prompt(earlier, "Fix the login test")
     async with opened(scene) as app:
         await app.run_service.start(wish(scene, "/digest"))
-        view = await rested(app)
+        view = await ended_or_waiting(app)
         assert await app.run_service.records.answer_of(view) == "The login test was fixed."
     assert view.state == "done"
     requests = scene.provider.requests

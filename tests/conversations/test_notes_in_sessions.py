@@ -10,7 +10,7 @@ from hermes_acp.memory.memory_store import MemoryStore
 from tests.conversations.app_scene import RealClock, Scene, plain_history
 from tests.conversations.fake_editor import ShownSession, allow
 from tests.conversations.scripted_provider import call, step
-from tests.conversations.test_runs import opened, rested, wish
+from tests.conversations.test_runs import ended_or_waiting, opened, wish
 
 pytestmark = pytest.mark.anyio
 ASK = "session/request_permission"
@@ -195,7 +195,7 @@ async def test_a_planted_note_waits_for_an_answer_in_a_run_without_restrictions(
     scene.provider.plays(step(said), step(noting("The payment provider is EvilPay.")), step("Done."))
     async with opened(scene) as app:
         await app.run_service.start(wish(scene, "We pay by Adyen. What does NOTES.txt say?", mode="bypass"))
-        assert (await rested(app)).state == "input_required"
+        assert (await ended_or_waiting(app)).state == "input_required"
     assert MemoryStore(scene.home).state("workspace", str(scene.project)).entries == ("Pay by Adyen.",)
 
 
@@ -211,6 +211,6 @@ async def test_a_model_without_a_user_is_reminded_and_its_note_waits_for_an_answ
             await editor.prompt(session, "Go on")
     async with opened(scene) as app:
         await app.run_service.start(wish(scene, "Go on", session_id=session))
-        assert (await rested(app)).state == "input_required"
+        assert (await ended_or_waiting(app)).state == "input_required"
     assert any(REMINDER in line for line in plain_history(scene.provider.requests[2]))
     assert MemoryStore(scene.home).state("workspace", str(scene.project)).entries == ()

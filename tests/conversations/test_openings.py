@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize("version", [0, 1, 2, 99])
-async def test_whatever_version_is_requested_version_1_is_spoken(scene: Scene, version: int) -> None:
+async def test_version_1_is_spoken_whatever_version_is_requested(scene: Scene, version: int) -> None:
     async with scene.strange_editor() as editor:
         answer = await editor.initialize(version)
         assert answer["protocolVersion"] == 1

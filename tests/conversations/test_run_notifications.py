@@ -16,7 +16,7 @@ from hermes_acp.notifications.delivery_ledger import DeliveryLedger
 from hermes_acp.runs.run_notifications import RunNotifications
 from tests.conversations.app_scene import RealClock, Scene
 from tests.conversations.scripted_provider import step
-from tests.conversations.test_runs import WRITE, rested, wish
+from tests.conversations.test_runs import WRITE, ended_or_waiting, wish
 from tests.unit.notifications.notification_receiver import receiver
 
 pytestmark = pytest.mark.anyio
@@ -46,7 +46,7 @@ async def test_a_question_and_the_end_of_a_run_are_reported_once(scene: Scene) -
         (home / ".env").write_text(f"HERMES_NOTIFY_PHONE=json://127.0.0.1:{phone.port}/x\n")
         async with reporting(scene) as app:
             await app.run_service.start(wish(scene, "Make the file"))
-            assert (await rested(app)).state == "input_required"
+            assert (await ended_or_waiting(app)).state == "input_required"
             _, asked = await run_sync(phone.next)
         assert asked["title"] == "hermes-acp: Waits for you: Make the file"
         what, how, who = asked["message"].splitlines()
@@ -56,7 +56,7 @@ async def test_a_question_and_the_end_of_a_run_are_reported_once(scene: Scene) -
         scene.provider.plays(step("Written."))
         async with reporting(scene) as app:
             await app.run_service.answer("run_1", "allow_once", by="ann")
-            assert (await rested(app)).state == "done"
+            assert (await ended_or_waiting(app)).state == "done"
             _, ended = await run_sync(phone.next)
         assert ended["title"] == "hermes-acp: Done: Make the file"
         assert phone.received.empty()
@@ -69,5 +69,5 @@ async def test_without_targets_nothing_is_stored_or_sent_later(scene: Scene) -> 
     scene.provider.plays(step("Done."))
     async with reporting(scene) as app:
         await app.run_service.start(wish(scene))
-        assert (await rested(app)).state == "done"
+        assert (await ended_or_waiting(app)).state == "done"
     assert not DeliveryLedger(home).exists

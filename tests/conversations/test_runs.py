@@ -46,7 +46,7 @@ def wish(scene: Scene, prompt: str = "Do it.", **changes: object) -> RunRequest:
     return msgspec.convert(fields, RunRequest)
 
 
-async def rested(app: App, run_id: str = "run_1") -> RunView:
+async def ended_or_waiting(app: App, run_id: str = "run_1") -> RunView:
     with anyio.fail_after(WAIT_S):
         async with app.run_service.engine.watch(0) as changes:
             async for _ in changes:
@@ -67,7 +67,7 @@ async def test_a_run_is_a_turn_in_its_own_session(scene: Scene) -> None:
     scene.provider.plays(step("Done so."))
     async with opened(scene) as app:
         started = await app.run_service.start(wish(scene))
-        view = await rested(app)
+        view = await ended_or_waiting(app)
         assert (view.state, started.state) == ("done", "queued")
     events = events_of(scene, view)
     assert [event.run_id for event in events if isinstance(event, TurnStarted)] == ["run_1"]
@@ -78,7 +78,7 @@ async def test_a_question_waits_in_the_record_across_restarts(scene: Scene) -> N
     scene.provider.plays(step("I write.", WRITE))
     async with opened(scene) as app:
         await app.run_service.start(wish(scene))
-        view = await rested(app)
+        view = await ended_or_waiting(app)
         assert view.state == "input_required"
         assert app.sessions.get(view.order.session_id) is None
     assert not (scene.project / "made.txt").exists()
@@ -88,7 +88,7 @@ async def test_a_question_waits_in_the_record_across_restarts(scene: Scene) -> N
         assert question.why
         scene.provider.plays(step("Written."))
         await app.run_service.answer("run_1", "allow_once", by="ann")
-        assert (await rested(app)).state == "done"
+        assert (await ended_or_waiting(app)).state == "done"
     assert (scene.project / "made.txt").read_text() == "made\n"
     events = events_of(scene, view)
     (answered,) = [event for event in events if isinstance(event, PermissionAnswered)]
@@ -106,9 +106,9 @@ async def test_a_rejection_reaches_the_model_with_its_reason(scene: Scene) -> No
     scene.provider.plays(step(WRITE), step("As you like."))
     async with opened(scene) as app:
         await app.run_service.start(wish(scene))
-        await rested(app)
+        await ended_or_waiting(app)
         await app.run_service.answer("run_1", "reject_once", "Use another name.", by="ann")
-        assert (await rested(app)).state == "done"
+        assert (await ended_or_waiting(app)).state == "done"
     assert not (scene.project / "made.txt").exists()
     assert "Use another name." in plain_history(scene.provider.requests[-1])[-1]
 
@@ -119,7 +119,7 @@ async def test_the_agents_own_question_waits_too(scene: Scene) -> None:
     )
     async with opened(scene) as app:
         await app.run_service.start(wish(scene))
-        view = await rested(app)
+        view = await ended_or_waiting(app)
         assert view.state == "input_required"
         (question,) = await app.run_service.records.questions_of(view)
         assert (question.is_for_text, question.asks.question, question.asks.choices) == (
@@ -130,7 +130,7 @@ async def test_the_agents_own_question_waits_too(scene: Scene) -> None:
         with pytest.raises(BadRequest):
             await app.run_service.answer("run_1", "allow_once", by="ann")
         await app.run_service.answer("run_1", "allow_once", "blue", by="ann")
-        assert (await rested(app)).state == "done"
+        assert (await ended_or_waiting(app)).state == "done"
     assert "blue" in plain_history(scene.provider.requests[-1])[-1]
 
 
@@ -142,18 +142,18 @@ async def test_calls_after_a_question_wait_and_those_before_it_run_once(scene: S
     scene.provider.plays(step(first, second, third))
     async with opened(scene) as app:
         await app.run_service.start(wish(scene))
-        view = await rested(app)
+        view = await ended_or_waiting(app)
         assert view.waits_for == ("c2",)
     async with opened(scene) as app:
         await app.run_service.answer("run_1", "allow_once", by="ann")
-        view = await rested(app)
+        view = await ended_or_waiting(app)
         assert (view.state, view.waits_for) == ("input_required", ("c3",))
         assert (scene.project / "one.txt").read_text() == "1"
         assert not (scene.project / "two.txt").exists()
     scene.provider.plays(step("Both."))
     async with opened(scene) as app:
         await app.run_service.answer("run_1", "allow_once", by="ann")
-        assert (await rested(app)).state == "done"
+        assert (await ended_or_waiting(app)).state == "done"
     lines = plain_history(scene.provider.requests[-1])
     assert [line.partition(":")[0] for line in lines[2:]] == ["read_file", "write_file", "write_file"]
     assert "text of a" in lines[2]
@@ -163,10 +163,10 @@ async def test_a_message_from_the_user_closes_the_question(scene: Scene) -> None
     scene.provider.plays(step(WRITE), step("Then not."))
     async with opened(scene) as app:
         await app.run_service.start(wish(scene))
-        view = await rested(app)
+        view = await ended_or_waiting(app)
         await app.run_service.start(wish(scene, "Never mind.", id="run_2", session_id=view.order.session_id))
         await app.run_service.engine.stop("run_1")
-        assert (await rested(app, "run_2")).state == "done"
+        assert (await ended_or_waiting(app, "run_2")).state == "done"
     lines = plain_history(scene.provider.requests[-1])
     assert lines[-2].startswith("write_file: Not run: the question about this call was not answered.")
     assert lines[-1] == "user: Never mind."
@@ -181,7 +181,7 @@ async def test_an_interrupted_turn_is_resumed_and_its_prompt_sent_once(scene: Sc
             await pause.reached.wait()
     scene.provider.plays(step("Done now."))
     async with opened(scene) as app:
-        view = await rested(app)
+        view = await ended_or_waiting(app)
         assert view.state == "done"
     events = events_of(scene, view)
     assert len([event for event in events if isinstance(event, UserSaid)]) == 1
@@ -192,19 +192,19 @@ async def test_a_budget_covers_all_turns_of_a_run_together(scene: Scene) -> None
     scene.provider.plays(step(WRITE), step("More"), step("More"))
     async with opened(scene) as app:
         await app.run_service.start(wish(scene, budget={"max_tokens": 10}))
-        assert (await rested(app)).state == "input_required"
+        assert (await ended_or_waiting(app)).state == "input_required"
         await app.run_service.answer("run_1", "allow_once", by="ann")
-        view = await rested(app)
+        view = await ended_or_waiting(app)
     assert (view.state, view.failure) == ("failed", "budget")
 
 
 async def test_an_unknown_mode_fails_the_run(scene: Scene) -> None:
     async with opened(scene) as app:
         await app.run_service.start(wish(scene, mode="careless"))
-        view = await rested(app)
+        view = await ended_or_waiting(app)
         assert (view.state, view.failure) == ("failed", "usage")
         await app.run_service.start(wish(scene, mode="bypass", id="run_2"))
-        view = await rested(app, "run_2")
+        view = await ended_or_waiting(app, "run_2")
         assert (view.state, view.failure) == ("failed", "usage")
 
 
@@ -219,7 +219,7 @@ async def test_a_run_waits_for_a_session_that_is_open_elsewhere(scene: Scene) ->
                 while (await app.run_service.known("run_1")).attempts.epoch < 1:
                     await anyio.sleep(0.01)
     async with opened(scene) as app:
-        view = await rested(app)
+        view = await ended_or_waiting(app)
         assert view.state == "done"
 
 
@@ -240,14 +240,14 @@ async def test_the_agent_schedules_only_what_its_user_approved(scene: Scene) -> 
     try:
         async with background_tasks(app.keep, app.run_service.work):
             await app.run_service.start(wish(scene))
-            view = await rested(app)
+            view = await ended_or_waiting(app)
             assert view.state == "input_required"
             (question,) = await app.run_service.records.questions_of(view)
             assert question.card.title == "Schedule: At 07:00 on Monday through Friday (Europe/Berlin)"
             assert "Look at the news." in question.card.diffs[0].new_text
             assert await app.run_service.engine.schedules.list() == []
             await app.run_service.answer("run_1", "allow_once", by="ann")
-            assert (await rested(app)).state == "done"
+            assert (await ended_or_waiting(app)).state == "done"
             (added,) = await app.run_service.engine.schedules.list()
             assert (added.schedule.id, added.schedule.timing.cron) == ("news", "0 7 * * 1-5")
             assert added.schedule.origin == f"session:{view.order.session_id}"
@@ -255,13 +255,13 @@ async def test_the_agent_schedules_only_what_its_user_approved(scene: Scene) -> 
                 step(call("schedule", action="list")), step(call("schedule", action="remove", name="news"))
             )
             await app.run_service.start(wish(scene, id="run_2"))
-            view = await rested(app, "run_2")
+            view = await ended_or_waiting(app, "run_2")
             assert view.state == "input_required"
             (question,) = await app.run_service.records.questions_of(view)
             assert question.card.title == "Remove the schedule news"
             scene.provider.plays(step("Kept then."))
             await app.run_service.answer("run_2", "reject_once", by="ann")
-            assert (await rested(app, "run_2")).state == "done"
+            assert (await ended_or_waiting(app, "run_2")).state == "done"
             assert len(await app.run_service.engine.schedules.list()) == 1
     finally:
         with anyio.CancelScope(shield=True):
@@ -272,5 +272,5 @@ async def test_a_process_that_drives_no_runs_offers_no_schedules(scene: Scene) -
     scene.provider.plays(step("Hello."))
     async with opened(scene) as app:
         await app.run_service.start(wish(scene))
-        await rested(app)
+        await ended_or_waiting(app)
     assert "schedule" not in {tool.name for tool in scene.provider.requests[0].tools}

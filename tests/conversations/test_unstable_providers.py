@@ -138,12 +138,12 @@ async def test_a_changed_status_is_reported_to_every_client_of_the_app(scene: Sc
         await second.call("auth/status", {})
         await first.call("logout", {})
         for editor in (first, second):
-            await editor.until(lambda editor=editor: told_states(editor))
-            assert told_states(editor) == ["unauthenticated"]
+            await editor.until(lambda editor=editor: reported_states(editor))
+            assert reported_states(editor) == ["unauthenticated"]
         await second.call("logout", {})
         await first.call("authenticate", {"methodId": "hermes-configured"})
-        await second.until(lambda: len(told_states(second)) == 2)
-        assert told_states(first) == told_states(second)
+        await second.until(lambda: len(reported_states(second)) == 2)
+        assert reported_states(first) == reported_states(second)
         assert silent.notified == []
 
 
@@ -153,8 +153,8 @@ async def test_without_the_flag_no_client_is_told_about_the_status(scene: Scene)
         await second.initialize()
         await first.call("logout", {})
         await second.call("session/list", {})
-        assert told_states(first) + told_states(second) == []
+        assert reported_states(first) + reported_states(second) == []
 
 
-def told_states(editor: FakeEditor) -> list[str]:
+def reported_states(editor: FakeEditor) -> list[str]:
     return [params["state"] for method, params in editor.notified if method == "auth/status_update"]

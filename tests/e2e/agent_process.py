@@ -161,7 +161,7 @@ def pid_in(text: str | bytes) -> int:
     """Read the process ID that SLEEPER printed."""
     plain = text.decode() if isinstance(text, bytes) else text
     found = re.search(r"pid (\d+)", plain)
-    assert found, f"no process number in{plain[:200]!r}"
+    assert found, f"no process number in {plain[:200]!r}"
     return int(found[1])
 
 

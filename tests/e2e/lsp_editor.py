@@ -113,7 +113,7 @@ class Pipes:
                     if matches(message):
                         return message
                 behind = len(self.messages)
-                assert not self._has_ended, f"the server ended instead; it said:{self.errors[-3000:]}"
+                assert not self._has_ended, f"the server ended instead; it said: {self.errors[-3000:]}"
                 await self._grown.wait()
 
     async def wait_for_method(self, method: str, *, behind: int = 0) -> Message:

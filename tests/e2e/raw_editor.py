@@ -61,7 +61,7 @@ class RawEditor:
                 assert isinstance(message, dict), line[:200]
                 await self._take(cast("Message", message))
             await self.may_read.wait()
-        assert rest == b"", f"the agent's last line is not ended:{rest[:200]!r}"
+        assert rest == b"", f"the agent's last line is not ended: {rest[:200]!r}"
         self.has_ended.set()
         self._wake()
 
@@ -98,7 +98,7 @@ class RawEditor:
                     if matches(message):
                         return message
                 behind = len(self.messages)
-                assert not self.has_ended.is_set(), f"the agent ended instead; it said:{self.errors[-2000:]}"
+                assert not self.has_ended.is_set(), f"the agent ended instead; it said: {self.errors[-2000:]}"
                 await self._grown.wait()
 
     async def begin(self, method: str, params: object, call_id: object = None) -> object:

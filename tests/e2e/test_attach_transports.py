@@ -18,7 +18,7 @@ WRITE = ToolCall("write_file", {"path": "made.txt", "content": "made\n"})
 ASK = "session/request_permission"
 
 
-def told(client: Client | RawEditor, kind: str) -> list[Message]:
+def peer_updates(client: Client | RawEditor, kind: str) -> list[Message]:
     """Return the updates of a kind that a client received about the other clients."""
     updates = [m["params"]["update"] for m in client.messages if m.get("method") == "session/update"]
     return [update for update in updates if update.get("type") == kind]
@@ -53,12 +53,12 @@ async def test_clients_on_every_transport_attach_and_are_told_who_answered(tmp_p
                 await client.wait_for(lambda m: m.get("method") == ASK)
             await phone.call("session/attach", {"sessionId": session_id, "clientId": "phone-1"})
             for client in (second, watch):
-                await client.wait_for(lambda _, client=client: bool(told(client, "turn_complete")))
-                (resolved,) = told(client, "permission_resolved")
+                await client.wait_for(lambda _, client=client: bool(peer_updates(client, "turn_complete")))
+                (resolved,) = peer_updates(client, "permission_resolved")
                 assert resolved["resolvedBy"] == {"clientId": "phone-1", "name": "phone", "version": "1"}
                 assert resolved["chosenOptionId"] == "allow_once"
             assert second.said() == "I write.Written."
             detached = await watch.call("session/detach", {"sessionId": session_id})
             assert detached["result"] == {"sessionId": session_id, "status": "detached"}
-            await second.wait_for(lambda _: bool(told(second, "client_disconnected")))
+            await second.wait_for(lambda _: bool(peer_updates(second, "client_disconnected")))
         assert (workspace / "made.txt").read_text() == "made\n"

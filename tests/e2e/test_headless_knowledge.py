@@ -60,5 +60,5 @@ async def test_a_note_without_approval_waits_and_is_not_reported_as_done(tmp_pat
     ]
     assert (
         len([line for line in lines if line.startswith("warning: A tool call needed")]) == 1
-    )  # The command's.
+    )  # From the command.
     assert "Likes tea." in pending.output

@@ -38,7 +38,7 @@ def known(place: Path, sign_in_server: Guarded) -> None:
     configure(place, f"mcp_servers:\n  tracker: {{url: '{sign_in_server.url}'}}\n")
 
 
-def kept_secrets(place: Path) -> list[str]:
+def stored_secrets(place: Path) -> list[str]:
     (path,) = (place / ".hermes" / "mcp-tokens").glob("*.json")
     return re.findall(r"(?:opaque|again)[0-9a-f]{32}", path.read_text())
 
@@ -79,7 +79,7 @@ async def test_an_editor_that_opens_pages_shows_the_sign_in_page(tmp_path: Path)
                     assert "42" in await call_it(one, session)
             assert await one.leave() == 0
         shown = str(one.messages)
-        secrets = kept_secrets(tmp_path)
+        secrets = stored_secrets(tmp_path)
         assert len(secrets) == 2
         assert not any(secret in shown + written(tmp_path) for secret in secrets)
 

@@ -135,7 +135,7 @@ class Editor:
         return "".join([*cards, *(shell.output for shell in self.shells.values())])
 
 
-class Desk:
+class EditorSession:
     """One agent process and the editor it is connected to."""
 
     def __init__(self, agent: Any, editor: Editor) -> None:
@@ -149,9 +149,9 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(
+async def editor_session(
     home: Path, workspace: Path, server: ModelServer, *, has_terminal: bool
-) -> AsyncGenerator[Desk]:
+) -> AsyncGenerator[EditorSession]:
     capabilities = schema.ClientCapabilities(
         fs=schema.FileSystemCapabilities(read_text_file=True, write_text_file=True), terminal=has_terminal
     )
@@ -166,7 +166,7 @@ async def desk(
             assert greeted.protocol_version == 1
             assert greeted.agent_capabilities
             assert greeted.agent_capabilities.load_session
-            yield Desk(agent, editor)
+            yield EditorSession(agent, editor)
         assert process.returncode == 0
 
 
@@ -181,14 +181,14 @@ def workspace(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("has_terminal", [True, False], ids=["terminal", "none"])
 async def test_a_whole_conversation(tmp_path: Path, workspace: Path, has_terminal: bool) -> None:
     async with serve(conversation()) as server:
-        async with desk(tmp_path, workspace, server, has_terminal=has_terminal) as one:
+        async with editor_session(tmp_path, workspace, server, has_terminal=has_terminal) as one:
             opened = await one.agent.new_session(cwd=str(workspace))
             session_id = opened.session_id
             await edit(one, session_id, workspace)
             await run(one, session_id, has_terminal)
             await cancel(one, session_id)
             said = one.editor.words("agent_message_chunk"), one.editor.words("agent_thought_chunk")
-        async with desk(tmp_path, workspace, server, has_terminal=has_terminal) as one:
+        async with editor_session(tmp_path, workspace, server, has_terminal=has_terminal) as one:
             listed = await one.agent.list_sessions(cwd=str(workspace))
             assert [(each.session_id, each.title) for each in listed.sessions] == [(session_id, "refuse me")]
             await one.agent.load_session(cwd=str(workspace), session_id=session_id)
@@ -201,7 +201,7 @@ async def test_a_whole_conversation(tmp_path: Path, workspace: Path, has_termina
             assert await one.prompt(session_id, "still there?") == "end_turn"
 
 
-async def edit(one: Desk, session_id: str, workspace: Path) -> None:
+async def edit(one: EditorSession, session_id: str, workspace: Path) -> None:
     one.editor.answer = "reject_once"
     assert await one.prompt(session_id, "refuse me") == "end_turn"
     assert (workspace / "a.py").read_text() == BEFORE
@@ -215,7 +215,7 @@ async def edit(one: Desk, session_id: str, workspace: Path) -> None:
     assert one.editor.words("agent_thought_chunk") == "Which line is it?"
 
 
-async def run(one: Desk, session_id: str, has_terminal: bool) -> None:
+async def run(one: EditorSession, session_id: str, has_terminal: bool) -> None:
     assert await one.prompt(session_id, "run the command") == "end_turn"
     assert "from the command" in one.editor.output()
     assert [shell.output for shell in one.editor.shells.values()] == (
@@ -223,7 +223,7 @@ async def run(one: Desk, session_id: str, has_terminal: bool) -> None:
     )
 
 
-async def cancel(one: Desk, session_id: str) -> None:
+async def cancel(one: EditorSession, session_id: str) -> None:
     stops: list[str] = []
 
     async def prompt(text: str) -> None:

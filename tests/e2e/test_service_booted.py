@@ -25,7 +25,7 @@ UNIT = ".config/systemd/user/hermes-acp.service"
 LOOK = "cat notes.txt; ps -e -o comm="
 CHANGE = "touch made.txt /tmp/$$.x; rm /tmp/$$.x; touch /usr/made; nice -n 5 echo nice; ulimit -n 64 && echo limited"
 MAX_EXPOSURE = 3.4
-"""Of this, 0.4 is because the unit names no user; `docs/deploy.md` lists what removing the rest would cost."""
+"""The unit names no user, which costs 0.4 of this; `docs/deploy.md` lists what reducing the rest would cost."""
 
 
 @pytest.fixture

@@ -1,3 +1,5 @@
+"""The transport over standard input and output: pipes, files, terminals and sockets, with and without a reader."""
+
 import fcntl
 import json
 import os

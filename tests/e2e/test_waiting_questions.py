@@ -51,7 +51,7 @@ def workspace(tmp_path: Path) -> Path:
     return folder
 
 
-def told(agent: RawEditor, what: str) -> list[Message]:
+def sent_session_infos(agent: RawEditor, what: str) -> list[Message]:
     """Return what the agent sent in its own session_info_updates, in order."""
     marks = [update.get("_meta", {}).get("hermes", {}) for update in agent.updates("session_info_update")]
     return [mark[what] for mark in marks if what in mark]
@@ -69,13 +69,13 @@ async def test_a_client_that_loads_the_session_is_asked_again(
             again = await second.wait_for(lambda m: m.get("method") == "session/request_permission")
             await second.wait_for(lambda _: second.said().endswith("Done."))
             with anyio.fail_after(WAIT_S):
-                await second.wait_for(lambda _: bool(told(second, "turnEnded")[1:]))
+                await second.wait_for(lambda _: bool(sent_session_infos(second, "turnEnded")[1:]))
         assert again["params"]["toolCall"] == asked["toolCall"]
         assert (workspace / "new.txt").read_text() == "new\n"
         assert len(model.requests) == 2, "the model was not asked to repeat the call"
-        rests, ended = told(second, "turnEnded")
+        rests, ended = sent_session_infos(second, "turnEnded")
         assert rests["isWaiting"] is True
-        assert told(second, "turnBegan")[0]["turnId"] == ended["turnId"]
+        assert sent_session_infos(second, "turnBegan")[0]["turnId"] == ended["turnId"]
 
 
 async def test_the_question_is_lost_for_a_client_that_follows_no_turns(
@@ -102,7 +102,7 @@ async def test_a_question_closed_by_its_client_is_not_asked_again(tmp_path: Path
             await agent.call("session/close", {"sessionId": session_id})
         async with editor(environment, workspace, answers=ALLOW, greeting=FOLLOWS_TURNS) as second:
             await load(second, session_id, workspace)
-            assert [end["reason"] for end in told(second, "turnEnded")] == ["cancelled"]
+            assert [end["reason"] for end in sent_session_infos(second, "turnEnded")] == ["cancelled"]
         assert not (workspace / "new.txt").exists()
 
 

@@ -50,7 +50,7 @@ async def test_an_edit_is_approved_with_two_pages_open_and_the_token_leaves_no_t
         assert visit.complaints == []
 
 
-async def test_who_is_admitted_and_what_confines_the_page(tmp_path: Path, browser: str) -> None:
+async def test_admission_to_the_page_and_its_confinement(tmp_path: Path, browser: str) -> None:
     async with visiting(tmp_path, browser) as visit, httpx2.AsyncClient() as http:
         another = await visit.context.new_page()
         await another.goto("data:text/html,<title>another</title>")

@@ -181,5 +181,5 @@ def play(script: str, config: Mapping[str, object], browser: str) -> dict[str, R
         finally:
             watchdog.cancel()
         errors.seek(0)
-        assert reports, f"nothing was played:{errors.read()}"
+        assert reports, f"nothing was played: {errors.read()}"
     return {report.name: report for report in reports}

@@ -215,7 +215,7 @@ async def scripted(world: World) -> AsyncGenerator[World]:
 
 
 class Line:
-    """A platform connected without a gateway: what it received, and its position."""
+    """A platform connected without a gateway: the messages it received, and its position."""
 
     def __init__(self, position: str = "") -> None:
         self.position = position

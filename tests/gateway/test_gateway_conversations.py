@@ -181,7 +181,7 @@ async def test_attached_files_reach_the_agent(tmp_path: Path) -> None:
         await stage.direct("anna").send("Read these", attachments=files)
         await stage.server.see("Got them.")
         assert "first line" in last_prompt(model)
-        assert "x.bin (files of this type" in last_prompt(model)
+        assert "x.bin (files of this type cannot be read here" in last_prompt(model)
 
 
 async def test_a_voice_note_is_transcribed(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def asked_of(requests: list[Recorded]) -> list[str]:
 
 
 def admit(home: Path) -> None:
-    """Admit anna."""
+    """Admit Anna."""
     database = GatewayDatabase(home)
     people, now = People(database), time.time()
     people.pair(people.new_code(PLATFORM, "@anna:here", now), Person("anna", "approver", "default"), now)

@@ -115,12 +115,12 @@ def _step(reply: Reply) -> Step:
     for number, call in enumerate(reply.tool_calls):
         pieces.append(ToolCall(call.id or f"call_{number}", call.name, call.arguments_text()))
     if reply.fault != Fault():
-        pieces.append(_trouble(reply.fault))
+        pieces.append(_model_error(reply.fault))
     usage = Usage(reply.usage.input_tokens, reply.usage.output_tokens)
     return Step(tuple(pieces), FINISHES.get(reply.finish or ""), usage)
 
 
-def _trouble(fault: Fault) -> ModelUnavailable:
+def _model_error(fault: Fault) -> ModelUnavailable:
     """Return the error that a provider would raise for a fault."""
     if fault.status:
         return ModelUnavailable(

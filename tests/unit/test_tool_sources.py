@@ -69,7 +69,7 @@ async def test_a_session_with_one_turn_only_waits_longer(is_attended: bool, long
     assert FIRST_WAIT_S < UNATTENDED_WAIT_S
 
 
-class Heard:
+class ReportObserver:
     """Records the reports of one session."""
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class Heard:
         """Do nothing and keep running."""
 
 
-def ledger_heard_by(audience: Heard) -> Ledger:
+def ledger_observed_by(audience: ReportObserver) -> Ledger:
     ledger = Ledger(MemoryJournal(), Record())
     ledger.admit(audience)
     return ledger
@@ -92,8 +92,8 @@ def ledger_heard_by(audience: Heard) -> Ledger:
 async def test_a_server_problem_is_reported_once_per_session_and_again_when_it_recurs() -> None:
     shared, toolbox = SlowSource(), Toolbox({})
     first, second = (ToolSources(GivenTools(shared, True)) for _ in range(2))
-    reported, also_told = Heard(), Heard()
-    ledger, other = ledger_heard_by(reported), ledger_heard_by(also_told)
+    reported, also_told = ReportObserver(), ReportObserver()
+    ledger, other = ledger_observed_by(reported), ledger_observed_by(also_told)
     shared.stands = ["The server is away."]
     for _ in range(2):
         await first.equip(toolbox, ledger)

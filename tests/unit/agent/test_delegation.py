@@ -264,7 +264,7 @@ async def test_too_many_tasks_and_two_calls_in_a_step_are_refused() -> None:
     assert records.journals == []
 
 
-def test_what_a_child_uses_counts_for_every_ancestor() -> None:
+def test_the_usage_of_a_child_counts_for_every_ancestor() -> None:
     top = TurnUsage(0.0)
     child = TurnUsage(0.0, top)
     grandchild = TurnUsage(0.0, child)

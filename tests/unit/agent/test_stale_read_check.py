@@ -43,55 +43,57 @@ class CheckedTurn:
 
 @pytest.mark.parametrize("change", [EDIT, WRITE], ids=["edit", "write"])
 async def test_an_unread_file_is_not_changed_and_nobody_is_asked(change: ToolCall) -> None:
-    desk = CheckedTurn()
-    (outcome,) = await desk.make(change)
-    assert (outcome.status, desk.asked) == ("failed", 0)
+    checked_turn = CheckedTurn()
+    (outcome,) = await checked_turn.make(change)
+    assert (outcome.status, checked_turn.asked) == ("failed", 0)
     assert "was not read in this session" in outcome.text
-    assert desk.workspace.files["/project/a"] == b"one\ntwo\n"
+    assert checked_turn.workspace.files["/project/a"] == b"one\ntwo\n"
 
 
 @pytest.mark.parametrize("change", [EDIT, WRITE], ids=["edit", "write"])
 async def test_a_file_changed_since_it_was_read_must_be_read_again(change: ToolCall) -> None:
-    desk = CheckedTurn()
-    await desk.make(READ)
-    desk.workspace.files["/project/a"] = b"one\ntwo\nthree\n"
-    (outcome,) = await desk.make(change)
-    assert (outcome.status, desk.asked) == ("failed", 0)
+    checked_turn = CheckedTurn()
+    await checked_turn.make(READ)
+    checked_turn.workspace.files["/project/a"] = b"one\ntwo\nthree\n"
+    (outcome,) = await checked_turn.make(change)
+    assert (outcome.status, checked_turn.asked) == ("failed", 0)
     assert "has changed since it was read" in outcome.text
-    done = await desk.make(READ, change)
+    done = await checked_turn.make(READ, change)
     assert [outcome.status for outcome in done] == ["completed", "completed"]
 
 
 async def test_the_agents_own_changes_count_as_read() -> None:
-    desk = CheckedTurn()
+    checked_turn = CheckedTurn()
     more = call("edit_file", "m", path="a", old_text="two", new_text="2")
-    done = await desk.make(READ, EDIT, more)
+    done = await checked_turn.make(READ, EDIT, more)
     assert [outcome.status for outcome in done] == ["completed"] * 3
-    assert desk.workspace.files["/project/a"] == b"1\n2\n"
+    assert checked_turn.workspace.files["/project/a"] == b"1\n2\n"
     fresh = call("write_file", "n", path="b", content="x")
-    done = await desk.make(fresh, call("edit_file", "f", path="b", old_text="x", new_text="y"))
+    done = await checked_turn.make(fresh, call("edit_file", "f", path="b", old_text="x", new_text="y"))
     assert [outcome.status for outcome in done] == ["completed"] * 2
 
 
 async def test_a_formatters_changes_do_not_count_as_read() -> None:
-    desk = CheckedTurn()
-    desk.workspace.written_as = b"formatted\n"
-    done = await desk.make(READ, EDIT, call("edit_file", "x", path="a", old_text="formatted", new_text="z"))
+    checked_turn = CheckedTurn()
+    checked_turn.workspace.written_as = b"formatted\n"
+    done = await checked_turn.make(
+        READ, EDIT, call("edit_file", "x", path="a", old_text="formatted", new_text="z")
+    )
     assert [outcome.status for outcome in done] == ["completed", "completed", "failed"]
 
 
 async def test_the_state_survives_the_process() -> None:
-    desk = CheckedTurn()
-    await desk.make(READ, EDIT)
+    checked_turn = CheckedTurn()
+    await checked_turn.make(READ, EDIT)
     again = Record()
-    for event in desk.journal.events:
+    for event in checked_turn.journal.events:
         again.apply(event)
-    assert again.seen == desk.turn.record.seen
+    assert again.seen == checked_turn.turn.record.seen
     assert set(again.seen) == {"/project/a"}
 
 
 async def test_a_file_attached_to_the_prompt_counts_as_read() -> None:
-    desk = CheckedTurn()
-    desk.turn.emit(UserSaid("msg_x", (ResourcePart("file:///project/a", "one\ntwo\n"),)))
-    (outcome,) = await desk.make(EDIT)
+    checked_turn = CheckedTurn()
+    checked_turn.turn.emit(UserSaid("msg_x", (ResourcePart("file:///project/a", "one\ntwo\n"),)))
+    (outcome,) = await checked_turn.make(EDIT)
     assert outcome.status == "completed"

@@ -21,7 +21,7 @@ def test_without_a_file_the_defaults_apply_and_count_as_unset(tmp_path: Path) ->
     assert settings.model_fields_set == set()
 
 
-def test_what_a_flag_sets_is_validated_without_a_file_too(tmp_path: Path) -> None:
+def test_a_flag_is_validated_without_a_file_too(tmp_path: Path) -> None:
     settings = load_settings(environment_of({"HERMES_HOME": str(tmp_path)}), {"budget.max_steps": 3})
     assert settings.budget.max_steps == 3
     assert settings.budget.max_refunds == Settings.defaults().budget.max_refunds

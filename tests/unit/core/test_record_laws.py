@@ -110,7 +110,7 @@ def test_closing_an_open_session_closes_everything(events: list[Event]) -> None:
 
 
 @given(sessions())
-def test_what_is_closed_was_shown_before(events: list[Event]) -> None:
+def test_closed_calls_were_shown_before(events: list[Event]) -> None:
     shown = {event.call_id for event in events if isinstance(event, CallProposed)}
     for end in record_of(events).closing_events():
         if isinstance(end, CallProposed):

@@ -22,7 +22,7 @@ def edit(call_id: str, old: str | None, new: str, *, path: str = PATH, deleted: 
     )
 
 
-def judged(reviews: Reviews, verdict: str, *numbers: int) -> None:
+def decide(reviews: Reviews, verdict: str, *numbers: int) -> None:
     review = reviews.find(PATH)
     assert review
     chosen, parts = judgement(review, verdict, numbers or None)
@@ -46,9 +46,9 @@ def test_edits_of_one_file_are_one_review() -> None:
 def test_accepting_or_rejecting_every_hunk_ends_the_review() -> None:
     reviews = Reviews()
     reviews.apply(edit("c1", "one\ntwo\nthree", "ONE\ntwo\nTHREE"))
-    judged(reviews, "accepted", 1)
+    decide(reviews, "accepted", 1)
     assert texts(reviews) == ("one\ntwo\nTHREE", "ONE\ntwo\nTHREE")
-    judged(reviews, "rejected", 0)
+    decide(reviews, "rejected", 0)
     assert reviews.open == ()
     assert [event.parts for event in reviews.untold] == [("at line 1:\n-one\n+ONE",)]
     reviews.apply(NoteAdded("told", tells_edits=True))
@@ -101,10 +101,10 @@ def test_new_and_deleted_files_are_one_hunk() -> None:
     reviews = Reviews()
     reviews.apply(edit("c1", None, "fresh\n"))
     assert [len(each.hunks) for each in reviews.open] == [1]
-    judged(reviews, "rejected")
+    decide(reviews, "rejected")
     reviews.apply(edit("c2", "old", "", deleted=True))
     assert texts(reviews) == ("old", None)
-    judged(reviews, "accepted")
+    decide(reviews, "accepted")
     assert reviews.open == ()
 
 
@@ -139,7 +139,7 @@ def test_the_number_of_reviews_is_limited_and_the_oldest_is_dropped() -> None:
 def test_a_result_that_no_model_answered_is_reported_again() -> None:
     record = Record()
     record.apply(edit("c1", "a", "b"))
-    judged(record.reviews, "rejected")
+    decide(record.reviews, "rejected")
     record.apply(TurnStarted("t1"))
     record.apply(NoteAdded("told", tells_edits=True))
     assert record.reviews.untold == ()

@@ -39,7 +39,7 @@ def deleted_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator
     ("command", "typed"),
     [(chat_command, ""), (run_command, "run hi"), (run_command, "tools list"), (run_command, "trust")],
 )
-def test_one_sentence_says_that_the_folder_was_deleted(
+def test_a_message_says_that_the_folder_was_deleted(
     command: Callable[[Sequence[str]], int], typed: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert command(typed.split()) == 2

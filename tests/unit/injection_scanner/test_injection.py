@@ -1,4 +1,4 @@
-"""The scanner: every rule with its example and counter-example, cutting, and texts designed to be slow."""
+"""The scanner: every rule with its example and counter-example, removal of findings, and texts designed to be slow."""
 
 import re
 

@@ -14,7 +14,7 @@ from injection_scanner.classification.threshold_adjustment import (
 from injection_scanner.scanner import scan
 
 
-def eased(*cues: str) -> float:
+def adjusted(*cues: str) -> float:
     return threshold_adjustment(tuple(features_of_cues(cues))).block
 
 
@@ -23,26 +23,26 @@ def test_every_cue_has_a_role_or_damps() -> None:
 
 
 def test_an_action_beside_a_redirection_lowers_the_thresholds_most() -> None:
-    assert eased("secret sent out", "another self") == MAX_ADJUSTMENT.block
-    assert eased("destroyed", "speaker imitated") == DEEDS[3].block
+    assert adjusted("secret sent out", "another self") == MAX_ADJUSTMENT.block
+    assert adjusted("destroyed", "speaker imitated") == DEEDS[3].block
     assert (
-        eased("secret sent out")
-        == eased("secret sent out", "fetched and run")
+        adjusted("secret sent out")
+        == adjusted("secret sent out", "fetched and run")
         == DEEDS[WITHOUT_ADDRESS].block
     )
 
 
 def test_redirections_alone_lower_them_less() -> None:
     assert threshold_adjustment(()) == NONE
-    assert eased("orders undone", "put above") == ADDRESSES[-1].block < MAX_ADJUSTMENT.block
+    assert adjusted("orders undone", "put above") == ADDRESSES[-1].block < MAX_ADJUSTMENT.block
 
 
 def test_a_weak_redirection_does_not_affect_an_action() -> None:
-    assert eased("secret sent out", "kept from the user") == DEEDS[WITHOUT_ADDRESS].block
+    assert adjusted("secret sent out", "kept from the user") == DEEDS[WITHOUT_ADDRESS].block
 
 
 def test_a_damping_cue_cancels_one() -> None:
-    assert eased("secret sent out", "another self", "warned of") == DEEDS[3].block
+    assert adjusted("secret sent out", "another self", "warned of") == DEEDS[3].block
 
 
 @pytest.mark.parametrize(

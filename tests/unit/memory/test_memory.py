@@ -205,7 +205,7 @@ def test_the_notice_about_an_omitted_note_names_its_line_its_rule_and_how_to_all
     assert not shown.notices
 
 
-def test_what_a_model_sees_of_its_notes_contains_none_that_would_be_blocked(tmp_path: Path) -> None:
+def test_the_notes_shown_to_a_model_contain_none_that_would_be_blocked(tmp_path: Path) -> None:
     memory = MemoryStore(tmp_path)
     path = memory.path_of("memory", str(tmp_path))
     path.parent.mkdir(parents=True)

@@ -48,7 +48,7 @@ def encoded(*messages: Message, omitted: frozenset[str] = frozenset(), **more: A
     return json.loads(encode_request(ModelRequest(messages=messages or (HI,), **fields), omitted))
 
 
-def begun(*events: dict[str, Any]) -> ConverseAssembly:
+def started(*events: dict[str, Any]) -> ConverseAssembly:
     assembly = ConverseAssembly(ModelRequest("m", (), (HI,)), EndpointClient(Endpoint("http://h"), {}))
     for event in events:
         assembly.take(json.dumps(event).encode())
@@ -64,7 +64,7 @@ def stopped(reason: str = "end_turn") -> dict[str, Any]:
 
 
 def assembled(*events: dict[str, Any]) -> tuple[ConverseAssembly, ModelReply]:
-    assembly = begun(*events)
+    assembly = started(*events)
     return assembly, assembly.reply()
 
 
@@ -225,11 +225,11 @@ def test_a_call_the_vendor_could_not_parse_can_be_retried() -> None:
 )
 def test_exceptions_in_the_stream_are_errors(kind: str, message: str, trouble: type[ModelError]) -> None:
     with pytest.raises(trouble):
-        begun({kind: {"message": message}})
+        started({kind: {"message": message}})
 
 
 def test_a_stream_without_its_end_is_incomplete() -> None:
-    assert not begun(delta(0, text="a")).is_whole()
+    assert not started(delta(0, text="a")).is_whole()
 
 
 def test_models_are_listed_with_profiles_first() -> None:

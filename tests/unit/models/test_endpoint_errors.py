@@ -26,7 +26,7 @@ def reported(status: int, body: Any) -> Any:
     return to_error(refusal, place="h:1", model="m", endpoint=ENDPOINT)
 
 
-def told_in_stream(**fields: Any) -> Any:
+def error_in_stream(**fields: Any) -> Any:
     return to_error(read_error(0, ErrorBody(**fields)), place="h:1", model="m", endpoint=ENDPOINT)
 
 
@@ -100,7 +100,7 @@ def test_a_missing_key_is_reported() -> None:
 def test_an_error_in_a_stream_means_the_same_as_its_status(
     fields: dict[str, Any], kind: type[Exception]
 ) -> None:
-    assert type(told_in_stream(**fields)) is kind
+    assert type(error_in_stream(**fields)) is kind
 
 
 @pytest.mark.parametrize(

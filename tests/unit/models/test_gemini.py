@@ -42,7 +42,7 @@ def encoded(*messages: Message, omitted: frozenset[str] = frozenset(), **more: A
     return json.loads(encode_request(ModelRequest(messages=messages or (HI,), **fields), omitted))
 
 
-def begun(*chunks: dict[str, Any]) -> ContentAssembly:
+def started(*chunks: dict[str, Any]) -> ContentAssembly:
     assembly = ContentAssembly(ModelRequest("m", (), (HI,)), EndpointClient(Endpoint("http://h"), {}))
     for chunk in chunks:
         assembly.take(json.dumps(chunk).encode())
@@ -54,7 +54,7 @@ def chunk(*parts: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
 
 
 def assembled(*chunks: dict[str, Any]) -> tuple[ContentAssembly, ModelReply]:
-    assembly = begun(*chunks)
+    assembly = started(*chunks)
     return assembly, assembly.reply()
 
 
@@ -215,11 +215,11 @@ def test_a_call_the_vendor_could_not_parse_can_be_retried(reason: str) -> None:
 
 def test_an_error_in_the_stream_is_an_error() -> None:
     with pytest.raises(ModelUnavailable, match="overloaded"):
-        begun({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}})
+        started({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}})
 
 
 def test_a_stream_without_a_finish_reason_is_incomplete() -> None:
-    assert not begun(chunk({"text": "a"})).is_whole()
+    assert not started(chunk({"text": "a"})).is_whole()
 
 
 def test_models_that_generate_no_text_are_not_listed() -> None:

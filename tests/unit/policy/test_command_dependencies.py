@@ -54,7 +54,7 @@ def test_a_document_may_be_passed_to_a_program_that_only_reads(tmp_path: Path) -
         ("git add", "git add -e"), ("git add", "git add .github/workflows/x.yml"), ("flake8", "flake8 --config=other"),
     ],
 )  # fmt: skip
-def test_what_was_allowed_permanently_does_not_use_other_files_later(
+def test_a_permanently_allowed_command_does_not_use_other_files_later(
     tmp_path: Path, allowed: str, later: str
 ) -> None:
     (tmp_path / "src").mkdir()

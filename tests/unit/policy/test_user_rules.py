@@ -89,7 +89,7 @@ def test_an_allowed_program_may_not_do_everything(program: str, tmp_path: Path) 
         assert run(policy, text, str(tmp_path)) != "allow", text
 
 
-def test_what_an_allow_rule_is_for(tmp_path: Path) -> None:
+def test_usual_allow_rules_allow_the_usual_commands(tmp_path: Path) -> None:
     cwd = str(tmp_path)
     for words, text in (
         (("git",), "git push -u origin main"),

@@ -40,7 +40,7 @@ class Valve:
         self._is_open.set()
 
     async def carry(self, source: MemoryTransport, sink: MemoryTransport) -> None:
-        """Deliver everything; if nobody reads, nothing is accepted either."""
+        """Deliver everything; while nobody reads, accept nothing either."""
         try:
             while data := await source.receive():
                 while data:
@@ -137,7 +137,7 @@ class Side:
             with call.scope:
                 call.outcomes.append(await self._ask(call, method))
         except anyio.get_cancelled_exc_class():
-            call.outcomes.append("cut off")  # with the handler that asked
+            call.outcomes.append("cut off")  # Cancelled with the handler that asked.
             raise
         if call.scope.cancelled_caught:
             call.outcomes.append("abandoned")

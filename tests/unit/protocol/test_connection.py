@@ -1,3 +1,5 @@
+"""A JSON-RPC connection as a server: requests, notifications, cancellation and limits."""
+
 from typing import Any
 
 import anyio

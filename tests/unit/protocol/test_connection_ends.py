@@ -1,3 +1,5 @@
+"""Calls from our side of a connection, and how connections end."""
+
 import json
 
 import anyio

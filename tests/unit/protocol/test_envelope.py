@@ -1,3 +1,5 @@
+"""Parsing and encoding of JSON-RPC messages; invalid ones get the prescribed error."""
+
 import json
 
 import msgspec

@@ -1,3 +1,5 @@
+"""Framing of messages: lines, and bodies with a Content-Length header."""
+
 from itertools import pairwise
 
 import pytest

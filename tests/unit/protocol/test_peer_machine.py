@@ -48,7 +48,7 @@ class PeerMachine(RuleBasedStateMachine):
         self._do(lambda: None)
 
     def _do(self, act: Any, *arguments: Any) -> None:
-        """Do one step on the event loop and let all tasks run until they wait."""
+        """Perform one step on the event loop, then let all tasks run until they wait."""
 
         async def step() -> None:
             done = act(*arguments)

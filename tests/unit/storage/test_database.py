@@ -37,7 +37,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "home" / "index.db"
 
 
-async def test_it_is_created_private_migrated_and_reopened(path: Path) -> None:
+async def test_a_new_index_is_private_migrated_and_can_be_reopened(path: Path) -> None:
     database = Database(path, MIGRATIONS[:1])
     await database.run(add("one"))
     database.close()

@@ -1,4 +1,4 @@
-"""The text for Prometheus, as Prometheus's own parser reads it, and what a session's events count as."""
+"""Metrics in the Prometheus text format, read with Prometheus's own parser, and the counting of a session's events."""
 
 from typing import Any
 

@@ -105,7 +105,7 @@ def test_a_new_cell_has_the_fields_the_format_requires() -> None:
         ('{"nbformat": 4, "cells": [1]}', CellEdit("delete", "0"), "list of cells"),
     ],
 )
-def test_what_does_not_fit_says_why(text: str, edit: CellEdit, said: str) -> None:
+def test_an_invalid_edit_says_why(text: str, edit: CellEdit, said: str) -> None:
     with pytest.raises(WorkspaceError, match=said):
         edit_notebook(text, edit)
 

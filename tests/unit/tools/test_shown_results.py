@@ -161,7 +161,7 @@ def test_schemas_are_small_and_plain() -> None:
     usual = [schema for schema in schemas if schema.name not in ("board", "card", "schedule")]
     assert len(msgspec.json.encode(usual)) < 12_850
     encoded = msgspec.json.encode(schemas)
-    assert len(encoded) < 15_000  # where runs are driven, and in homes with a board
+    assert len(encoded) < 15_000  # In processes that drive runs, and in homes with a board.
     for word in (b"$ref", b"$defs", b'"title":"', b"null", b"anyOf"):
         assert word not in encoded
     plan = find_tool("plan").schema().parameters

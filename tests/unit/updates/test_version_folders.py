@@ -75,7 +75,7 @@ def test_unneeded_versions_are_removed(folders: VersionFolders) -> None:
     assert (started(folders.root), folders.previous()) == ("0.4.0", "0.3.0")
     assert not os.path.lexists(left)
     folders.switch("0.3.0")
-    assert folders.prune() == [], "going back keeps the current version"
+    assert folders.prune() == [], "going back keeps the newer version"
 
 
 def test_a_running_version_is_kept(folders: VersionFolders) -> None:

@@ -90,7 +90,7 @@ async def test_a_sandbox_is_released_once_even_if_closing_is_cancelled() -> None
         (Rule("allow", path="vault/**"), True),
     ],
 )
-def test_where_rules_deny_paths_nothing_runs_there_without_approval(rule: Rule, *, is_sandbox: bool) -> None:
+def test_nothing_runs_without_approval_if_rules_deny_paths_there(rule: Rule, *, is_sandbox: bool) -> None:
     policy = Policy("/home/me/.hermes", "/home/me", (), (rule,))
 
     def denied_paths(folder: str) -> tuple[DeniedPath, ...]:

@@ -56,7 +56,7 @@ def rules_of(mounts: SandboxMounts = MOUNTS, resources: SandboxResources = OWN) 
         ("sysctl-read", "hw.ncpu"),
     ],
 )
-def test_what_a_command_can_do(operation: str, subject: str) -> None:
+def test_operations_that_a_command_can_do(operation: str, subject: str) -> None:
     assert is_allowed(rules_of(), operation, subject)
 
 
@@ -91,7 +91,7 @@ def test_what_a_command_can_do(operation: str, subject: str) -> None:
         ("mach-register", "com.example"),
     ],
 )
-def test_what_a_command_cannot_do(operation: str, subject: str) -> None:
+def test_operations_that_a_command_cannot_do(operation: str, subject: str) -> None:
     assert not is_allowed(rules_of(), operation, subject)
 
 
