@@ -208,7 +208,7 @@ async def test_a_service_asked_by_get_gets_its_query_quoted(server: WebServer) -
     ("status", "body", "reported"),
     [
         ("401 Unauthorized", "{}", "refused the query"),
-        ("429 Too Many Requests", "{}", "accepts no more queries"),
+        ("429 Too Many Requests", "{}", "does not accept more queries"),
         ("500 Oh", "{}", "failed"),
         ("302 Found", "{}", "failed"),
         ("200 OK", "<html>", "did not answer with JSON"),

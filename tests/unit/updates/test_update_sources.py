@@ -43,7 +43,7 @@ def test_an_index_that_nobody_chose_is_never_asked() -> None:
 
 
 def test_a_source_that_is_gone_is_named(tmp_path: Path) -> None:
-    with pytest.raises(NotUpdatable, match="which is gone"):
+    with pytest.raises(NotUpdatable, match="which no longer exists"):
         source_of(read_origin(f'{{"url": "file://{tmp_path}/gone.whl"}}'), "")
 
 
