@@ -14,9 +14,12 @@ PROTOCOL: Final = "http/protobuf"
 EXPORTERS: Final = frozenset({"otlp", "console"})
 CONTENTS: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 WITH_CONTENTS: Final = frozenset({"true", "1", "span_only", "span_and_event"})
-UNKNOWN_EXPORTER: Final = "Telemetry: {variable} names {value!r}, which hermes-acp does not support. It supports otlp, console and none."
+UNKNOWN_EXPORTER: Final = (
+    "Telemetry: {variable} names {value!r}, which hermes-acp does not support. "
+    "It supports otlp, console and none."
+)
 UNKNOWN_PROTOCOL: Final = (
-    "Telemetry: {variable} is {value!r}. hermes-acp exports by http/protobuf only, "
+    "Telemetry: {variable} is {value!r}. hermes-acp only exports with http/protobuf, "
     "which collectors accept on port 4318."
 )
 

@@ -166,7 +166,7 @@ async def test_the_index_is_short_and_pages_are_read_on_demand(machine: Machine)
     for name, file, why in (
         ("deploi", "", "There is no skill"),
         ("deploy", "../../secret", "has no file"),
-        ("deploy", "escape.md", "leads outside"),
+        ("deploy", "escape.md", "leads out of"),
     ):
         with pytest.raises(BadRequest, match=why):
             await library.open(cwd, name, file)
