@@ -1,5 +1,5 @@
-/* A disk that becomes full. Preloaded into a process, it lets FAULT_AFTER bytes be written to files below FAULT_PREFIX and
- * answers every later write there with "no space left". For bench.update_faults:
+/* Simulate a disk that becomes full. Preloaded into a process, this library allows FAULT_AFTER bytes to be written to files
+ * below FAULT_PREFIX and fails every later write there with "no space left". For bench.update_faults:
  * cc -shared -fPIC -o failing_writes.so bench/failing_writes.c -ldl */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Starts hermes-acp the way each editor starts it, and compares its output with that editor's golden transcript.
+"""Start hermes-acp the way each editor does, and compare its output with that editor's golden transcript.
 
-It needs Python 3.11 and nothing else, and does not touch your settings and sessions.
+It only needs Python 3.11, and does not touch your settings or sessions.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ def hold(transcript: Transcript, command: Path, *, anew: bool) -> str:
             play = partial(record if anew else compare, transcript, stage, agent, server.listed.set)
             done = play()
     if isinstance(done, int):
-        return f"{done} frames as they should be"
+        return f"{done} frames as expected"
     transcript.write(done)
     return f"recorded, {len(done)} lines"
 
 
 def hold_freely(transcript: Transcript, command: Path, model: Model) -> str:
-    """Run one conversation with a given model; return the report."""
+    """Run one conversation with the user's own model; return the report."""
     with open_stage(transcript, model) as stage, started(transcript, stage, command) as agent:
-        return f"{rehearse(transcript, stage, agent)} frames, the turn came to its end"
+        return f"{rehearse(transcript, stage, agent)} frames, the turn ended normally"
 
 
 def find_command(given: str | None) -> Path:
-    """Find the agent: as given, on the PATH, or beside the Python that runs this."""
+    """Find the agent: the given command, or one on the PATH or next to the Python that runs this script."""
     beside = Path(sys.executable).with_name("hermes-acp")
     found = shutil.which(given or "hermes-acp") or (str(beside) if not given and beside.exists() else None)
     if found is None:
-        sys.exit(f"{given or 'hermes-acp'} is not found; say where it is with --command.")
+        sys.exit(f"{given or 'hermes-acp'} was not found; pass its location with --command.")
     return Path(os.path.abspath(found))
 
 
@@ -53,17 +53,19 @@ def read_arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
         prog="check.py",
-        description="Start hermes-acp as each editor would and compare its answers with golden transcripts.",
-        epilog="With --model-url the words are that model's, so only success is checked, not each frame.",
+        description="Start hermes-acp as each editor does and compare its output with golden transcripts.",
+        epilog="With --model-url, the text is that model's, so only success is checked, not each frame.",
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="folders of editors; none for all")
-    parser.add_argument("--command", help="the hermes-acp to check; found on the PATH without it")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="folders of editors (default: all)")
+    parser.add_argument("--command", help="the hermes-acp to check (default: the one on the PATH)")
     parser.add_argument(
-        "--model-url", help="an OpenAI-compatible endpoint to use in place of the scripted one"
+        "--model-url", help="an OpenAI-compatible endpoint to use instead of the scripted one"
     )
-    parser.add_argument("--model", default=MODELS[0], help="the model to ask for there")
-    parser.add_argument("--key-variable", default="OPENAI_API_KEY", help="the variable that holds its key")
-    parser.add_argument("--record", action="store_true", help="write down what the agent says now")
+    parser.add_argument("--model", default=MODELS[0], help="the model to request from the endpoint")
+    parser.add_argument(
+        "--key-variable", default="OPENAI_API_KEY", help="the environment variable with its key"
+    )
+    parser.add_argument("--record", action="store_true", help="record what the agent sends now")
     return parser.parse_args()
 
 

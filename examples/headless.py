@@ -1,4 +1,4 @@
-"""Run one prompt without an editor and act on how it ended: `python examples/headless.py FOLDER PROMPT…`.
+"""Run one prompt without an editor and react to its outcome: `python examples/headless.py FOLDER PROMPT…`.
 
 It reads the events and the exit code of `hermes-acp run`.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def main() -> int:
-    """Show the answer and changed files as they arrive; return the run's exit code."""
+    """Show the answer and the changed files as they arrive; return the run's exit code."""
     if len(sys.argv) < 3:
         print("usage: headless.py FOLDER PROMPT…", file=sys.stderr)
         return 2
@@ -25,7 +25,7 @@ def main() -> int:
 
 
 def show(event: dict[str, Any]) -> None:
-    """Print the answer, changed files and the end."""
+    """Print the answer, the changed files and the outcome."""
     match event:
         case {"type": "text_said", "text": text}:
             print(text, end="", flush=True)

@@ -38,7 +38,7 @@ def show(session_id: str, update: dict[str, Any]) -> None:
 
 
 def ask(request: dict[str, Any]) -> str | None:
-    """Ask at the terminal; everything except a listed number means no."""
+    """Ask at the terminal; any input except a listed number means no."""
     print(f"\n{request['toolCall']['title']}?")
     for number, option in enumerate(request["options"], 1):
         print(f"  {number}. {option['name']}")

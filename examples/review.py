@@ -1,4 +1,4 @@
-"""Let the agent review a folder, and answer its edits here: `python examples/review.py FOLDER [PROMPT…]`."""
+"""Let the agent review a folder, and decide on its edits here: `python examples/review.py FOLDER [PROMPT…]`."""
 
 import os
 import sys
@@ -49,7 +49,7 @@ def show(update: v1.SessionUpdate) -> None:
 
 
 async def ask(request: v1.RequestPermissionRequest) -> Permission:
-    """Ask at the terminal: y allows; any other text refuses and is the reason."""
+    """Ask at the terminal: y allows; any other text rejects and is passed on as the reason."""
     print(f"\n{request.tool_call.title}? (y, or why not) ", end="", flush=True)
     answer = (await anyio.to_thread.run_sync(sys.stdin.readline)).strip()
     if answer == "y":

@@ -1,4 +1,4 @@
-"""Pin the protocol schemas and generate the Python that follows from them."""
+"""Pin the protocol schemas and generate the Python code from them."""
 
 import argparse
 import json
@@ -39,7 +39,7 @@ def render_own(protocol: Path) -> dict[str, str]:
 
 
 def _render_all(protocol: Path) -> list[tuple[str, str, str]]:
-    """Return path, schema and text of every generated file."""
+    """Return the path, schema and text of every generated file."""
     versions = [
         (path, version.full.schema, text)
         for version in VERSIONS
@@ -53,18 +53,18 @@ def _read(source: Source, protocol: Path) -> Protocol:
 
 
 def find_differences(protocol: Path) -> list[str]:
-    """Say how every committed file differs from the output for the pinned schemas."""
+    """Describe how committed files differ from the output for the pinned schemas."""
     found: list[str] = []
     for source in SOURCES:
         pin = load_pin(source, protocol)
         if sha256_of((protocol / source.schema).read_bytes()) != pin.schema_sha256:
-            found.append(f"{source.schema} is not the file PINNED.json speaks of; pin the package again")
+            found.append(f"{source.schema} is not the file that PINNED.json describes; pin the package again")
     for path, schema, text in _render_all(protocol):
         target = protocol / path
         if not target.exists():
             found.append(f"{path} is missing; run python protocol/generate.py")
         elif target.read_text(encoding="utf-8") != text:
-            found.append(f"{path} differs from what {schema} gives; run python protocol/generate.py")
+            found.append(f"{path} differs from the output for {schema}; run python protocol/generate.py")
     return found
 
 
@@ -78,8 +78,10 @@ def write_versions(protocol: Path) -> list[str]:
 
 
 def main() -> int:
-    """Run the command line; returns the exit code."""
-    parser = argparse.ArgumentParser(description="Generate the protocol's Python from its pinned schemas.")
+    """Run the command line and return the exit code."""
+    parser = argparse.ArgumentParser(
+        description="Generate the protocol's Python code from its pinned schemas."
+    )
     parser.add_argument(
         "--pin", metavar="PACKAGE", type=Path, help="folder of the unpacked npm package to pin"
     )

@@ -1,6 +1,6 @@
 // The official TypeScript SDK (npm @agentclientprotocol/sdk); run from the folder where it is installed.
 //
-// Usage: node typescript_sdk.mjs each|burst|in COUNT; see __init__.py beside it.
+// Usage: node typescript_sdk.mjs each|burst|in COUNT; see __init__.py in this folder.
 
 import { createRequire } from "node:module";
 import { Readable, Writable } from "node:stream";

@@ -1,4 +1,4 @@
-"""A model that sends what a transcript specifies: an OpenAI-compatible endpoint on this machine."""
+"""A model that sends what a transcript specifies, as a local OpenAI-compatible endpoint."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .transcripts import Json
 
 MODELS = ("scripted-large", "scripted-small")
 LISTING_S = 30
-"""How long a client may wait for the list of models."""
+"""The maximum time that a client waits for the list of models."""
 
 
 class ScriptedModel(ThreadingHTTPServer):
-    """The endpoint; it lists its models once `listed` is set."""
+    """The endpoint, which lists its models once `listed` is set."""
 
     daemon_threads = True
 
@@ -28,11 +28,11 @@ class ScriptedModel(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """The value that a user writes into OPENAI_BASE_URL."""
+        """The URL for OPENAI_BASE_URL."""
         return f"http://127.0.0.1:{self.server_port}/v1"
 
     def take_reply(self) -> Json | None:
-        """Return the next reply; None if there are no more."""
+        """Return the next reply, or None if there are no more."""
         with self._turns:
             return self._replies.pop(0) if self._replies else None
 
@@ -52,7 +52,7 @@ def scripted_model(replies: Sequence[Json]) -> Generator[ScriptedModel]:
 
 
 class _Exchange(BaseHTTPRequestHandler):
-    """One request. The method names are those of the library."""
+    """One request. The method names are required by the library."""
 
     @property
     def _model(self) -> ScriptedModel:
@@ -69,7 +69,7 @@ class _Exchange(BaseHTTPRequestHandler):
         asked: Json = json.loads(self.rfile.read(int(self.headers["content-length"])))
         reply = self._model.take_reply()
         if reply is None:
-            self._answer({"error": {"message": "The script of this model is at its end."}}, 400)
+            self._answer({"error": {"message": "The script of this model has ended."}}, 400)
         elif asked.get("stream"):
             self._stream(asked["model"], reply)
         else:

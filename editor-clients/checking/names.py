@@ -1,4 +1,4 @@
-"""Names for values that differ from run to run, such as the ID of a session."""
+"""Names for values that differ from run to run, such as session IDs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ NAMED = {
     "version": "version",
 }
 SHORT = 6
-"""A value of no more characters may stand anywhere by chance; it is not looked for inside of texts."""
+"""Values of up to this length may occur anywhere by chance, so they are not searched for inside texts."""
 
 
 class Names:
-    """The values of the names in a transcript; a name takes its value when it first appears."""
+    """The values of the names in a transcript; a name gets its value when it first appears."""
 
     def __init__(self, known: Mapping[str, str]) -> None:
         self._values: dict[str, object] = dict(known)
@@ -39,11 +39,11 @@ class Names:
 
     def _value(self, name: str) -> object:
         if name not in self._values:
-            raise BrokenTranscriptError(f"Nothing of the agent's has said yet what ${{{name}}} is.")
+            raise BrokenTranscriptError(f"The agent has not sent a value for ${{{name}}} yet.")
         return self._values[name]
 
     def fits(self, golden: Any, received: Any) -> bool:
-        """Compare; new names are kept only if everything matches."""
+        """Compare a frame with the expected one; new names are kept only if everything matches."""
         before = dict(self._values)
         if self._fits(golden, received):
             return True
@@ -82,7 +82,7 @@ class Naming:
         self.values: dict[str, object] = dict(known)
 
     def named(self, frame: Json) -> Json:
-        """Return a frame of the agent as it is recorded."""
+        """Return a frame of the agent with names in place of values, as it is recorded."""
         if "method" in frame and "id" in frame:
             frame = frame | {"id": self._name("ask", frame["id"])}
         return {key: self._named(key, each) for key, each in frame.items()}

@@ -1,4 +1,4 @@
-"""Replay an editor's conversation: compare it with its transcript, record it, or hold it with the user's own model."""
+"""Replay an editor's conversation: compare it with its transcript, record it, or run it with the user's own model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LISTING_S = 10
 
 
 class DifferenceError(Exception):
-    """The agent did not send what the transcript says."""
+    """The agent's output differs from the transcript."""
 
     def __init__(self, expected: list[Json], received: Json | None, errors: str) -> None:
         wanted = (
@@ -30,9 +30,9 @@ class DifferenceError(Exception):
 
 
 class Listener:
-    """Receives the agent's frames in the one order that does not depend on when the models become known.
+    """Receives the agent's frames in an order that does not depend on when the models become known.
 
-    They are listed once the first session was answered; earlier updates about them are omitted.
+    The models are listed once the first session was answered; earlier updates about them are omitted.
     """
 
     def __init__(self, agent: Agent, list_models: Callable[[], None]) -> None:
@@ -46,7 +46,7 @@ class Listener:
         return self._agent.errors
 
     def receive(self, **waiting: float) -> Json | None:
-        """Receive the next frame; None if the agent has exited."""
+        """Receive the next frame, or None if the agent has exited."""
         while (frame := self._agent.receive(**waiting)) is not None and not self.are_listed:
             holder: Any = frame.get("result") or frame.get("params", {}).get("update")
             offered: list[Json] | None = cast("Json", holder or {}).get("configOptions")
@@ -65,7 +65,7 @@ class Listener:
 
 
 def compare(transcript: Transcript, stage: Stage, agent: Agent, list_models: Callable[[], None]) -> int:
-    """Send the editor's lines and compare the agent's; return how many. Raises DifferenceError for a difference."""
+    """Send the editor's lines and compare the agent's; return their number. Raises DifferenceError if they differ."""
     names = Names(stage.names)
     listener = Listener(agent, list_models)
     awaited: list[Line] = []
@@ -96,14 +96,14 @@ def _take(listener: Listener, names: Names, awaited: list[Line]) -> None:
 
 
 def _say(line: Line, frame: Json, stage: Stage, agent: Agent) -> None:
-    """Process a line of the editor."""
+    """Send a line of the editor."""
     for name, content in line.saves.items():
         (stage.project / name).write_text(content, encoding="utf-8")
     agent.send(frame)
 
 
 def record(transcript: Transcript, stage: Stage, agent: Agent, list_models: Callable[[], None]) -> list[Line]:
-    """Send the editor's lines, and record what the agent sends until it has been quiet for a while."""
+    """Send the editor's lines and record the agent's frames until it has been quiet for a while."""
     naming = Naming(stage.names)
     listener = Listener(agent, list_models)
     lines: list[Line] = []
@@ -135,10 +135,10 @@ def _listen(listener: Listener, naming: Naming, *, is_opening: bool) -> list[Lin
 
 
 def rehearse(transcript: Transcript, stage: Stage, agent: Agent) -> int:
-    """Hold the conversation with a model that answers freely; return how many frames the agent sent.
+    """Run the conversation with a model that answers freely; return the number of frames that the agent sent.
 
-    The editor's calls are those of the transcript. The agent's requests are answered from the disk, and permission
-    is granted. Raises AgentFault if a call fails, or the turn does not end.
+    The editor's calls are those of the transcript. The agent's requests are answered from the disk, and permission is
+    granted. Raises AgentFault if a call fails or the turn does not end.
     """
     names = Names(stage.names)
     count = 0
@@ -150,7 +150,7 @@ def rehearse(transcript: Transcript, stage: Stage, agent: Agent) -> int:
         while "id" in call:
             frame = agent.receive()
             if frame is None:
-                raise AgentFault(f"The agent left during {call['method']}. It said: {agent.errors}")
+                raise AgentFault(f"The agent exited during {call['method']}. Its output: {agent.errors}")
             count += 1
             if "method" in frame:
                 if "id" in frame:
@@ -172,7 +172,7 @@ def _check_reply(call: Json, reply: Json) -> None:
 
 
 def _answer(asked: Json, project: Path) -> Json:
-    """Answer as an editor would whose user approves everything in the project."""
+    """Answer like an editor whose user approves everything in the project."""
     params: Json = asked["params"]
     path = Path(params.get("path", project))
     if asked["method"] == "session/request_permission":
@@ -183,4 +183,4 @@ def _answer(asked: Json, project: Path) -> Json:
     if asked["method"] == "fs/write_text_file" and path.is_relative_to(project):
         path.write_text(params["content"], encoding="utf-8")
         return {"result": {}}
-    return {"error": {"code": -32603, "message": "This check does not do that."}}
+    return {"error": {"code": -32603, "message": "This check does not support that."}}

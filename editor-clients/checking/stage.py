@@ -1,4 +1,4 @@
-"""The environment of a check: a home folder, a project, and the command started there as an editor starts it."""
+"""The environment of a check: a home folder, a project, and the command, started as an editor starts it."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from .transcripts import Json, Transcript
 
 WAIT_S = 60
 PLAIN_PATH = "/usr/local/bin:/usr/bin:/bin"
-"""What an editor that was started from a desktop has for a PATH."""
+"""The PATH of an editor that was started from a desktop."""
 
 
 class AgentFault(Exception):
-    """The agent did not do what every agent must do."""
+    """The agent violated a requirement for all agents."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """The model's address and key: what a user writes into `.env` in the home folder."""
+    """The model's address and key, as a user writes them into `.env` in the home folder."""
 
     url: str
     name: str
@@ -38,7 +38,7 @@ class Model:
 
 
 class Agent:
-    """One running agent, and its two pipes."""
+    """One running agent with its two pipes."""
 
     def __init__(self, process: subprocess.Popen[bytes], errors: Path) -> None:
         assert process.stdin
@@ -60,10 +60,13 @@ class Agent:
             self._sink.write(json.dumps(frame).encode() + b"\n")
             self._sink.flush()
         except BrokenPipeError as fault:
-            raise AgentFault(f"The agent is gone. It said: {self.errors}") from fault
+            raise AgentFault(f"The agent has exited. Its output: {self.errors}") from fault
 
     def receive(self, timeout_s: float = WAIT_S) -> Json | None:
-        """Receive the agent's next frame; None at its end. Raises TimeoutError, and AgentFault for an invalid frame."""
+        """Receive the agent's next frame, or None at the end.
+
+        Raises TimeoutError, or AgentFault for an invalid frame.
+        """
         try:
             line = self._lines.get(timeout=timeout_s)
         except queue.Empty:
@@ -73,21 +76,24 @@ class Agent:
         try:
             return cast("Json", json.loads(line))
         except ValueError as fault:
-            raise AgentFault(f"The agent wrote what is no frame: {line[:200]!r}") from fault
+            raise AgentFault(f"The agent wrote something that is not a frame: {line[:200]!r}") from fault
 
     def end(self, way: str) -> None:
-        """Exit as the editor does. Raises AgentFault for output after that, a wrong exit code, or no exit."""
+        """End the conversation as the editor does.
+
+        Raises AgentFault for further output, a wrong exit code, or no exit.
+        """
         if way != "eof":
             os.killpg(self._process.pid, signal.Signals[way])
         self._sink.close()
         if (stray := self.receive()) is not None:
-            raise AgentFault(f"The agent went on after the end: {json.dumps(stray)}")
+            raise AgentFault(f"The agent sent more after the end: {json.dumps(stray)}")
         code = self._process.wait(WAIT_S)
         if way == "eof" and code != 0:
-            raise AgentFault(f"The agent ended with {code}. It said: {self.errors}")
+            raise AgentFault(f"The agent exited with code {code}. Its output: {self.errors}")
 
     def kill(self) -> None:
-        """Kill the agent in any state; do nothing if it has ended."""
+        """Kill the agent in any state; do nothing if it has exited."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
@@ -96,7 +102,7 @@ class Agent:
 
     @property
     def errors(self) -> str:
-        """Its standard error."""
+        """The agent's standard error."""
         return self._errors.read_text(encoding="utf-8", errors="replace")
 
 
@@ -118,7 +124,7 @@ class Stage:
 
     @property
     def names(self) -> dict[str, str]:
-        """The names that a transcript may use from the start."""
+        """The names that are available from the start of a transcript."""
         return {"cwd": str(self.project), "home": str(self.home)}
 
     def furnish(self, transcript: Transcript, model: Model) -> None:
@@ -137,11 +143,11 @@ class Stage:
             (self.project / name).write_text(content, encoding="utf-8")
 
     def check_files(self, transcript: Transcript) -> None:
-        """Compare the files with those that the transcript leaves. Raises AgentFault for the first difference."""
+        """Compare the files with those expected by the transcript. Raises AgentFault for the first difference."""
         for name, content in transcript.header.leaves.items():
             found = (self.project / name).read_text(encoding="utf-8")
             if found != content:
-                raise AgentFault(f"{name} should hold {content!r} and holds {found!r}.")
+                raise AgentFault(f"{name} should contain {content!r} but contains {found!r}.")
 
 
 @contextmanager
@@ -155,7 +161,7 @@ def open_stage(transcript: Transcript, model: Model) -> Generator[Stage]:
 
 @contextmanager
 def started(transcript: Transcript, stage: Stage, command: Path) -> Generator[Agent]:
-    """Start the command as the editor does; it gets nothing of this process's own environment."""
+    """Start the command as the editor does; it inherits nothing from this process's environment."""
     start = transcript.header.start
     argv, given = transcript.command()
     by_name = "/" not in argv[0]
@@ -167,7 +173,7 @@ def started(transcript: Transcript, stage: Stage, command: Path) -> Generator[Ag
         argv = [*start.via, " ".join(argv)]
     program = shutil.which(argv[0], path=variables["PATH"])
     if program is None:
-        raise AgentFault(f"{argv[0]} is not found on the PATH that the editor gives: {variables['PATH']}")
+        raise AgentFault(f"{argv[0]} was not found on the editor's PATH: {variables['PATH']}")
     errors = stage.root / "stderr"
     with errors.open("wb") as stderr:
         process = subprocess.Popen(

@@ -1,6 +1,6 @@
-"""A golden transcript of one editor: how it starts the command, what it sends, and what the agent must send.
+"""Golden transcripts of editors: how they start the command, what they send, and what the agent must send.
 
-The lines are those of protocol/transcripts/README.md; the header is described in editor-clients/README.md.
+The format of the lines is described in protocol/transcripts/README.md, and the header in editor-clients/README.md.
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ class BrokenTranscriptError(Exception):
 
 @dataclass(frozen=True)
 class Start:
-    """How the editor starts the agent; `${…}` in its texts is filled in by the stage.
+    """How the editor starts the agent; the stage replaces `${…}` in the texts.
 
     `settings` names the file in the editor's folder that a user copies; if that is JSON, `at` is the path of the
-    entry with the command. `via` precedes the command, as a shell does. `end` is what the editor does when it is
-    done.
+    entry with the command. `via` precedes the command, such as a shell. `end` is what the editor does at the end.
     """
 
     settings: str
@@ -38,7 +37,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Header:
-    """The initial state of a transcript, and the files that it leaves behind."""
+    """The initial state of a transcript and the files that exist at its end."""
 
     about: str
     start: Start
@@ -50,7 +49,7 @@ class Header:
 
 @dataclass(frozen=True)
 class Line:
-    """One frame; `whenever` marks one whose position among its neighbours of the same side is open.
+    """One frame; `whenever` marks a frame whose position among its neighbours from the same side may vary.
 
     `saves` are files of the project that the editor writes before it sends this.
     """
@@ -61,7 +60,7 @@ class Line:
     saves: dict[str, str] = field(default_factory=dict[str, str])
 
     def as_json(self) -> Json:
-        """Return it as it is stored in a file."""
+        """Return the line as it is stored in a file."""
         row: Json = {"from": self.sender, "frame": self.frame}
         row |= {"whenever": True} if self.whenever else {}
         return row | ({"saves": self.saves} if self.saves else {})
@@ -69,7 +68,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Transcript:
-    """One file."""
+    """One transcript file."""
 
     path: Path
     header: Header
@@ -81,7 +80,7 @@ class Transcript:
         return self.path.parent.name
 
     def command(self) -> tuple[list[str], dict[str, str]]:
-        """Read the command and the variables that the settings of this folder give it."""
+        """Return the command and the variables according to the settings in the editor's folder."""
         start = self.header.start
         path = self.path.with_name(start.settings)
         text = path.read_text(encoding="utf-8")
@@ -98,7 +97,7 @@ class Transcript:
             raise BrokenTranscriptError(f"{path} has no command at {' → '.join(start.at)}.") from fault
 
     def write(self, lines: list[Line]) -> None:
-        """Put other lines after the same header."""
+        """Replace the lines, keeping the header."""
         header = self.path.read_text(encoding="utf-8").splitlines()[0]
         rows = [header, *(json.dumps(line.as_json(), ensure_ascii=False) for line in lines)]
         self.path.write_text("\n".join(rows) + "\n", encoding="utf-8")

@@ -1,7 +1,7 @@
 ;;; hermes-lsp.el --- hermes-acp as a language server in eglot  -*- lexical-binding: t; -*-
 
 ;; `M-x hermes-lsp' in a file of a project; then `M-x eglot-code-actions' or the commands below.
-;; Eglot has one server for a buffer: this one takes the place of another.
+;; Eglot runs one server per buffer, so this one replaces any other.
 
 (require 'eglot)
 

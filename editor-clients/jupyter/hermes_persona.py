@@ -1,4 +1,4 @@
-"""Hermes in JupyterLab's chat: for `.jupyter/personas/` of the folder that JupyterLab is started in."""
+"""Hermes in JupyterLab's chat; copy this file to `.jupyter/personas/` in the folder where JupyterLab is started."""
 
 from pathlib import Path
 from typing import Any
@@ -8,14 +8,14 @@ from jupyter_ai_persona_manager import PersonaDefaults
 
 
 class HermesPersona(BaseAcpPersona):
-    """The coding agent hermes-acp; its chats share one process, and each has its own session."""
+    """The coding agent hermes-acp. Its chats share one process, and each chat has its own session."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, executable=["hermes-acp"], **kwargs)
 
     @property
     def defaults(self) -> PersonaDefaults:
-        """Return how it is displayed."""
+        """Return the persona's display properties."""
         return PersonaDefaults(
             name="Hermes",
             description="The coding agent hermes-acp",

@@ -1,4 +1,4 @@
--- For agentic.nvim. It gives an agent nothing but PATH and what `env` says: without HOME and the model's key, none would be found.
+-- For agentic.nvim. It passes only PATH and the variables in `env` to an agent, so HOME and the model's key must be listed.
 local environment = vim.fn.environ()
 environment.PATH = nil
 

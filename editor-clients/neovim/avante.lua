@@ -1,4 +1,4 @@
--- For avante.nvim. It gives an agent nothing but PATH and what `env` says: without HOME and the model's key, none would be found.
+-- For avante.nvim. It passes only PATH and the variables in `env` to an agent, so HOME and the model's key must be listed.
 local environment = vim.fn.environ()
 environment.PATH = nil
 
@@ -7,6 +7,6 @@ require("avante").setup({
   acp_providers = {
     hermes = { command = "hermes-acp", args = {}, env = environment },
   },
-  -- Its own default says yes to every question in your place.
+  -- Its default approves every question for you.
   behaviour = { auto_approve_tool_permissions = false },
 })

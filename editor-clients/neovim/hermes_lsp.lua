@@ -4,7 +4,7 @@ local M = {}
 
 local ACTIONS = { "continue_writing", "explain", "fix", "refactor", "write_tests" }
 
--- Names the place for a command: the lines of a range, or the cursor where there is none.
+-- Returns the location for a command: the lines of the range or, without a range, the cursor.
 local function target(args, bufnr)
   local place
   if args.range > 0 then
@@ -35,7 +35,7 @@ local function target(args, bufnr)
   }
 end
 
--- Carries an action out: `:'<,'>Hermes refactor use a generator` changes the selected lines as the words behind it say.
+-- Runs an action: `:'<,'>Hermes refactor use a generator` changes the selected lines as the words after it say.
 local function run(args)
   local bufnr = vim.api.nvim_get_current_buf()
   local client = vim.lsp.get_clients({ bufnr = bufnr, name = "hermes" })[1]

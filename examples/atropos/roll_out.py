@@ -1,12 +1,12 @@
-"""Roll hermes-acp out on tasks, score it, and send the groups to the API server of Atropos (PyPI: `atroposlib`).
+"""Run rollouts of hermes-acp on tasks, score them, and send the groups to the Atropos API server (PyPI: `atroposlib`).
 
     python examples/atropos/roll_out.py TASKS --group-size 4 --api http://localhost:8000 --tokenizer MODEL -m MODEL
 
 TASKS is a folder of TOML files with `prompt`, `files` and `check`, a Python program that the agent never sees. Every
 attempt is a line of `hermes-acp batch`, in its own folder. To continue after an interruption, repeat the command with
-the same --work. The program sends what `hermes-acp sessions export` writes after you have agreed: conversations
-without secrets, names and untrusted text. A group whose attempts all scored the same is not sent, because it teaches
-nothing.
+the same --work. Once you have agreed, the program sends the output of `hermes-acp sessions export`: conversations
+without secrets, names and untrusted text. A group whose attempts all scored the same is not sent, because nothing can
+be learnt from it.
 
 Needs: hermes-acp on PATH, and `transformers` for --tokenizer.
 """
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Final
 
 IGNORED: Final = -100
-"""The mask of a token that the model did not write."""
+"""The mask value of a token that the model did not write."""
 WAIT_FOR_TRAINER_S: Final = 5
 CHECK_TIMEOUT_S: Final = 60
 Message = dict[str, Any]
@@ -33,7 +33,7 @@ Encode = Callable[[Sequence[Message], Sequence[Mapping[str, Any]] | None], list[
 
 
 def write_prompts(options: argparse.Namespace) -> dict[str, str]:
-    """Write the lines of the batch with a folder for each; return the checks by task."""
+    """Write the lines of the batch, with a folder for each; return the checks by task."""
     lines: list[str] = []
     checks: dict[str, str] = {}
     for path in sorted(options.tasks.glob("*.toml")):
@@ -54,7 +54,7 @@ def write_prompts(options: argparse.Namespace) -> dict[str, str]:
 
 
 def write_files(workspace: Path, files: Mapping[str, str]) -> None:
-    """Write the files of a task."""
+    """Write a task's files."""
     workspace.mkdir(parents=True)
     for name, text in files.items():
         (workspace / name).parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ def write_files(workspace: Path, files: Mapping[str, str]) -> None:
 
 
 def run_batch(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Run all attempts; return the last result of each."""
+    """Run all attempts; return each one's last result."""
     words = ["--mode", options.mode, "--concurrency", str(options.concurrency), "--questions", "decline"]
     words += ["--model", options.model] if options.model else []
     prompts = options.work / "prompts.jsonl"
@@ -99,14 +99,14 @@ def export(options: argparse.Namespace, sessions: Sequence[str]) -> dict[str, di
 
 
 def tokenized(conversation: Mapping[str, Any], encode: Encode) -> tuple[list[int], list[int]]:
-    """Return the tokens of a conversation and its mask: the model's own output is trained on, the rest is ignored."""
+    """Return a conversation's tokens and mask; only the model's own output is trained on."""
     messages, tools = conversation["messages"], conversation.get("tools")
     tokens: list[int] = []
     mask: list[int] = []
     for number, message in enumerate(messages, start=1):
         so_far = encode(messages[:number], tools)
         if so_far[: len(tokens)] != tokens:
-            raise SystemExit("The tokenizer's chat template changes earlier messages: it cannot be used.")
+            raise SystemExit("The tokenizer's chat template changes earlier messages, so it cannot be used.")
         added = so_far[len(tokens) :]
         tokens = so_far
         mask += added if message["role"] == "assistant" else [IGNORED] * len(added)
@@ -154,12 +154,12 @@ def groups(
 
 
 def plain(message: Message) -> Message:
-    """Return a message with a text where Atropos requires one."""
+    """Return a message with text content, which Atropos requires."""
     return {**message, "content": message.get("content") or ""}
 
 
 def register(options: argparse.Namespace) -> int:
-    """Register with the API server as soon as a trainer has started; return the environment's ID."""
+    """Register with the API server once a trainer has started; return the environment's ID."""
     about = {
         "max_token_length": options.max_tokens,
         "desired_name": "hermes-acp",
@@ -173,7 +173,7 @@ def register(options: argparse.Namespace) -> int:
 
 
 def post(api: str, path: str, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Post a document to the API server, and return its answer."""
+    """Post a document to the API server and return its answer."""
     request = urllib.request.Request(
         f"{api.rstrip('/')}/{path}", json.dumps(document).encode(), {"Content-Type": "application/json"}
     )
@@ -182,19 +182,19 @@ def post(api: str, path: str, document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Roll out, score, ask, and send."""
+    """Run the rollouts, score them, ask the user, and send the groups."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("tasks", type=Path, metavar="TASKS")
-    parser.add_argument("--work", type=Path, default=Path("rollouts"), help="where attempts are kept")
+    parser.add_argument("--work", type=Path, default=Path("rollouts"), help="the folder for attempts")
     parser.add_argument("--api", default="http://localhost:8000", help="the API server of Atropos")
     parser.add_argument("--tokenizer", required=True, help="the model whose tokenizer is used")
-    parser.add_argument("-m", "--model", default="", help="the model to roll out")
+    parser.add_argument("-m", "--model", default="", help="the model to run")
     parser.add_argument("--mode", default="auto", help="the permission mode")
     parser.add_argument("--group-size", type=int, default=4)
     parser.add_argument("--concurrency", type=int, default=4)
-    parser.add_argument("--max-tokens", type=int, default=32768, help="longer conversations are not sent")
+    parser.add_argument("--max-tokens", type=int, default=32768, help="do not send longer conversations")
     parser.add_argument("--send-all", action="store_true", help="also send groups that scored the same")
     parser.add_argument("--yes", action="store_true", help="send without asking")
     options = parser.parse_args()

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# One agent run in a script: reads the prompt from a file, keeps the events, ends with the agent's own exit code.
+# One agent run in a script: reads the prompt from a file, stores the events, and exits with the agent's own exit code.
 #
 #   examples/ci/run.sh PROMPT_FILE [FOLDER]
 #
 # Set the model first: OPENAI_API_KEY or ANTHROPIC_API_KEY, or OPENAI_BASE_URL and HERMES_MODEL for another endpoint.
-# MODE (default accept_edits) says what runs unasked. Commands need MODE=auto: use that in a container only.
+# MODE (default accept_edits) says what runs without asking. Commands need MODE=auto; use that only in a container.
 set -uo pipefail
 
 prompt_file=${1:?usage: run.sh PROMPT_FILE [FOLDER]}

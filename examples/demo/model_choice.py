@@ -1,4 +1,4 @@
-"""Choose the demo's model: the configured one, a local one that was detected, or only the embedded one."""
+"""Choose the demo's model: the configured one, a detected local one, or else the embedded one."""
 
 from typing import Literal
 
@@ -12,14 +12,14 @@ from hermes_acp.models.wire.local_detection import detect_local
 
 
 class Choice(Struct, frozen=True):
-    """Where the model comes from, and its name for the screen."""
+    """The source of the model, and its display name."""
 
     source: Literal["configured", "detected", "none"]
     name: str = ""
 
 
 async def find_model(user: Environment) -> Choice:
-    """Choose as the server does: first the configured model, then one that runs on this machine. Raises ConfigError."""
+    """Choose the model as the server does: the configured one, or one that runs on this machine. Raises ConfigError."""
 
     def read() -> Choice | None:
         chosen = choose_model(load_settings(user), load_variables(user))

@@ -1,6 +1,6 @@
-"""A model server that plays a recording: chat completions, streamed word by word.
+"""A model server that plays a recording as chat completions, streamed word by word.
 
-The reply is chosen by how often the model has already spoken in the conversation it is sent.
+The reply is chosen by the number of model messages in the conversation that it receives.
 """
 
 import json
@@ -35,8 +35,8 @@ def recorded_model() -> Generator[str]:
 class _Player(BaseHTTPRequestHandler):
     replies: ClassVar[list[dict[str, Any]]]
 
-    def do_POST(self) -> None:  # the name is http.server's
-        """Play the reply that is due."""
+    def do_POST(self) -> None:  # http.server requires this name
+        """Play the next reply."""
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         number = sum(message["role"] == "assistant" for message in request["messages"])
         if number >= len(self.replies):
@@ -51,13 +51,13 @@ class _Player(BaseHTTPRequestHandler):
         self._send_event({"index": 0, "delta": {}, "finish_reason": finish})
         self.wfile.write(b"data: [DONE]\n\n")
 
-    def do_GET(self) -> None:  # the name is http.server's
-        """List the one model."""
+    def do_GET(self) -> None:  # http.server requires this name
+        """Return the list with the one model."""
         self._send_head(200 if self.path.endswith("/models") else 404, "application/json")
         self.wfile.write(b'{"object": "list", "data": [{"id": "recording", "object": "model"}]}')
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Log nothing: the demo's screen shows what matters."""
+        """Log nothing, because the demo's screen shows what matters."""
 
     def _send_head(self, status: int, content_type: str) -> None:
         self.send_response(status)

@@ -31,7 +31,7 @@ class Screen:
         self._kinds: dict[str, str] = {}
 
     def heading(self, text: str, note: str = "") -> None:
-        """Begin a part of the demo."""
+        """Start a part of the demo."""
         self.line()
         self.line(f"━━ {text} {'━' * max(0, 76 - len(text))}", BOLD)
         for text in note.splitlines():
@@ -44,7 +44,7 @@ class Screen:
         self._stream.flush()
 
     def say(self, speaker: str, text: str, style: int = PLAIN) -> None:
-        """Stream some words of a speaker, naming the speaker once."""
+        """Stream some text of a speaker, naming the speaker once."""
         if self._speaker != speaker:
             self._end_stream()
             self._stream.write(self._paint(f"{speaker} ▸ ", CYAN))
@@ -53,7 +53,7 @@ class Screen:
         self._stream.flush()
 
     def show(self, update: v1.SessionUpdate) -> None:
-        """Show one update of a session; what an editor keeps out of the conversation is omitted here too."""
+        """Show one update of a session; updates that editors do not show in the conversation are omitted."""
         match update:
             case v1.UserMessageChunk(content=v1.TextContent(text=text)):
                 self.say("you", text)
@@ -74,7 +74,7 @@ class Screen:
                 pass
 
     def show_diffs(self, content: object) -> None:
-        """Show the diffs among a card's contents, in colour, as `diff -u` writes them."""
+        """Show the diffs in a tool call's contents, in colour, in the format of `diff -u`."""
         for part in _parts(content):
             if isinstance(part, v1.Diff):
                 old = part.old_text if isinstance(part.old_text, str) else ""

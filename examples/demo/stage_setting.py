@@ -1,4 +1,4 @@
-"""Prepare the demo: a copy of the sample project, a new home folder, and the server's environment."""
+"""Set up the demo: a copy of the sample project, a new home folder, and the server's environment."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ SAMPLE: Final = Path(__file__).parents[1] / "sample_project"
 
 
 class Stage(Struct, frozen=True):
-    """The folders of one demo; both are deleted afterwards."""
+    """The folders of one demo, which are deleted afterwards."""
 
     project: Path
     home: Path
@@ -44,7 +44,7 @@ class Stage(Struct, frozen=True):
 
 @contextmanager
 def set_stage() -> Generator[Stage]:
-    """Copy the sample project into a temporary git repository, beside an empty home."""
+    """Copy the sample project into a temporary git repository, next to an empty home folder."""
     with TemporaryDirectory(prefix="hermes-demo-") as folder:
         root = Path(folder).resolve()
         project, home = root / "parcel-rates", root / "home"

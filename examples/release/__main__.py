@@ -1,7 +1,7 @@
-"""Build, check and sign everything that a release consists of: `python examples/release`.
+"""Build, check and sign all parts of a release: `python examples/release`.
 
-What needs a person's accounts is not done but printed, in order. Exit codes: 0 all is built and checked, 1 a check
-failed, 2 wrong usage.
+Steps that need a person's accounts are only printed, in order. Exit codes: 0 if everything was built and checked, 1 if
+a check failed, 2 for wrong usage.
 """
 
 import argparse
@@ -21,7 +21,7 @@ DEBIAN: Final = "debian"
 
 
 def main() -> int:
-    """Make the release; return the exit code."""
+    """Build the release; return the exit code."""
     options = parser().parse_args()
     try:
         with tempfile.TemporaryDirectory(prefix="hermes-release-") as scratch:
@@ -35,14 +35,17 @@ def main() -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Describe the flags."""
+    """Return the argument parser."""
     options = argparse.ArgumentParser(prog="python examples/release", description=__doc__)
-    options.add_argument("--out", type=Path, default=ROOT / "dist", help="where the files go (default: dist)")
+    options.add_argument("--out", type=Path, default=ROOT / "dist", help="the output folder (default: dist)")
     options.add_argument("--sign", metavar="KEY", default="", help="ssh:FILE, gpg:ID or minisign:FILE")
     options.add_argument(
-        "--image", metavar="BASE", default="", help="also build the image on BASE; `debian` makes one"
+        "--image",
+        metavar="BASE",
+        default="",
+        help="also build the image on the base image BASE; `debian` creates one",
     )
-    options.add_argument("--repository", metavar="URL", default="", help="where the source will be public")
+    options.add_argument("--repository", metavar="URL", default="", help="the public URL of the source")
     options.add_argument(
         "--registry", metavar="CLONE", type=Path, help="a clone of the ACP registry, for its checks"
     )
@@ -93,13 +96,13 @@ def make_image(base: str, build: Build, wheel: Path) -> str:
 
 
 def next_steps(build: Build, wheel: Path, sdist: Path, vsix: Path, image: str) -> str:
-    """Return what a person has to publish, in order: each step needs those before it."""
+    """Return the steps for publishing, in order; each step requires the previous ones."""
     steps = [
         f"Check that hermes-acp-server on PyPI is yours or free. Then: twine upload {wheel.name} {sdist.name}",
         f"Compare PyPI's SHA-256 of {wheel.name} with {CHECKSUMS}.",
         f"Tag the commit {build.commit[:12]} as v{build.version}, push the tag, attach all files to the release.",
         f"vsce publish --packagePath {vsix.name}, then: ovsx publish {vsix.name}",
-        "Open a pull request with registry/hermes-acp at the ACP registry, which wants the package to be on PyPI.",
+        "Open a pull request with registry/hermes-acp at the ACP registry, which requires that the package is on PyPI.",
     ]
     if image:
         steps.append(f"podman push {image} REGISTRY/hermes-acp:{build.version}")
@@ -107,7 +110,7 @@ def next_steps(build: Build, wheel: Path, sdist: Path, vsix: Path, image: str) -
     else:
         steps.append(f"helm push hermes-acp-chart-{build.version}.tgz oci://REGISTRY, once there is an image")
     steps.append(
-        "Only now: let documents and hints name the package, and remove what docs/not-yet.md says about it."
+        "Only then let documents and hints name the package, and remove what docs/not-yet.md says about it."
     )
     return "\n".join(("", f"All files are in {build.out}. To publish them:", *numbered(steps)))
 

@@ -17,7 +17,7 @@ PROGRAM_S: Final = 1800.0
 
 
 class ReleaseError(Exception):
-    """The release cannot be made; the message says why and what to do."""
+    """The release cannot be built; the message says why and what to do."""
 
 
 class Build(Struct, frozen=True):
@@ -36,7 +36,7 @@ class Build(Struct, frozen=True):
 
 
 def prepare(out: Path, scratch: Path, version: str) -> Build:
-    """Export the commit that is checked out. Raises ReleaseError if something is not committed."""
+    """Export the checked-out commit. Raises ReleaseError if there are uncommitted changes."""
     git = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
     if changed := run(("git", "status", "--porcelain"), ROOT, git):
         raise ReleaseError(f"These files are not committed:\n{changed}Commit them or remove them first.")

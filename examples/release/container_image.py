@@ -1,4 +1,4 @@
-"""Build the container image without a daemon, list what is in it, and run it."""
+"""Build the container image without a daemon, list its packages, and run it."""
 
 import json
 import os
@@ -28,7 +28,7 @@ CONFINED: Final = ("--rm", "--read-only", "--tmpfs=/tmp", "--network=none", "--c
 
 
 def can_build() -> bool:
-    """Return whether this machine has the tools for building images."""
+    """Return whether this machine has the tools to build images."""
     return all(map(shutil.which, ("buildah", "podman")))
 
 
@@ -52,7 +52,7 @@ def debian_base(build: Build) -> str:
 
 
 def build_image(build: Build, wheel: Path, base: str) -> str:
-    """Build the image; all wheels come from this machine's pip. Return the image's name."""
+    """Build the image with wheels from this machine's pip; return the image's name."""
     with tempfile.TemporaryDirectory() as folder:
         version = build.run("podman", "run", "--rm", "--network=none", base, "python3", "--version").split()[
             1
@@ -78,7 +78,7 @@ def build_image(build: Build, wheel: Path, base: str) -> str:
 
 
 def check_image(build: Build, image: str) -> str:
-    """Run the image as a deployment does; return what was observed. Raises ReleaseError."""
+    """Run the image as a deployment does; return the observations. Raises ReleaseError."""
     size = int(build.run("podman", "image", "inspect", "--format={{.Size}}", image))
     if size > MAX_BYTES:
         raise ReleaseError(f"The image has {size / 1e6:.0f} MB, more than {MAX_BYTES / 1e6:.0f}.")
@@ -93,7 +93,7 @@ def check_image(build: Build, image: str) -> str:
 
 
 def _serve(build: Build, image: str) -> str:
-    """Start the server in the image, ask for its health, and stop it; return the answer."""
+    """Start the server in the image, query its health, and stop it; return the answer."""
     token = "--env=HERMES_SERVE_TOKEN=only-for-this-check"
     words = ("podman", "run", "--detach", *CONFINED, token, image, "serve")
     container = build.run(*words).strip()
@@ -148,7 +148,7 @@ def _bom(version: str, found: list[tuple[str, str, Any]]) -> str:
         warnings.simplefilter("ignore")
         text: str = output.make_outputter(bom, schema.OutputFormat.JSON, newest).output_as_string(indent=2)
     if error := validation.JsonStrictValidator(newest).validate_str(text):
-        raise ReleaseError(f"The list of packages does not keep to CycloneDX's schema: {error}")
+        raise ReleaseError(f"The list of packages violates the CycloneDX schema: {error}")
     return text
 
 

@@ -1,4 +1,4 @@
-"""Build the VS Code extension, and the entry for the ACP registry."""
+"""Build the VS Code extension and the entry for the ACP registry."""
 
 import json
 import re
@@ -15,21 +15,21 @@ ICON: Final = "vscode-extension/media/hermes.svg"
 
 
 def build_extension(build: Build, wheel: Path, python: str) -> Path:
-    """Build the extension; the server in it must be the wheel of this release, byte for byte."""
+    """Build the extension; its server must be the wheel of this release, byte for byte."""
     folder = build.source / "vscode-extension"
     build.run("npm", "run", "--silent", "package", cwd=folder, more={"PYTHON": python})
     vsix = Path(shutil.copy(folder / "hermes-acp.vsix", build.out / f"hermes-acp-{build.version}.vsix"))
     with zipfile.ZipFile(vsix) as packed:
         (carried,) = (name for name in packed.namelist() if name.endswith(".whl"))
         if sha256(packed.read(carried)).hexdigest() != digest(wheel):
-            raise ReleaseError("The extension contains another wheel than the one released.")
+            raise ReleaseError("The extension contains a different wheel than the released one.")
     return vsix
 
 
 def write_registry_entry(build: Build, repository: str) -> Path:
     """Write the entry for the ACP registry, pinned to this version.
 
-    It names the package on PyPI, so it may be published only once that is there: until then, the name is free.
+    It names the package on PyPI, so it may only be published once the package is there; until then, the name is free.
     Source: agent.schema.json and CONTRIBUTING.md of the registry (agentclientprotocol/registry).
     """
     folder = build.out / "registry" / REGISTRY_ID
@@ -52,7 +52,7 @@ def write_registry_entry(build: Build, repository: str) -> Path:
 
 
 def registry_icon(svg: str) -> str:
-    """Return an icon at the registry's size. Raises ReleaseError if it is not square or has colours of its own."""
+    """Return an icon in the registry's size. Raises ReleaseError if it is not square or has its own colours."""
     box = re.search(r'viewBox="0 0 (\d+) (\d+)"', svg)
     colours = re.findall(r'(?:fill|stroke)="([^"]+)"', svg)
     if not box or box[1] != box[2] or not {*colours} <= {"currentColor", "none"} or "currentColor" not in svg:
@@ -71,4 +71,4 @@ def check_registry_entry(build: Build, entry: Path, registry: Path, python: str)
     script = copied / ".github" / "workflows" / "build_registry.py"
     said = build.run(python, script, cwd=copied, more={"SKIP_URL_VALIDATION": "1"})
     if entry.name not in (copied / "dist" / "registry.json").read_text("utf-8"):
-        raise ReleaseError(f"The registry does not take the entry:\n{said}")
+        raise ReleaseError(f"The registry's checks reject the entry:\n{said}")

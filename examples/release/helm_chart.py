@@ -1,4 +1,4 @@
-"""Check the Helm chart as a cluster would, and pack it."""
+"""Check the Helm chart as a cluster would, and package it."""
 
 import gzip
 import io
@@ -80,16 +80,16 @@ def rendered(chart: Path, values: Mapping[str, Any]) -> Iterator[dict[str, Any]]
 
 
 def _faults(manifest: dict[str, Any]) -> Iterator[str]:
-    """Yield what a restricted namespace would refuse, and what could lose work."""
+    """Yield everything that a restricted namespace would reject or that could lose work."""
     if manifest["kind"] != "StatefulSet":
         return
     pod = manifest["spec"]["template"]["spec"]
     if not pod["securityContext"]["runAsNonRoot"] or pod["automountServiceAccountToken"]:
-        yield "runs as root or gets a token of the cluster"
+        yield "runs as root or gets a cluster token"
     for container in pod["containers"]:
         context = container["securityContext"]
         if not context["readOnlyRootFilesystem"] or context["allowPrivilegeEscalation"]:
-            yield "may change its image or get more rights"
+            yield "may change its image or gain privileges"
         if context["capabilities"] != {"drop": ["ALL"]}:
             yield "has capabilities"
         if "preStop" not in container["lifecycle"]:
@@ -97,11 +97,11 @@ def _faults(manifest: dict[str, Any]) -> Iterator[str]:
         if container["name"] == "server":
             paths = [container[f"{kind}Probe"]["httpGet"]["path"] for kind in ("liveness", "readiness")]
             if paths != ["/healthz", "/readyz"]:
-                yield "is probed at the wrong paths"
+                yield "has the wrong probe paths"
 
 
 def pack_chart(build: Build) -> Path:
-    """Pack the chart, the same bytes each time."""
+    """Package the chart reproducibly, byte for byte."""
     folder = build.source / CHART
     packed = build.out / f"hermes-acp-chart-{build.version}.tgz"
     bare = io.BytesIO()

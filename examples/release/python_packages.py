@@ -1,4 +1,4 @@
-"""Build the wheel and the source distribution, and try the wheel with each Python on this machine."""
+"""Build the wheel and the source distribution, and test the wheel with each Python on this machine."""
 
 import json
 import re
@@ -28,7 +28,7 @@ INITIALIZE: Final = {
 
 
 def build_web_page(build: Build) -> None:
-    """Build the page that `serve` delivers, into the export; the packages contain it."""
+    """Build the page that `serve` delivers into the export, so that the packages contain it."""
     extension = build.source / "vscode-extension"
     build.run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", cwd=extension)
     build.run("npm", "run", "--silent", "build:web", cwd=extension)
@@ -51,16 +51,16 @@ def build_packages(build: Build) -> tuple[Path, Path]:
         again = Path(folder, "again")
         build.run(sys.executable, "-m", "build", "--wheel", "--outdir", again, ".", cwd=unpacked, more=pinned)
         if digest(next(again.iterdir())) != digest(wheel):
-            raise ReleaseError("The source distribution builds another wheel than the commit does.")
+            raise ReleaseError("The source distribution builds a different wheel than the commit.")
     return wheel, sdist
 
 
 def try_wheel(build: Build, wheel: Path) -> Iterator[str]:
-    """Install the wheel in each Python and talk to the agent; yield what was tried, and which Pythons are missing."""
+    """Install the wheel in each Python and talk to the agent; yield what was tested and which Pythons are missing."""
     for version in PYTHONS:
         python = find_python(version, build)
         if python is None:
-            yield f"Python {version}: not on this machine, so not tried"
+            yield f"Python {version}: not on this machine, so not tested"
             continue
         with tempfile.TemporaryDirectory() as folder:
             build.run(sys.executable, "-m", "uv", "venv", "--quiet", "--python", python, folder)
@@ -86,7 +86,7 @@ def try_wheel(build: Build, wheel: Path) -> Iterator[str]:
 
 
 def find_python(version: str, build: Build) -> str | None:
-    """Return an interpreter of a version that this machine has: on the search path, or one of pyenv's."""
+    """Return an interpreter of a version, from the search path or from pyenv, or None."""
     root = Path(build.variables.get("PYENV_ROOT") or Path.home() / ".pyenv")
     kept = sorted(map(str, root.glob(f"versions/{version}.*/bin/python{version}")))
     for python in filter(None, (shutil.which(f"python{version}"), *reversed(kept))):
@@ -97,7 +97,7 @@ def find_python(version: str, build: Build) -> str | None:
 
 
 def greet(words: list[str], home: Path, variables: Mapping[str, str] | None = None) -> str:
-    """Start the agent as an editor does; return how it introduces itself. Raises ReleaseError."""
+    """Start the agent as an editor does; return its name and version. Raises ReleaseError."""
     environment = {**(variables or {"PATH": "/usr/bin:/bin"}), "HOME": str(home)}
     with tempfile.TemporaryFile() as errors:
         answer = _first_answer(words, home, environment, errors)
@@ -111,7 +111,7 @@ def greet(words: list[str], home: Path, variables: Mapping[str, str] | None = No
         ) from error
     kinds = sorted({method.get("type", "agent") for method in result["authMethods"]})
     if not {"agent", "terminal"} & {*kinds}:
-        raise ReleaseError(f"The ACP registry wants agent or terminal authentication, not {kinds}.")
+        raise ReleaseError(f"The ACP registry requires agent or terminal authentication, not {kinds}.")
     return (
         f"answers `initialize` as {result['agentInfo']['version']}, with {' and '.join(kinds)} authentication"
     )

@@ -1,4 +1,4 @@
-"""Write the checksums of a release, and sign them with a person's key."""
+"""Write the checksums of a release and sign them with a person's key."""
 
 from pathlib import Path
 from typing import Final
@@ -10,7 +10,7 @@ NAMESPACE: Final = "hermes-acp-release"
 
 
 def write_checksums(build: Build) -> Path:
-    """Write the checksums of all files, as `sha256sum --check` reads them."""
+    """Write the checksums of all files in the format of `sha256sum --check`."""
     path = build.out / CHECKSUMS
     files = sorted(each for each in build.out.rglob("*") if each.is_file() and each != path)
     path.write_text("".join(f"{digest(each)}  {each.relative_to(build.out)}\n" for each in files), "utf-8")
@@ -18,7 +18,7 @@ def write_checksums(build: Build) -> Path:
 
 
 def sign(build: Build, checksums: Path, key: str) -> tuple[Path, str]:
-    """Sign the checksums with `ssh:FILE`, `gpg:ID` or `minisign:FILE`; return the signature and how it is checked."""
+    """Sign the checksums with `ssh:FILE`, `gpg:ID` or `minisign:FILE`; return the signature and how to check it."""
     kind, _, name = key.partition(":")
     if kind == "ssh" and name:
         signature = checksums.with_name(f"{CHECKSUMS}.sig")
@@ -36,5 +36,5 @@ def sign(build: Build, checksums: Path, key: str) -> tuple[Path, str]:
     else:
         raise ReleaseError(f"The key is {key!r}. Use ssh:FILE, gpg:ID or minisign:FILE.")
     if not signature.is_file():
-        raise ReleaseError(f"{kind} wrote no signature.")
+        raise ReleaseError(f"{kind} did not write a signature.")
     return signature, check

@@ -1,10 +1,10 @@
-"""Run hermes-acp in environments of verifiers (PyPI: `verifiers` 0.4): a harness that works as a run.
+"""A harness that runs hermes-acp in environments of verifiers (PyPI: `verifiers` 0.4), each rollout as a run.
 
     PYTHONPATH=examples/verifiers vf-eval hermes-acp-tasks --env.agent.harness.id hermes-acp-agent \
         --env.agent.runtime.type docker --env.agent.harness.mode bypass --model MODEL
 
-The runtime must have hermes-acp. Each rollout has a home folder of its own, whose session survives an interruption of
-the process. Its model calls go to verifiers, which records them, and their secrets are masked like everywhere.
+The runtime must have hermes-acp installed. Each rollout has a separate home folder, whose session survives an
+interruption of the process. Its model calls go to verifiers, which records them; secrets in them are masked as always.
 """
 
 import json
@@ -18,15 +18,15 @@ from pydantic import Field
 
 HOMES: Final = "/tmp/hermes-acp-rollouts"
 START: Final = 'exec "$@" <"$0"'
-"""Runs a command with the prompt, which may be longer than an argument, as its input."""
+"""Runs a command with the prompt as its input, because it may be too long for an argument."""
 FAILED_LATER: Final = ("budget",)
-"""Failures that belong to a rollout: they end it, and it is scored."""
+"""Failures that belong to a rollout: they end it, and it is then scored."""
 
 
 class HermesAcpConfig(vf.HarnessConfig):
-    """How the agent works: its command, and its permission mode, `bypass` only where nothing can be harmed.
+    """The agent's command and permission mode, which should be `bypass` only where nothing can be harmed.
 
-    A question that nobody answers ends the rollout. `settings` are those of config.yaml.
+    A question ends the rollout, because no user can answer it. `settings` are those of config.yaml.
     """
 
     command: str = "hermes-acp"
@@ -41,7 +41,7 @@ class HermesAcpAgent(vf.Harness[HermesAcpConfig]):
     """Runs `hermes-acp runs start --here` in the rollout's runtime."""
 
     SUPPORTS_MCP = True
-    NEEDS_CONTAINER = False  # it reads nothing of the host: HOME and HERMES_HOME are the rollout's own
+    NEEDS_CONTAINER = False  # it reads nothing from the host: HOME and HERMES_HOME are the rollout's own
 
     async def launch(
         self,
@@ -53,7 +53,7 @@ class HermesAcpAgent(vf.Harness[HermesAcpConfig]):
         mcp_urls: dict[str, str],
         data: vf.TaskData,
     ) -> vf.ProgramResult:
-        """Work on the prompt until the run ends or asks something."""
+        """Work on the prompt until the run ends or asks a question."""
         _, prompt = self.resolve_text_prompt(data)
         settings = {**self.config.settings, "allow_bypass": self.config.mode == "bypass"}
         if mcp_urls:
@@ -68,7 +68,7 @@ class HermesAcpAgent(vf.Harness[HermesAcpConfig]):
     async def resume(
         self, ctx: vf.ModelContext, trace: vf.Trace, runtime: vf.Runtime, *rest: Any
     ) -> vf.ProgramResult:
-        """Continue the session with what the user says next; the parameters are those of `launch`, then messages."""
+        """Continue the session with the user's next messages; the other parameters are those of `launch`."""
         endpoint, secret, mcp_urls, data, messages, *_ = rest
         said = vf.TaskData(prompt=messages).prompt_text
         if not trace.branches:

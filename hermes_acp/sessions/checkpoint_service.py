@@ -71,7 +71,7 @@ class CheckpointService:
             return None
         if elsewhere := self._elsewhere(session.workspace):
             raise CheckpointError(
-                f"Files are on the backend {elsewhere}, where there are no checkpoints: turns cannot be undone there."
+                f"Files are on the backend {elsewhere}, which has no checkpoints, so turns cannot be undone."
             )
         return self.keeper
 

@@ -19,7 +19,7 @@ FIRST_WAIT_S: Final = 3.0
 TRUSTED_WAIT_S: Final = 10.0
 """The timeout for a workspace's servers, which start only after the user has approved them in the same turn."""
 UNATTENDED_WAIT_S: Final = 20.0
-"""The timeout for runs, in which nobody is waiting and the first turn may well be the last."""
+"""The timeout for runs, in which no user is waiting and the first turn may well be the last."""
 
 
 class SharedTools(Protocol):

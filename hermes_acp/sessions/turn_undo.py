@@ -145,10 +145,12 @@ class TurnUndo:
         if not done.restored and not back.done:
             return
         parts = [
-            "the user undid what a turn of yours did" if what == "undid" else "the user reverted an undo"
+            "the user undid the changes of one of your turns"
+            if what == "undid"
+            else "the user reverted an undo"
         ]
         if titles := [f'"{turn.title}"' for turn in done.turns if turn.title]:
-            parts.append(f", begun with {', '.join(titles)}")
+            parts.append(f", which started with {', '.join(titles)}")
         if done.restored:
             files = _listed(done.restored)
             parts.append(f". These files are as they were before it:\n{files}\nRead before you change them")

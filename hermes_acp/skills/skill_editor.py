@@ -101,7 +101,7 @@ class SkillEditor:
 
     def _plan(self, cwd: str, change: SkillChange) -> _Plan:
         if not change.reason.strip():
-            raise BadRequest("Say why the skill should change.", hint="Give a reason in a sentence.")
+            raise BadRequest("Say why the skill should change.", hint="Give the reason in one sentence.")
         plan = self._new(cwd, change) if change.action == "create" else self._changed(cwd, change)
         after = {name: text for name, text in (plan.before | plan.changed).items() if text is not None}
         if change.action == "delete":
@@ -129,7 +129,7 @@ class SkillEditor:
         known = collection.find(name)
         if known and known.scope != "builtin":
             raise BadRequest(
-                f"There is a skill {name} already, in {known.label}.",
+                f"A skill named {name} already exists in {known.label}.",
                 hint="Load it, then patch it, or choose another name.",
             )
         folder = self._place(cwd, change.scope) / name

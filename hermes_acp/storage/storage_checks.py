@@ -184,7 +184,7 @@ def _list(path: Path, rows: dict[str, SessionRow]) -> Iterator[CheckResult]:
     if missing or gone or differing:
         yield CheckResult(
             "problem" if gone or differing else "note",
-            f"The session list lacks {missing:,}, names {gone:,} that are gone and {differing:,} with an old title.",
+            f"The session list lacks {missing:,}, lists {gone:,} deleted sessions and {differing:,} with an old title.",
             REBUILD_HINT,
         )
     else:

@@ -91,9 +91,9 @@ class VersionHistory:
         try:
             content = path.read_bytes()
         except OSError as error:
-            raise storage_error("read the kept file", path, error) from error
+            raise storage_error("read the stored file", path, error) from error
         if sha256(content).hexdigest() != file.digest:
-            raise StorageError(f"The kept file {path} was changed.", hint="Choose another version.")
+            raise StorageError(f"The stored file {path} was changed.", hint="Choose another version.")
         return content
 
     def keep(self, cause: ChangeCause) -> Version:

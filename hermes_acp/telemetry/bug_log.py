@@ -1,6 +1,6 @@
-"""Log the program's own faults for its developers.
+"""Log the program's own bugs for its developers.
 
-Stack frames and types are written; messages and values are not, since they could contain what the user said.
+Stack frames and types are written; messages and values are not, because they could contain the user's text.
 """
 
 import os
@@ -15,7 +15,7 @@ class BugLog:
         self.path = home / "logs" / "bugs.log"
 
     def report(self, error: BaseException, trace: str) -> None:
-        """Append a fault with its trace id; a log that cannot be written is ignored."""
+        """Append an exception with its trace ID; errors writing the log are ignored."""
         frames = "".join(traceback.format_tb(error.__traceback__))
         entry = f"{trace} {type(error).__module__}.{type(error).__qualname__}\n{frames}\n"
         try:

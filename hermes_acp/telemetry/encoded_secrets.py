@@ -1,4 +1,4 @@
-"""Find secrets encoded within a token: base64, hexadecimal, escapes, or percent-encoding.
+"""Find secrets that are encoded within a token, in base64, hexadecimal, escapes or percent-encoding.
 
 Every decision depends on a single token, so text that arrives in pieces gives the same result as the whole.
 """
@@ -10,7 +10,7 @@ from urllib.parse import unquote_to_bytes
 
 MIN_ENCODED_CHARACTERS = 24
 MIN_ESCAPES = 3
-# Four characters encode three bytes; the first of four tells whether the first byte can be printable.
+# Four characters encode three bytes; the first one determines whether the first byte can be printable.
 _LETTER = r"[A-Za-z0-9+/_-]"
 _BASE64 = re.compile(
     rf"(?<!{_LETTER})(?:[CDI-Za-f]{_LETTER}{{3}}){{6,}}{_LETTER}{{0,3}}={{0,2}}(?![A-Za-z0-9])"
@@ -28,7 +28,7 @@ SecretFinder = Callable[[str], str]
 
 
 def find_encoded_secret(text: str, start: int, end: int, look: SecretFinder) -> Iterator[FoundSpan]:
-    """Yield where a token's decoded forms contain a secret; `look` returns the first secret's kind, or nothing."""
+    """Yield the positions of secrets in a token's decoded forms; `look` returns the first secret's kind, or nothing."""
     if text.find("%", start, end) >= 0:
         yield from _in_percents(text, start, end, look)
     if text.find("\\", start, end) >= 0:

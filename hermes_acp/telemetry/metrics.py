@@ -1,6 +1,6 @@
-"""Counters and histograms in memory, and their text for Prometheus.
+"""Counters and histograms in memory, and their text format for Prometheus.
 
-Labels come from outside, so the number of series of each metric is bounded; beyond the bound, values count as `other`.
+Labels come from outside, so the number of series per metric is bounded; beyond the bound, values count as `other`.
 Source: Prometheus exposition formats, text-based format 0.0.4.
 """
 
@@ -21,7 +21,7 @@ Samples = Mapping[Labels, float]
 
 
 class Metric(Struct, frozen=True):
-    """The name, the meaning and the label names of a metric."""
+    """The name, the description and the label names of a metric."""
 
     name: str
     about: str
@@ -32,18 +32,18 @@ class Counts:
     """A number for each combination of labels."""
 
     def __init__(self, known: Iterable[Labels] = ()) -> None:
-        """Prepare; the labels in `known` count from 0, all others appear with their first value."""
+        """Initialise; the label values in `known` start at 0, all others appear with their first value."""
         self.values: dict[Labels, float] = dict.fromkeys(known, 0)
 
     def add(self, labels: Labels = (), amount: float = 1) -> None:
-        """Add to the number of these labels."""
+        """Add to the count of the given labels."""
         if labels not in self.values and len(self.values) >= MAX_SERIES:
             labels = (OTHER,) * len(labels)
         self.values[labels] = self.values.get(labels, 0) + amount
 
 
 class Histogram:
-    """A histogram: the number of observations up to each bound."""
+    """A histogram with the number of observations up to each bound."""
 
     def __init__(self, bounds: Sequence[float]) -> None:
         self._bounds = bounds
@@ -56,7 +56,7 @@ class Histogram:
         self._sum += value
 
     def lines(self, name: str) -> Iterable[str]:
-        """Yield the samples: one per bound, cumulative, then the sum and the count."""
+        """Yield the sample lines: a cumulative one per bound, then the sum and the count."""
         total = 0
         for bound, count in zip((*self._bounds, math.inf), self._counts, strict=True):
             total += count

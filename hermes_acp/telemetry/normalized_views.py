@@ -1,7 +1,6 @@
 """Normalise texts for scanning: remove control sequences, hidden characters and line breaks within tokens.
 
-What is removed depends only on nearby characters, so text that arrives in pieces gives the same result as the
-whole.
+Removal depends only on nearby characters, so text that arrives in pieces gives the same result as the whole.
 """
 
 import re
@@ -27,7 +26,7 @@ _BREAK: Final = LazyPattern(
 _BEGUN_BREAK: Final = LazyPattern(rf"(?<={_IN_TOKEN}{{12}})(?:\\?\r|\\)\Z", re.ASCII)
 _HASH: Final = LazyPattern(r"(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})(?![\w+/-])", re.ASCII)
 MIN_LINE_CHARACTERS: Final = 32
-"""Shorter lines are only broken with a backslash."""
+"""The line length below which a token can only continue after a backslash."""
 
 
 class NormalizedView(Struct, frozen=True):
@@ -43,7 +42,7 @@ class NormalizedView(Struct, frozen=True):
         return number + (self.shifts[at - 1] if at else 0)
 
     def before(self, place: int) -> int:
-        """Return how many of the characters before a position remain."""
+        """Return the number of remaining characters before a position."""
         low, high = 0, len(self.text)
         while low < high:
             middle = (low + high) // 2
@@ -67,7 +66,7 @@ def without_unseen(text: str) -> NormalizedView | None:
 
 
 def without_breaks(text: str, *, is_final: bool) -> NormalizedView | None:
-    """Return the text without line breaks that may be inside a token, or None if there are no such line breaks."""
+    """Return the text without line breaks that may be inside a token, or None if there are none."""
     spans: list[tuple[int, int]] = []
     for match in _BREAK.compiled.finditer(text):
         end = match.end()
@@ -85,7 +84,7 @@ def without_breaks(text: str, *, is_final: bool) -> NormalizedView | None:
 
 
 def _is_list(text: str, start: int, end: int) -> bool:
-    """Return whether there are complete hashes on both sides: in a list of hashes, no token is broken."""
+    """Return whether there are complete hashes on both sides, because tokens are not broken in a list of hashes."""
     behind = _HASH.compiled.match(text, end)
     if behind is None:
         return False

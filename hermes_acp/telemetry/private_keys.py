@@ -38,7 +38,7 @@ _SHORT_LINES = 2
 
 
 class KeyBlock(Struct, frozen=True):
-    """The position of a key's base64, empty if `end` is `start`; `is_open` while more of it may follow."""
+    """The position of a key's base64, empty if `end` is `start`; `is_open` says that more of it may follow."""
 
     start: int
     end: int
@@ -62,14 +62,14 @@ def key_after_header(text: str, place: int, *, is_final: bool) -> KeyBlock | Non
 
 
 def key_before_footer(text: str, place: int) -> KeyBlock | None:
-    """Find the key before the END line at `place`; None if no key ends there, or none of it is present."""
+    """Find the key before the END line at `place`; None if no key ends there or none of it is present."""
     line_start = text.rfind("\n", 0, place) + 1
     is_ended = bool(_END.compiled.match(text, place)) and bool(re.fullmatch(_MARGIN, text[line_start:place]))
     return _lines_above(text, line_start) if is_ended else None
 
 
 def trailing_key_start(text: str) -> int:
-    """Return where the lines at the end of a string start that are a key if an END line follows."""
+    """Return the start of the lines at the end of a string that are a key if an END line follows."""
     line_start = text.rfind("\n") + 1
     block = _lines_above(text, line_start) if len(text) - line_start <= _MAX_LINE_CHARACTERS else None
     return block.start if block else len(text)

@@ -1,7 +1,7 @@
 """Protect this process's memory from other processes of the same user, including the commands it runs.
 
-Afterwards, `/proc/PID/environ`, `mem`, `maps` and `fd` belong to root, nobody can trace the process, and it leaves
-no core dump. Its children are not affected: executing a program makes it readable again. Source: prctl(2), proc(5).
+Afterwards, `/proc/PID/environ`, `mem`, `maps` and `fd` belong to root, the process cannot be traced, and it leaves no
+core dump. Its children are not affected: executing a program makes it readable again. Source: prctl(2), proc(5).
 """
 
 import sys

@@ -47,7 +47,7 @@ class SecretScan(Protocol):
 
 
 class Redactor:
-    """Replaces secrets in any text: known ones, and those recognisable by shape or name."""
+    """Replaces secrets in any text: known ones, and those recognisable by their format or name."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         known = {secret for secret in secrets if len(secret) >= MIN_SECRET_CHARACTERS}
@@ -82,7 +82,7 @@ class Redactor:
         return _placed(found, view, begin, len(text) if is_final else None)
 
     def _scan_lines(self, text: str, begin: int, *, is_final: bool) -> Scan:
-        """Scan the lines as they are, and the tokens broken at line ends."""
+        """Scan the lines as they are, and the tokens that are broken at line ends."""
         found = scan(text, begin, self._known, is_final=is_final)
         view = without_breaks(text, is_final=is_final)
         if view is None:
@@ -102,12 +102,12 @@ class Redactor:
 
 
 def compile_patterns() -> None:
-    """Compile the pattern table, needed for the first long token; takes too long for a step of the event loop."""
+    """Compile the pattern table, which the first long token needs and which would block the event loop for too long."""
     shapes()
 
 
 class RedactedStream:
-    """Text that is cleaned as it arrives in pieces; the result does not depend on where it is cut.
+    """Text that is cleaned as it arrives in pieces; the result does not depend on the piece boundaries.
 
     Only a possible start of a secret is held back, at most a few dozen kilobytes.
     """
@@ -118,12 +118,12 @@ class RedactedStream:
         self._begin = 0
 
     def feed(self, text: str) -> str:
-        """Add a part, and return the text that is final."""
+        """Add a piece and return the text that is final."""
         self._text += text
         return self._give(is_final=False)
 
     def finish(self) -> str:
-        """Return the text that was held back, because no more follows."""
+        """Return the text that was held back, once the stream has ended."""
         return self._give(is_final=True)
 
     def _give(self, *, is_final: bool) -> str:
@@ -136,7 +136,7 @@ class RedactedStream:
 
 
 def secrets_among(variables: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the values of variables that are secret by name or content; of a list of headers, each value too."""
+    """Return the values of variables that are secret by name or content, including each value in a list of headers."""
     found = {name: value for name, value in variables.items() if is_secret(name, value)}
     lists = [value for name, value in found.items() if name.startswith("OTEL_")]
     parts = (unquote(part.partition("=")[2].strip()) for value in lists for part in value.split(","))
@@ -144,7 +144,7 @@ def secrets_among(variables: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Return whether a variable holds a secret; proxy addresses are needed, even with a password in them."""
+    """Return whether a variable holds a secret. Proxy addresses do not count, because they are needed."""
     if SECRET_NAME.compiled.search(name):
         return True
     is_proxy = name.lower().endswith("_proxy")
@@ -164,7 +164,7 @@ def _spellings(secret: str) -> Iterator[str]:
 
 
 def _placed(found: Scan, view: NormalizedView, begin: int, end: int | None) -> Scan:
-    """Map results from a view back to the text; everything is settled if an `end` is given."""
+    """Map results from a view back to the text; with an `end`, everything is settled."""
     spans = [(view.place(start), view.place(last - 1) + 1, kind) for start, last, kind in found.spans]
     if end is not None:
         return Scan(spans, end)
@@ -174,7 +174,7 @@ def _placed(found: Scan, view: NormalizedView, begin: int, end: int | None) -> S
 def _end_of_broken(text: str, start: int, end: int, *, is_begun: bool) -> int:
     """Return the end of a secret that continues on other lines, or 0 if it is on a single line.
 
-    If the part on the first line `is_begun` to be masked anyway, the last lines may be ordinary words.
+    With `is_begun`, the part on the first line is masked anyway, so the last lines may be ordinary words.
     """
     lines = text.count("\n", start, end)
     while lines > (not is_begun):

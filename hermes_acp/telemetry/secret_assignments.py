@@ -1,7 +1,7 @@
 """Find secrets by the name they are assigned to: `password = …`, `Authorization: Bearer …`, `AWS_SECRET_KEY=…`.
 
-A value contains no white space and no character of BREAKS. Whatever decides about a value is on the same line, or,
-where lists and settings put each word on a separate line, on the line above, at most REACH characters before it.
+A value contains no white space and no character of BREAKS. Everything that decides about a value is on the same line
+or, in lists and settings with each word on a separate line, on the line above, at most REACH characters before it.
 """
 
 import re
@@ -56,7 +56,7 @@ _VALUE = LazyPattern(
 )
 _HEAD_BACKWARDS = LazyPattern(r"[\w-]{0,48}", re.ASCII)
 _IN_URL = LazyPattern(rf"://[^{BREAKS}/@:?#]{{0,128}}:(?P<value>[^{BREAKS}/@]{{3,256}})@[\w\[$]", re.ASCII)
-# A bare name before an @, without other punctuation, which is not turned into a word.
+# A bare name before an @, without other punctuation.
 _ALONE_IN_URL = LazyPattern(
     r"://(?P<value>(?=\D{0,64}\d\D{0,64}\d)(?=\d{0,64}[A-Za-z])[A-Za-z0-9]{20,256})@[\w\[$]"
 )
@@ -140,10 +140,10 @@ def find_assigned_secret(text: str, start: int, end: int, place: int) -> Found |
 
 
 def _goes_on(text: str, name: str, start: int, name_start: int, named: re.Match[str]) -> bool:
-    """Return whether the text after a name is its value.
+    """Return whether the text after a name is the name's value.
 
-    Without a separator, it is after options, in .netrc lines, and where variables are set; in lists, only after options
-    and headers.
+    Without a separator, that is the case after options, in .netrc lines, and where variables are set; in lists, it is
+    the case only after options and headers.
     """
     if named["sign"] or named["pair"]:
         return True
@@ -229,7 +229,7 @@ def _in_option(text: str, start: int, end: int, place: int) -> Found | None:
 
 
 def keyword_places(lowered: bytes, start: int, end: int) -> Iterator[int]:
-    """Yield where a name may contain a keyword in `lowered` text, once per keyword and position."""
+    """Yield the positions in `lowered` text at which a name may contain a keyword, once per keyword and position."""
     for word in KEYWORDS:
         place = lowered.find(word, start, end)
         while place >= 0:

@@ -1,4 +1,4 @@
-"""Decide by content whether a file exists to store keys: a private key, a key store, settings with keys.
+"""Decide by content whether the purpose of a file is to store keys: a private key, a key store, settings with keys.
 
 A program, page or test that merely contains a key does not count: its keys are masked when shown, and it is read
 like any other file.
@@ -11,7 +11,7 @@ from hermes_acp.telemetry.private_keys import is_private_key
 from hermes_acp.telemetry.secret_scan import KnownSecrets, may_hold_secrets, scan
 
 MAX_BYTES: Final = 64 * 1024
-"""Key files are small; larger files are not checked."""
+"""The maximum size of a checked file, because key files are small."""
 SAMPLE_LINES: Final = 12
 MAX_LINE: Final = 8_000
 MIN_SETTINGS: Final = 0.9
@@ -31,7 +31,7 @@ _SETTING: Final = re.compile(
 
 
 def secret_in(content: bytes) -> str:
-    """Return the kind of secret that a whole file is, or an empty string if it is not one or exceeds `MAX_BYTES`."""
+    """Return the kind of secret that a whole file represents, or an empty string if none or above `MAX_BYTES`."""
     if len(content) > MAX_BYTES or not content:
         return ""
     if content.startswith(STORES):
@@ -60,7 +60,7 @@ def _is_key(text: str) -> bool:
 
 
 def _are_settings(lines: list[str]) -> bool:
-    """Return whether these lines contain little but names with values."""
+    """Return whether the lines contain little but names with values."""
     max_others = len(lines) - MIN_SETTINGS * len(lines)
     told = others = 0
     for line in lines:

@@ -8,7 +8,7 @@ _MASKED: Final = re.compile(r"\[secret removed\]|\[secret: [a-z0-9. ]{2,40}\]")
 
 
 def mask_of(kind: str) -> str:
-    """Return the mask for a kind of secret; an empty kind is one of our own secrets."""
+    """Return the mask for a kind of secret; the empty kind means one of our own secrets."""
     return f"[secret: {kind}]" if kind else MASK
 
 

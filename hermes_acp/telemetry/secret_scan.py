@@ -28,7 +28,7 @@ from hermes_acp.telemetry.token_patterns import shapes
 MAX_TOKEN_CHARACTERS = 16 * 1024
 MIN_REVERSED_CHARACTERS = 20
 CONTEXT = 2 * REACH
-"""How many settled characters must precede the remaining text."""
+"""The number of settled characters that must precede the remaining text."""
 
 _BREAK = b"\0"
 _RUN = b"\1" * 16
@@ -40,7 +40,7 @@ Span = tuple[int, int, str]
 
 
 class KnownSecrets(Struct, frozen=True):
-    """Verbatim secrets: those within one token that contain a long run as a pattern, the others as they are."""
+    """Verbatim secrets: those within one token that contain a long run, as a pattern, and the others as they are."""
 
     in_tokens: re.Pattern[str] | None = None
     elsewhere: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class Scan(Struct, frozen=True):
 
 
 def index_known_secrets(values: Iterable[str]) -> KnownSecrets:
-    """Group known secrets by how they are found."""
+    """Group known secrets by the method of finding them."""
     in_tokens: list[str] = []
     elsewhere: list[str] = []
     for value in sorted(set(values), key=lambda value: (-len(value), value)):
@@ -65,7 +65,7 @@ def index_known_secrets(values: Iterable[str]) -> KnownSecrets:
 
 
 def may_hold_secrets(content: bytes) -> bool:
-    """Return whether `scan` could find a secret in this content, which is text in UTF-8; a fast check."""
+    """Quickly check whether `scan` could find a secret in this UTF-8 content."""
     if _RUN in content.translate(_CLASSES) or ANNOUNCED in content or ENDED in content:
         return True
     return next(keyword_places(content.lower(), 0, len(content)), None) is not None
@@ -74,7 +74,7 @@ def may_hold_secrets(content: bytes) -> bool:
 def scan(
     text: str, begin: int, known: KnownSecrets, *, is_final: bool, within: Sequence[int] | None = None
 ) -> Scan:
-    """Scan a string from `begin`, which is its start or where an earlier scan was settled.
+    """Scan a string from `begin`, which is its start or the position up to which an earlier scan was settled.
 
     If positions are given in `within`, only tokens that contain one are scanned: secrets in different tokens cannot
     overlap.
@@ -130,7 +130,7 @@ def _regions(marks: bytes, begin: int, *, is_final: bool) -> tuple[list[tuple[in
 
 
 def _tokens_around(marks: bytes, places: Sequence[int], start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each token in a region that contains one of these positions."""
+    """Yield the start and end of each token in a region that contains one of the given positions."""
     last = start
     for place in places[bisect_right(places, start) : bisect_left(places, end)]:
         if place >= last:
@@ -196,7 +196,7 @@ def _before_known(
 
 
 def _first_kind(text: str) -> str:
-    """Return the kind of the first secret in a decoded text, which is not decoded any further."""
+    """Return the kind of the first secret in a decoded text, which is not decoded further."""
     if is_private_key(text):
         return LABEL
     raw = text.encode("latin-1", "replace")
@@ -248,7 +248,7 @@ def _backwards(text: str, first: int, last: int) -> Iterator[Span]:
 
 
 def _assignments(text: str, lowered: bytes, start: int, end: int, first: int, last: int) -> Iterator[Span]:
-    """Check the keywords from `first` to `last` for values in a region; their values are in no other region."""
+    """Check the keywords from `first` to `last` for values in a region; their values cannot be in other regions."""
     for place in keyword_places(lowered, first, last):
         found = find_assigned_secret(text, max(0, place - REACH), end, place)
         if found and found[0] >= start:

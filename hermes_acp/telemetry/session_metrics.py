@@ -33,9 +33,9 @@ class SessionMetrics:
     """The counts of all sessions of one process."""
 
     def __init__(self, monotonic: Callable[[], float], tools: Set[str] = frozenset()) -> None:
-        """Prepare; calls are counted by tool for the names in `tools`, all others together as `other`."""
+        """Initialise; calls are counted by tool for the names in `tools`, and all others together as `other`."""
         self.monotonic = monotonic
-        # Series that start at 0 show their first increase too.
+        # Only series that start at 0 show their first increase.
         self.turns = Counts((reason,) for reason in get_args(ExitReason))
         self.turn_s = Histogram(TURN_BOUNDS_S)
         self.tokens = Counts((("input",), ("output",)))
@@ -55,7 +55,7 @@ class SessionMetrics:
 
     @property
     def running_turns(self) -> int:
-        """The number of running turns, without those of child agents."""
+        """The number of running turns, excluding those of child agents."""
         return sum(meter.began_at is not None for meter in self._meters.values())
 
     @property
@@ -64,7 +64,7 @@ class SessionMetrics:
         return sum(len(meter.questions) for meter in self._meters.values())
 
     def opened(self, session: RecordedSession) -> "SessionMeter":
-        """Return the audience of a session that was opened."""
+        """Return the audience for a session that was opened."""
         meter = self._meters[session.record.session_id] = SessionMeter(self)
         return meter
 
@@ -73,7 +73,7 @@ class SessionMetrics:
         self._meters.pop(session_id, None)
 
     def tool_name(self, name: str) -> str:
-        """Return the name that a tool's calls are counted by."""
+        """Return the name under which a tool's calls are counted."""
         return name if name in self._tools else OTHER
 
     def spend(self, usage: Usage) -> None:
@@ -84,7 +84,7 @@ class SessionMetrics:
 
 
 class SessionMeter:
-    """The audience that counts one session's events, and through it those of its child agents."""
+    """The audience that counts the events of one session and of its child agents."""
 
     def __init__(self, metrics: SessionMetrics) -> None:
         self.began_at: float | None = None
@@ -122,7 +122,7 @@ class SessionMeter:
         self._step_at, self._has_words = self._metrics.monotonic(), False
 
     def hear(self, event: TextSaid | ThoughtSaid) -> None:
-        """Count the time to the first word of a step."""
+        """Record the time to the first word of a step."""
         if not self._has_words:
             self._has_words = True
             self._metrics.first_word_s.observe(self._metrics.monotonic() - self._step_at)
@@ -140,7 +140,7 @@ class SessionMeter:
         self._await_step()
 
     def compact(self, event: HistoryCompacted) -> None:
-        """Count the model request of a summary."""
+        """Count the model request that wrote a summary."""
         if event.summary:
             self._metrics.model_requests.add((event.provider, "completed"))
             self._metrics.spend(event.usage)
@@ -167,7 +167,7 @@ class SessionMeter:
         self.questions.discard(event.call_id)
 
     def follow_child(self, event: ChildReported) -> None:
-        """Count a child's activity, except its questions, which are asked on cards of this session."""
+        """Count a child's activity, except its questions, which are asked about calls of this session."""
         if event.child_id not in self._children:
             self._children[event.child_id] = SessionMeter(self._metrics)
         if not isinstance(event.event, PermissionAsked | TurnEnded):

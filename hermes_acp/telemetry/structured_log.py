@@ -1,4 +1,4 @@
-"""A log of what the program decided or used: one JSON object per line.
+"""A log of what the program decided or used, with one JSON object per line.
 
 Callers pass names and numbers, never keys or the text of a conversation. Anything that looks like a secret is masked
 anyway.
@@ -17,7 +17,7 @@ SIZE_LIMIT_BYTES: Final = 1024 * 1024
 
 
 def note_change(home: Path, what: str, who: str, outcome: str = "changed") -> None:
-    """Log in `logs/changes.jsonl` that someone changed how the program works; what it holds is not logged."""
+    """Log in `logs/changes.jsonl` that someone changed a setting; its content is not logged."""
     StructuredLog(home, _RealTime(), "changes").note(what, who=who, outcome=outcome)
 
 
@@ -30,8 +30,9 @@ class _RealTime:
 
 
 class StructuredLog:
-    """`logs/decisions.jsonl` in the home folder, or a log of another name; once it exceeds a mebibyte, older entries
-    move to `decisions.1.jsonl`.
+    """`logs/decisions.jsonl` in the home folder, or a log with another name.
+
+    Once it exceeds a mebibyte, older entries are moved to `decisions.1.jsonl`.
     """
 
     def __init__(self, home: Path, clock: Clock, name: str = "decisions") -> None:
@@ -39,7 +40,7 @@ class StructuredLog:
         self._clock = clock
 
     def note(self, what: str, **facts: str | float | None) -> None:
-        """Append a line; a log that cannot be written is ignored."""
+        """Append a line; errors writing the log are ignored."""
         from hermes_acp.telemetry.redaction import Redactor
 
         clean = Redactor(()).clean

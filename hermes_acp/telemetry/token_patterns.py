@@ -1,4 +1,4 @@
-"""Find secrets by shape alone: tokens with a vendor's prefix.
+"""Find secrets by their format alone: tokens with a vendor's prefix.
 
 The patterns are grouped by first character, and a group is compiled when one of its prefixes occurs.
 """
@@ -13,13 +13,13 @@ from types import MappingProxyType
 from msgspec import Struct, convert
 
 MIN_TOKEN_CHARACTERS = 6
-"""A token with fewer distinct characters is a placeholder, such as a row of crosses."""
+"""The number of distinct characters below which a token is a placeholder, such as a row of crosses."""
 
 _FILLED_IN = re.compile(r"x{5}|\*{3}|\.\.\.|0{8}|your[-_]|[-_]here\b|placeholder|changeme", re.IGNORECASE)
 
 
 class TokenPattern(Struct, frozen=True):
-    """A kind of token; `shapes.toml` explains the fields at its head."""
+    """A kind of token; the comment at the top of `shapes.toml` explains the fields."""
 
     id: str
     starts: tuple[str, ...]
@@ -33,10 +33,8 @@ class TokenPattern(Struct, frozen=True):
 class TokenPatterns(Struct, frozen=True):
     """All kinds as patterns; the name of the matching group identifies the kind.
 
-    `leads` finds where one of `starts` follows a character that is not part of a token. `groups` contains a pattern for
-    each first character; it is compiled when one of its kinds may begin there, because most sessions need none of them.
-    `inside` finds kinds that may follow any character, tried only if one of `middles` occurs. If nothing is `mirrored`,
-    no token is written backwards.
+    `behind` finds tokens after a character that is not part of them; `inside` finds those that may follow any
+    character, and is tried only if one of `middles` occurs. `mirrored` finds tokens that are written backwards.
     """
 
     starts: tuple[str, ...]
@@ -50,12 +48,12 @@ class TokenPatterns(Struct, frozen=True):
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The names of all kinds; our own secrets have none."""
+        """The names of all kinds; our own secrets have no name."""
         return frozenset(("", *(shape.id for shape in read_token_patterns())))
 
     def find(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
-        """Yield where the kinds occur in a token."""
-        if first := self._match(text, start, end):
+        """Yield the positions at which the kinds occur in a token."""
+        if first := self.pattern.match(text, start, end):
             yield from self._judged(first)
         begin = start
         while lead := self.leads.search(text, begin, end):
@@ -117,8 +115,11 @@ def shapes() -> TokenPatterns:
                 middles.append(start)
             else:
                 apart.setdefault(start[0], []).append((-len(start), body))
-    groups = {first: "|".join(body for _, body in sorted(bodies)) for first, bodies in apart.items()}
-    starts = sorted({start for shape in by_group.values() if not shape.inside for start in shape.starts})
+    # If the first character does not match, all kinds that start with it are skipped together.
+    grouped = "|".join(
+        f"(?={re.escape(first)})(?:{'|'.join(body for _, body in sorted(bodies))})"
+        for first, bodies in apart.items()
+    )
     return TokenPatterns(
         tuple(starts),
         re.compile(f"[^A-Za-z0-9](?={'|'.join(map(re.escape, starts))})"),

@@ -1,7 +1,7 @@
-"""The identity of spans in traces: derived from IDs of turns and calls, and read from what callers pass on.
+"""The identity of spans in traces, derived from the IDs of turns and calls or read from callers' `traceparent`.
 
-The same turn always has the same trace, and the same call the same span. So a request can name the span it belongs to
-before that is exported, and exporting a session twice adds nothing. Source: W3C Trace Context, level 2.
+The same turn always has the same trace, and the same call the same span. Therefore a request can name its span before
+that is exported, and exporting a session twice adds nothing. Source: W3C Trace Context, level 2.
 """
 
 import re
@@ -19,7 +19,7 @@ _TRACE_PARENT: Final = re.compile(
 
 
 class SpanContext(Struct, frozen=True, gc=False):
-    """A span's trace and its ID in it; `is_sampled` is None if nobody has decided yet."""
+    """A span's trace ID and span ID; `is_sampled` is None if that has not been decided yet."""
 
     trace_id: int
     span_id: int
@@ -34,7 +34,7 @@ class SpanContext(Struct, frozen=True, gc=False):
 class TurnTrace(Struct, frozen=True, gc=False):
     """The context of a turn: its parent span, as `traceparent`, and its run.
 
-    If this process exports no spans (`is_exported`), requests to others name the span `outside` of it instead.
+    Unless this process exports spans (`is_exported`), requests to others name the span `outside` of it instead.
     """
 
     parent: str = ""
@@ -60,12 +60,12 @@ def valid_trace_parent(text: object) -> str:
 
 
 def trace_id_of(name: str) -> int:
-    """Return the ID of the trace that starts with this name."""
+    """Return the ID of the trace derived from a name."""
     return int.from_bytes(blake2b(name.encode(), digest_size=TRACE_ID_BYTES).digest(), "big") or 1
 
 
 def span_id_of(name: str) -> int:
-    """Return the ID of the span with this name."""
+    """Return the ID of the span derived from a name."""
     return int.from_bytes(blake2b(name.encode(), digest_size=SPAN_ID_BYTES).digest(), "big") or 1
 
 
@@ -78,12 +78,12 @@ def turn_context(turn_id: str, run_id: str, parent: SpanContext | None) -> SpanC
 
 
 def trace_below(trace: TurnTrace, turn_id: str, call_id: str) -> TurnTrace:
-    """Return the trace of a turn that works for a call of another turn."""
+    """Return the trace of a turn that serves a call of another turn."""
     context = turn_context(turn_id, trace.run_id, parse_trace_parent(trace.parent))
     call = SpanContext(context.trace_id, span_id_of(call_id), context.is_sampled)
     return TurnTrace(call.trace_parent(), "", trace.outside, trace.is_exported)
 
 
 def call_trace_parent(trace: TurnTrace, turn_id: str, call_id: str) -> str:
-    """Return what requests made for a call pass on as `traceparent`; empty if that belongs to no trace."""
+    """Return the `traceparent` for requests made on behalf of a call, or an empty string without a trace."""
     return trace_below(trace, turn_id, call_id).parent if trace.is_exported else trace.outside

@@ -1,1 +1,4 @@
-"""Train models on exported sessions: started by a person, run by a trainer plugin in a separate process."""
+"""Train models on exported sessions.
+
+A person starts the training, and a trainer plugin runs it in a separate process.
+"""

@@ -1,4 +1,4 @@
-"""Detect whether an agent works while a person is asked: every turn writes to its session's record before it acts."""
+"""Detect whether an agent works while a person is asked, because every turn writes to its record before it acts."""
 
 from pathlib import Path
 from typing import Final

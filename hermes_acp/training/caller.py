@@ -1,7 +1,7 @@
-"""Who started this process: its ancestors, its terminal, and the programs at the terminal's other end.
+"""Determine who started this process: its ancestors, its terminal, and the programs at the terminal's other end.
 
-Read from /proc on Linux (proc(5), pty(7): `tty-index` in fdinfo), otherwise from psutil, which shows no other end.
-Blocks.
+The data comes from /proc on Linux (proc(5), pty(7): `tty-index` in fdinfo), otherwise from psutil, which does not show
+the other end. Functions block.
 """
 
 import os
@@ -32,8 +32,8 @@ class SeenProcess(Struct, frozen=True):
 class Caller(Struct, frozen=True):
     """What is known about whoever started this process.
 
-    `holders` hold the other end of its terminal, `above_holders` are their ancestors.
-    `is_confined` if it can never get rights.
+    `holders` are the processes with the other end of its terminal, and `above_holders` their ancestors. `is_confined`
+    says that it can never gain privileges.
     """
 
     variables: Mapping[str, str]

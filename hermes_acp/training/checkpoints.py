@@ -7,9 +7,9 @@ from typing import Final
 from hermes_acp.storage.private_files import write_private_text
 
 PREFIX: Final = "checkpoint-"
-"""How trainers of Hugging Face name their checkpoints."""
+"""The naming scheme of Hugging Face trainers for checkpoints."""
 COMPLETE: Final = "complete"
-"""The file in a checkpoint that says that it is complete."""
+"""The file that marks a checkpoint as complete."""
 
 
 class Checkpoints:
@@ -19,7 +19,7 @@ class Checkpoints:
         self.path = path
 
     def prepare(self) -> None:
-        """Remove what a killed trainer left unfinished, and create the folder. Raises OSError."""
+        """Remove checkpoints that a killed trainer left unfinished, and create the folder. Raises OSError."""
         self.remove_incomplete()
         self.path.mkdir(mode=0o700, exist_ok=True)
 
@@ -37,7 +37,7 @@ class Checkpoints:
         return (self.folder(max(steps)), max(steps)) if steps else (None, 0)
 
     def remove_incomplete(self) -> None:
-        """Remove checkpoints that were not finished."""
+        """Remove unfinished checkpoints."""
         for step in self._steps():
             if not self._is_complete(step):
                 shutil.rmtree(self.folder(step), ignore_errors=True)

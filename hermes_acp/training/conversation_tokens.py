@@ -1,4 +1,4 @@
-"""Turn conversations into tokens with a model's chat template, and mark those that the model wrote."""
+"""Convert conversations to tokens with a model's chat template, and mark the tokens that the model wrote."""
 
 from collections.abc import Sequence
 from typing import Any, Final, Protocol, cast
@@ -9,7 +9,7 @@ from msgspec import Struct
 from hermes_acp.core.errors import TrainingError
 
 IGNORED: Final = -100
-"""The label of a token that is not learned, as in PyTorch's losses."""
+"""The label of tokens that are excluded from the loss, as in PyTorch."""
 
 
 class ChatTokenizer(Protocol):
@@ -22,12 +22,12 @@ class ChatTokenizer(Protocol):
         ...
 
     def encode(self, text: str, **options: Any) -> list[int]:
-        """Return a string's tokens."""
+        """Return the tokens of a string."""
         ...
 
 
 class LabelledTokens(Struct, frozen=True):
-    """A conversation's tokens, and a label for each: itself if the model wrote it, else `IGNORED`."""
+    """A conversation's tokens, each with a label: the token itself if the model wrote it, else `IGNORED`."""
 
     input_ids: list[int]
     labels: list[int]
@@ -39,7 +39,7 @@ class LabelledTokens(Struct, frozen=True):
 
 
 def labelled_tokens(tokenizer: ChatTokenizer, record: dict[str, Any], max_length: int) -> LabelledTokens:
-    """Return the tokens of a record of chat messages, cut off after `max_length`. Raises TrainingError."""
+    """Return the tokens of a record of chat messages, truncated to `max_length`. Raises TrainingError."""
     messages = template_messages(record["messages"])
     tools = record.get("tools")
     tokens: list[int] = []
@@ -78,7 +78,7 @@ def rendered(
 
 
 def template_messages(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return exported messages as chat templates read them: the arguments of calls as objects."""
+    """Return exported messages as chat templates expect them, with the arguments of calls as objects."""
     return [_with_objects(message) for message in messages]
 
 

@@ -1,4 +1,4 @@
-"""Decide whether a person started this process at a terminal, or a program did: an agent, a tool, a schedule, CI.
+"""Decide whether a person at a terminal started this process, or a program such as an agent, a schedule or CI.
 
 A command of an agent is recognised by a variable, by a limit that its processes inherit and cannot raise again
 without being root, by the processes above it, and by the program at the other end of its terminal.
@@ -22,7 +22,7 @@ AGENT_VARIABLES: Final = (
     MARK, "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "GEMINI_CLI",
     "CURSOR_AGENT", "QWEN_CODE", "OPENCODE", "GOOSE_TERMINAL", "AI_AGENT",
 )  # fmt: skip
-"""Variables that agents set for their commands: ours first, then other vendors'."""
+"""Variables that agents set for their commands: ours first, then those of other vendors."""
 AGENT_PROGRAMS: Final = frozenset(
     {
         "hermes-acp", "hermes-acp-server", "claude", "codex", "gemini", "qwen", "opencode", "goose", "aider",
@@ -34,7 +34,7 @@ INTERPRETERS: Final = re.compile(r"(?:pypy|python|node|bun|deno|ruby|perl)[\d.]*
 DRIVERS: Final = re.compile(
     r"(?:pypy|python|ruby|perl|php|lua|tclsh|expect|unbuffer|script|socat|empty)[\d.]*(?:-script)?"
 )
-"""Programs that type into a terminal which they made; an emulator of a terminal is none of them."""
+"""Programs that create a terminal and type into it; terminal emulators are not among them."""
 OUR_MODULE: Final = "hermes_acp"
 OWN_COMMAND: Final = "train"
 
@@ -47,7 +47,10 @@ class NoPerson(Struct, frozen=True):
 
 
 def why_not_a_person(caller: Caller, *, needs_terminal: bool = True) -> NoPerson | None:
-    """Return why a process was not started by a person, or None. Without `needs_terminal`, only marks count."""
+    """Return evidence that a process was not started by a person, or None.
+
+    Without `needs_terminal`, only marks count.
+    """
     if found := _marks(caller):
         return found
     if not needs_terminal:
@@ -82,9 +85,9 @@ def _first_set(variables: Mapping[str, str], names: Iterable[str]) -> str:
 
 
 def _is_agent(process: SeenProcess) -> bool:
-    """Return whether a process is an agent: by its own name, or by the script that an interpreter runs.
+    """Return whether a process is an agent, judging by its name or by the script that an interpreter runs.
 
-    `hermes-acp train` itself does not count: it is the parent of the trainer's process.
+    `hermes-acp train` itself does not count, because it is the parent of the trainer's process.
     """
     words = list(process.argv)
     if INTERPRETERS.fullmatch(_program(process)):
@@ -95,7 +98,7 @@ def _is_agent(process: SeenProcess) -> bool:
 
 
 def _from_script(words: list[str]) -> list[str]:
-    """Return an interpreter's words from the script on."""
+    """Return an interpreter's arguments from the script on."""
     return words[next((place for place, word in enumerate(words) if not word.startswith("-")), len(words)) :]
 
 

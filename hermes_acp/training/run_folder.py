@@ -1,4 +1,4 @@
-"""The folder of one training run: its lock, state, progress and adapter, in the agent's home."""
+"""The folder of one training run in the agent's home folder, with its lock, state, progress and adapter."""
 
 import fcntl
 import os
@@ -35,7 +35,7 @@ class RunState(Struct, frozen=True):
 
 
 class Progress(Struct, frozen=True, array_like=True):
-    """A finished step: its number, how many there are, the loss, and when it was finished."""
+    """A finished step: its number, the total number of steps, the loss, and the time it was finished."""
 
     step: int
     total: int
@@ -131,11 +131,11 @@ class RunFolder:
         write_private_text(self._stop, f"{time.time()}\n")
 
     def is_asked_to_stop(self) -> bool:
-        """Return whether someone asked the run to end."""
+        """Return whether the run was asked to end."""
         return self._stop.exists()
 
     def forget_stop(self) -> None:
-        """Clear a request to stop that was made before this start."""
+        """Clear a stop request that was made before this start."""
         self._stop.unlink(missing_ok=True)
 
     def remove_all(self) -> None:
@@ -146,7 +146,7 @@ class RunFolder:
         self._state.unlink(missing_ok=True)
 
     def shown_phase(self, state: RunState) -> str:
-        """Return the phase of a run; one whose process is gone is interrupted."""
+        """Return the phase to display for a run; it is `interrupted` if the run's process is gone."""
         is_open = state.phase in ("loading", "running")
         return "interrupted" if is_open and not self.is_locked() else state.phase
 

@@ -1,7 +1,8 @@
-"""Serve a trained model as an endpoint: the adapter merged into its base model, behind the server of Transformers.
+"""Serve a trained model as an endpoint, with the adapter merged into its base model and the Transformers server.
 
-`python -m hermes_acp.training.served_model RUN NAME PORT` merges and becomes the server, which speaks OpenAI's chat
-completions on this machine only. Sources: the documentation of PEFT ("Model merging") and `transformers serve`.
+`python -m hermes_acp.training.served_model RUN NAME PORT` merges the adapter and becomes the server, which offers
+OpenAI's chat completions on this machine only. Sources: the documentation of PEFT ("Model merging") and `transformers
+serve`.
 """
 
 import os
@@ -32,7 +33,7 @@ def server_words(run: Path, name: str, port: int) -> list[str]:
 
 
 def main() -> int:
-    """Merge the adapter unless that was already done, and become the server."""
+    """Merge the adapter unless that was already done, then become the server."""
     run, name, port = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
     folder = run / SERVED / name
     if not _is_current(run / "adapter", folder):

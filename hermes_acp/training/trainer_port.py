@@ -1,4 +1,4 @@
-"""The inputs and reports of a trainer: the port of the plugins in `trainers`."""
+"""The port of the plugins in `trainers`: the inputs and reports of a trainer."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class TrainingSchedule(Struct, frozen=True):
-    """How long training runs: epochs, or a number of steps instead."""
+    """The length of the training: epochs or, instead, a number of steps."""
 
     epochs: int
     max_steps: int | None
@@ -18,7 +18,7 @@ class TrainingSchedule(Struct, frozen=True):
 
 
 class LockedValues(Struct, frozen=True):
-    """The locked fields as they were confirmed; `tokenizer` is empty for that of the base model."""
+    """The locked fields as they were confirmed; `tokenizer` is empty for the base model's tokenizer."""
 
     base_model: str
     tokenizer: str
@@ -29,7 +29,10 @@ class LockedValues(Struct, frozen=True):
 
 
 class TrainingJob(Struct, frozen=True):
-    """A confirmed training run. The trainer's process receives it over a pipe, so no file decides what is trained."""
+    """A confirmed training run.
+
+    The trainer's process receives it over a pipe, so that no file decides what is trained.
+    """
 
     name: str
     trainer: str
@@ -43,7 +46,7 @@ class TrainingJob(Struct, frozen=True):
 
 
 class TrainingMonitor(Protocol):
-    """The receiver of a trainer's reports. Training resumes from a checkpoint only if it was reported as complete."""
+    """The receiver of a trainer's reports. Training only resumes from checkpoints that were reported as complete."""
 
     def report(self, step: int, total: int, loss: float | None) -> None:
         """Report a finished step."""
@@ -77,7 +80,8 @@ class TrainingInput(Struct, frozen=True):
 class Trainer(Protocol):
     """A trainer plugin, whose heavy imports happen in `train`.
 
-    `extra` installs what it needs, `modules` are imported then, `variables` are the keys that it may see.
+    `extra` installs its dependencies, `modules` are the modules that it imports, and `variables` are the keys that it
+    may see.
     """
 
     extra: str
@@ -86,7 +90,7 @@ class Trainer(Protocol):
     variables: Sequence[str]
 
     def train(self, given: TrainingInput, monitor: TrainingMonitor) -> bool:
-        """Train, and write the adapter to `output`; return whether it finished rather than being stopped.
+        """Train and write the adapter to `output`; return whether training finished rather than being stopped.
 
         Blocks. Raises TrainingError, and OSError for a full disk.
         """

@@ -1,7 +1,7 @@
 """The process that trains: `python -m hermes_acp.training.trainer_process`, with a confirmed job on standard input.
 
-It holds the run's lock, records its state, and resumes from the newest complete checkpoint. It refuses to work for an
-agent, like the command that starts it.
+It holds the run's lock, records its state, and resumes from the newest complete checkpoint. Like the command that
+starts it, it refuses to work for an agent.
 """
 
 import errno
@@ -26,7 +26,7 @@ from hermes_acp.training.trainers import missing_modules, open_trainer
 from hermes_acp.training.training_data import read_records
 
 READY: Final = b"ready\n"
-"""What the process writes to its standard output once it holds the lock."""
+"""The line that the process writes to its standard output once it holds the lock."""
 FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 FULL_WORDS: Final = (
     "No space left on device",
@@ -35,7 +35,7 @@ FULL_WORDS: Final = (
     "file write failed",
     "unexpected pos",
 )
-"""What libraries say of a full disk, of which they often keep the system's error to themselves."""
+"""Messages of libraries about a full disk, which often do not pass on the system's error."""
 MIN_FREE_BYTES: Final = 1 << 20
 
 
@@ -55,7 +55,7 @@ class RunMonitor:
         self._run.add_progress(Progress(step, total, loss, time.time()))
 
     def should_stop(self) -> bool:
-        """Return whether a person asked the training to end."""
+        """Return whether a person asked the training to stop."""
         return self._run.is_asked_to_stop()
 
     def checkpoint_folder(self, step: int) -> Path:
@@ -70,7 +70,7 @@ class RunMonitor:
 
 
 def main() -> int:
-    """Train, and return the exit code."""
+    """Train and return the exit code."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     variables = read_environment().variables
     if refusal := why_not_a_person(look_at_caller(variables, None), needs_terminal=False):
@@ -93,7 +93,7 @@ def main() -> int:
 
 
 def _say_ready() -> None:
-    """Signal readiness to the command that started this process, then write only to the log."""
+    """Signal readiness to the command that started this process, then redirect all output to the log."""
     sys.stdout.buffer.write(READY)
     sys.stdout.buffer.flush()
     os.dup2(2, 1)
@@ -112,17 +112,19 @@ def _train(job: TrainingJob, run: RunFolder, monitor: RunMonitor, resume: tuple[
         run.write_state(in_phase(monitor.state, "done" if is_finished else "stopped"))
         return 0
     except Exception as error:
-        # Whatever a trainer's libraries raise ends here: it is recorded for `train status`, and the process ends.
+        # Any exception of a trainer's libraries is recorded for `train status`, and the process ends.
         traceback.print_exc()
         return _record_failure(run, monitor, error)
 
 
 def check_installed(trainer: Trainer) -> None:
-    """Check that what a trainer needs is installed. Raises TrainingError."""
+    """Check that a trainer's dependencies are installed. Raises TrainingError."""
     if missing := missing_modules(trainer):
         from hermes_acp.config.installation import extra_hint
 
-        hint = extra_hint(trainer.extra) if trainer.extra else "Install them beside hermes-acp."
+        hint = (
+            extra_hint(trainer.extra) if trainer.extra else "Install them in the environment of hermes-acp."
+        )
         raise TrainingError(f"Not installed: {', '.join(missing)}.", hint=hint)
 
 
@@ -130,7 +132,7 @@ def _record_failure(run: RunFolder, monitor: RunMonitor, error: Exception) -> in
     try:
         run.write_state(in_phase(monitor.state, "failed", failure_reason(error, run.path)))
     except HermesError:
-        # A full disk: removing what cannot be resumed makes room for the reason.
+        # If the disk is full, removing incomplete checkpoints makes room to record the reason.
         run.checkpoints.remove_incomplete()
         run.write_state(in_phase(monitor.state, "failed", failure_reason(error, run.path)))
     return error.exit_code if isinstance(error, HermesError) else 1

@@ -13,7 +13,7 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.storage.private_files import storage_error
 
 FORMATS: Final = MappingProxyType({"sft": "messages", "dpo": "dpo"})
-"""The format of an export that each method learns from."""
+"""The export format that each method requires."""
 ROLES: Final = frozenset({"system", "user", "assistant", "tool"})
 EXPORT_HINT: Final = "Export the sessions again: hermes-acp sessions export --all --format {form} --out FILE"
 
@@ -37,7 +37,7 @@ class _Manifest(Struct):
 
 
 class TrainingData(Struct, frozen=True):
-    """A data file that matches its manifest: records, sessions, models that wrote the answers, the licence note."""
+    """A data file that matches its manifest: the records, sessions, models that wrote the answers, and licence note."""
 
     path: Path
     sha256: str
@@ -48,7 +48,7 @@ class TrainingData(Struct, frozen=True):
 
 
 def check_data(named: str, method: str) -> TrainingData:
-    """Check a data file and its manifest. Raises BadRequest with what is wrong and where or StorageError."""
+    """Check a data file and its manifest. Raises BadRequest that says what is wrong and where, or StorageError."""
     path = Path(named).expanduser()
     content = _read(path)
     manifest = _manifest_of(path, FORMATS[method])
@@ -121,7 +121,7 @@ def _unusable(message: str, form: str) -> BadRequest:
 
 
 def _fault(record: Mapping[str, Any], method: str) -> str:
-    """Say what is wrong with a record."""
+    """Return what is wrong with a record, or an empty string."""
     parts = ("messages",) if method == "sft" else ("prompt", "chosen", "rejected")
     for part in parts:
         messages = record.get(part)

@@ -25,7 +25,7 @@ SUFFIX: Final = ".yaml"
 NAME: Final = r"^[a-z0-9][a-z0-9_-]{0,31}$"
 MAX_HASHED_BYTES: Final = 32 << 20
 SHOWN_DIGITS: Final = 8
-"""How much of a digest a person types."""
+"""The number of characters of a digest that a person types."""
 AtLeastOne = Annotated[int, Field(ge=1)]
 Method = Literal["sft", "dpo"]
 
@@ -34,7 +34,7 @@ class LockedFields(Section):
     """The fields that determine the trained model. A person confirms these values at each start."""
 
     base_model: Annotated[str, Field(min_length=1)]
-    """The model to train: a folder, or a name that the trainer knows."""
+    """The model to train: a folder, or a name known to the trainer."""
     tokenizer: str = ""
     """The folder or name of the tokenizer. Default: that of the base model."""
     learning_rate: Annotated[float, Field(gt=0, le=1)]
@@ -42,9 +42,9 @@ class LockedFields(Section):
     lora_rank: Annotated[int, Field(ge=1, le=1024)] = 16
     """The rank of the adapter."""
     max_length: Annotated[int, Field(ge=16)] = 4096
-    """The number of tokens after which a conversation is cut off."""
+    """The number of tokens after which a conversation is truncated."""
     rollout_address: str = ""
-    """The address of the service that computes, for a trainer that uses one."""
+    """The address of the compute service, for a trainer that uses one."""
 
 
 class TrainingPlan(Section):
@@ -57,21 +57,21 @@ class TrainingPlan(Section):
     data: str
     """The file that `sessions export` wrote, as `messages` for `sft` and as `dpo` for `dpo`."""
     locked: LockedFields
-    """What decides about the trained model."""
+    """The fields that determine the trained model."""
     epochs: AtLeastOne = 1
-    """How often each record is used."""
+    """The number of times that each record is used."""
     max_steps: AtLeastOne | None = None
     """The number of steps, instead of `epochs`."""
     batch_size: AtLeastOne = 1
-    """Records of one step."""
+    """The number of records per step."""
     checkpoint_every: AtLeastOne = 50
-    """Steps between two checkpoints."""
+    """The number of steps between two checkpoints."""
     seed: Annotated[int, Field(ge=0)] = 0
-    """The seed of every random choice."""
+    """The seed for all random choices."""
 
 
 class PlanFile(Struct, frozen=True):
-    """A training file that was read: its name, its path, its run's folder and its content."""
+    """A parsed training file: its name, its path, its run's folder and its content."""
 
     name: str
     path: Path
@@ -136,13 +136,13 @@ def _read(path: Path) -> str:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError as error:
-        raise BadRequest(f"There is no {path}.", hint="Write it as docs/training.md shows.") from error
+        raise BadRequest(f"There is no {path}.", hint="Write it as shown in docs/training.md.") from error
     except OSError as error:
         raise storage_error("read", path, error) from error
     with open(descriptor, "rb") as file:
         about = os.fstat(descriptor)
         if not stat.S_ISREG(about.st_mode) or about.st_uid != os.getuid():
-            raise BadRequest(f"{path} is not a file of yours.", hint="Write it yourself, as your own file.")
+            raise BadRequest(f"{path} is not a file of yours.", hint="Create the file yourself.")
         if about.st_mode & 0o022:
             raise BadRequest(
                 f"Others may write to {path}.", hint=f"Remove that permission: chmod go-w {path}"
@@ -154,7 +154,7 @@ def _read(path: Path) -> str:
 
 
 def _folder_digest(named: str) -> str:
-    """Return a digest of a model's folder: large files count by their size. Empty if it is not a folder."""
+    """Return a digest of a model's folder, in which large files count by size; empty if it is not a folder."""
     folder = Path(named).expanduser()
     if not named or not folder.is_dir():
         return ""

@@ -1,4 +1,4 @@
-"""Start the process that trains, once a person has confirmed the training."""
+"""Start the training process once a person has confirmed the training."""
 
 import subprocess
 import sys
@@ -27,12 +27,12 @@ QUIET: Final = MappingProxyType(
         "TOKENIZERS_PARALLELISM": "false",
     }
 )
-"""Variables with which trainers' libraries report nothing to their makers."""
+"""Variables that keep trainers' libraries from reporting to their vendors."""
 LOG_TAIL: Final = 400
 
 
 def job_of(file: PlanFile, data: TrainingData, digest: str) -> TrainingJob:
-    """Return the job that a person confirmed."""
+    """Return the confirmed job."""
     plan, locked = file.plan, file.plan.locked
     return TrainingJob(
         file.name,
@@ -55,7 +55,7 @@ def job_of(file: PlanFile, data: TrainingData, digest: str) -> TrainingJob:
 
 
 def check_resume(run: RunFolder, state: RunState | None, digest: str) -> int:
-    """Return the step that a start continues from, 0 for a new training.
+    """Return the step from which training continues, or 0 for a new training.
 
     Raises BadRequest if an unfinished training was confirmed with other locked fields.
     """
@@ -73,7 +73,7 @@ def check_resume(run: RunFolder, state: RunState | None, digest: str) -> int:
 
 
 def start_process(job: TrainingJob, trainer: Trainer, variables: Mapping[str, str]) -> int:
-    """Start the process in a separate session and return its ID, once it holds the run's lock.
+    """Start the training process in a separate session, and return its ID once it holds the run's lock.
 
     Raises TrainingError if it ends before that, or StorageError.
     """
@@ -103,7 +103,7 @@ def start_process(job: TrainingJob, trainer: Trainer, variables: Mapping[str, st
     if said != READY:
         process.wait()
         tail = run.log.read_text("utf-8", "replace")[-LOG_TAIL:].strip().splitlines()
-        raise TrainingError(f"The trainer's process ended at once: {tail[-1] if tail else 'no message'}")
+        raise TrainingError(f"The trainer's process ended immediately: {tail[-1] if tail else 'no message'}")
     return process.pid
 
 

@@ -1,1 +1,1 @@
-"""Export recorded sessions as data for evaluation and training, and import trajectories of other agents."""
+"""Export recorded sessions as data for evaluation and training, and import trajectories from other agents."""

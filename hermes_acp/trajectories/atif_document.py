@@ -1,4 +1,4 @@
-"""The Agent Trajectory Interchange Format (ATIF), as one document in JSON.
+"""The Agent Trajectory Interchange Format (ATIF) as a JSON document.
 
 Source: the models in `harbor.models.trajectories` of Harbor 0.26, against which the tests validate exports.
 """
@@ -8,13 +8,13 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 VERSION: Final = "ATIF-v1.7"
-"""The oldest version with everything that exports use: embedded child agents and `extra` of results."""
+"""The oldest version with all features that exports use: embedded child agents and `extra` in results."""
 VERSIONS: Final = tuple(f"ATIF-v1.{minor}" for minor in range(9))
 Extra = dict[str, Any]
 
 
 class _Part(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A part of a document; unknown fields are refused, because they would be lost."""
+    """A part of a document; unknown fields are rejected, because they would be lost."""
 
 
 class MediaSource(_Part, frozen=True):
@@ -26,7 +26,7 @@ class MediaSource(_Part, frozen=True):
 
 
 class ContentPart(_Part, frozen=True):
-    """A part of a message or result with more than text."""
+    """A part of a message or result that contains more than text."""
 
     type: Literal["text", "image", "audio"]
     text: str | None = None
@@ -55,7 +55,7 @@ class SubagentRef(_Part, frozen=True):
 
 
 class ObservationResult(_Part, frozen=True):
-    """The outcome of a call, or of something without a call in its step."""
+    """The outcome of a call, or another result in a step."""
 
     source_call_id: str | None = None
     content: Content | None = None
@@ -92,7 +92,7 @@ class _Message(_Part, frozen=True, kw_only=True):
 
 
 class AtifStep(_Message, frozen=True, kw_only=True):
-    """What the user or the system said, or one answer of the model with the outcomes of its calls."""
+    """A message from the user or the system, or one model answer with the outcomes of its calls."""
 
     model_name: str | None = None
     reasoning_effort: str | float | None = None
@@ -106,7 +106,7 @@ class AtifStep(_Message, frozen=True, kw_only=True):
 
 
 class AtifAgent(_Part, frozen=True):
-    """The agent of a trajectory, with the tools that its model was offered."""
+    """The agent in a trajectory, with the tools offered to its model."""
 
     name: str
     version: str
@@ -116,7 +116,7 @@ class AtifAgent(_Part, frozen=True):
 
 
 class FinalMetrics(_Part, frozen=True):
-    """The sums of a trajectory."""
+    """The totals of a trajectory."""
 
     total_prompt_tokens: int | None = None
     total_completion_tokens: int | None = None
@@ -127,7 +127,7 @@ class FinalMetrics(_Part, frozen=True):
 
 
 class Trajectory(_Part, frozen=True):
-    """A session; its child agents are embedded."""
+    """A session with its child agents embedded."""
 
     schema_version: str
     agent: AtifAgent

@@ -1,7 +1,7 @@
-"""Turn a cleaned session into an ATIF trajectory.
+"""Convert a cleaned session to an ATIF trajectory.
 
-Each step has the events from its first one up to the next step in its `extra`, without the fields that are in standard
-fields. So no event is lost, and `atif_import` restores them all.
+Each step contains in its `extra` all events up to the next step, without the values that are in standard fields. Thus
+no event is lost, and `atif_import` restores them all.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,7 +54,7 @@ BEGINS_STEP: Final = (UserSaid, NoteAdded, HistoryCompacted, TextSaid, ThoughtSa
 
 
 class _Draft(Struct):
-    """A step that is being built; `answer` is the ID of the model's answer in it."""
+    """A step under construction; `answer` is the ID of the model's answer in it."""
 
     source: str
     message: Content = ""
@@ -92,7 +92,7 @@ def trajectory_of(session: CleanSession) -> Trajectory:
 
 
 def _with_prompt_first(events: Sequence[TimedEvent]) -> list[TimedEvent]:
-    """Move the system prompt before the first message, at that message's time; it is recorded after the first prompt.
+    """Move the system prompt, which is recorded after the first prompt, before the first message, with its time.
 
     Trainers expect the system message first.
     """
@@ -130,7 +130,7 @@ class _TrajectoryBuilder:
             self._before.append(entry)
 
     def _placed(self, event: Event, at_ms: int | None) -> dict[str, Any]:
-        """Move what fits into standard fields; return the rest of the event."""
+        """Move an event's values to standard fields if they fit; return the remaining fields."""
         match event:
             case UserSaid():
                 return self._say("user", event, "parts", at_ms, content_of(event.parts))
@@ -183,14 +183,14 @@ class _TrajectoryBuilder:
     def _say(
         self, source: str, event: Event, name: str, at_ms: int | None, message: Content
     ) -> dict[str, Any]:
-        """Start a step of the user or the system; omit the field if the message restores it."""
+        """Start a step of the user or the system, and omit the event's field if the message restores it."""
         self._open(source, at_ms, message)
         value = getattr(event, name)
         restored = message if isinstance(value, str) else parts_of(message)
         return fields_of(event, {name} if restored == value else ())
 
     def _answer(self, message_id: str, at_ms: int | None) -> _Draft:
-        """Return the step of a model's answer, created at the first event of that answer."""
+        """Return the step of a model's answer, created at the answer's first event."""
         if self._drafts and self._drafts[-1].answer == message_id:
             return self._drafts[-1]
         draft = self._open("agent", at_ms, answer=message_id)
@@ -262,13 +262,13 @@ class _TrajectoryBuilder:
         step.results[event.call_id] = structs.replace(result, subagent_trajectory_ref=refs)
 
     def steps(self) -> list[AtifStep]:
-        """Return the finished steps; a session in which nothing was said has one empty step."""
+        """Return the finished steps; an empty session has one empty step."""
         if not self._drafts:
             self._open("system", None)
         return [_step(number, draft) for number, draft in enumerate(self._drafts, 1)]
 
     def metrics(self, steps: int) -> FinalMetrics:
-        """Return the sums of the trajectory; the cost includes child agents."""
+        """Return the totals of the trajectory; the cost includes child agents."""
         used = self._usage
         return FinalMetrics(
             used.input_tokens, used.output_tokens, used.cached_tokens, self._cost_usd, total_steps=steps

@@ -1,7 +1,7 @@
 """Restore the events of a session from an ATIF trajectory.
 
-Steps that this program exported have their events in `extra`; the steps of other agents become the events that say
-the same. The document's content is unverified: the caller ends the record with `SessionImported`.
+Steps that this program exported have their events in `extra`; the steps of other agents are converted to equivalent
+events. The document's content is unverified, so the caller ends the record with `SessionImported`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ NOT_RECORDED: Final = frozenset({"commands_changed", "edit_drafted", "child_repo
 
 
 class ImportedSession(Struct, frozen=True):
-    """A session that a trajectory describes; `claimed_id` is the ID in the document."""
+    """A session described by a trajectory; `claimed_id` is the ID in the document."""
 
     claimed_id: str
     events: tuple[TimedEvent, ...]
@@ -51,7 +51,7 @@ def read_trajectories(content: bytes) -> list[Trajectory]:
     """Return the trajectories in a file: one JSON document, or one per line. Raises BadRequest."""
     try:
         if content.lstrip()[:1] != b"{":
-            raise BadRequest("This is not an ATIF trajectory: it does not begin with {.")
+            raise BadRequest("This is not an ATIF trajectory: it does not start with {.")
         try:
             found = [msgspec.json.decode(content, type=Trajectory)]
         except msgspec.ValidationError:
@@ -76,7 +76,7 @@ def _check(trajectory: Trajectory) -> None:
 
 
 def session_from(trajectory: Trajectory, cwd: str) -> ImportedSession:
-    """Return the session of a trajectory; `cwd` is its folder if the document names none. Raises BadRequest."""
+    """Return the session of a trajectory; `cwd` is used if the document names no folder. Raises BadRequest."""
     events = _Restorer(trajectory).events()
     claimed = trajectory.trajectory_id or trajectory.session_id or ""
     if not events or not isinstance(events[0][0], SessionOpened):

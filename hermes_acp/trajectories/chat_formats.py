@@ -1,7 +1,7 @@
-"""Trajectories in the formats that trainers read: chat messages, and ShareGPT conversations.
+"""Convert trajectories to the formats that trainers read: chat messages and ShareGPT conversations.
 
-Both contain the whole conversation as it was said. Summaries of compactions, answers that were retried and what the
-model never saw are left out.
+Both contain the whole conversation as it took place. Compaction summaries, retried answers and anything the model never
+saw are left out.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def messages_of(trajectory: Trajectory) -> list[Message]:
 
 
 def step_messages(step: AtifStep) -> Iterator[Message]:
-    """Yield the messages of one step; none if the model did not see it."""
+    """Yield the messages of one step, or none if the model did not see it."""
     kinds = kinds_of(step)
     if step.source == "user":
         yield {"role": "user", "content": text_of(step.message)}

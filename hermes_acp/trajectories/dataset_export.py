@@ -1,4 +1,4 @@
-"""Write sessions as one data set: read, clean and convert one session after another, into one file."""
+"""Write sessions as one data set: read, clean and convert one session after another into a single file."""
 
 from collections.abc import Iterator
 from hashlib import sha256
@@ -27,7 +27,7 @@ class DatasetExport:
     def __init__(
         self, form: DatasetFormat, cleaner: SessionCleaner, schemas: ToolSchemaStore, *, is_single: bool
     ) -> None:
-        """Write this format; a `single` ATIF trajectory is one indented document, several are written one per line."""
+        """Initialise; a `single` ATIF trajectory is one indented document, several are written one per line."""
         self._form: DatasetFormat = form
         self._cleaner = cleaner
         self._schemas = schemas
@@ -66,7 +66,7 @@ class DatasetExport:
                 yield from map(_line, found.pairs)
 
     def document(self, name: str, created_at: str) -> bytes:
-        """Return the manifest for the file that was written, as JSON."""
+        """Return the manifest of the written file, as JSON."""
         file = {"name": name, "sha256": self._whole.hexdigest(), "bytes": self._size_bytes}
         document = self.manifest.document(self._form, created_at, [file])
         return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"

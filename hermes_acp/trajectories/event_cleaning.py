@@ -1,4 +1,4 @@
-"""Clean the events of a session for an export: merged where they arrived in pieces, then each text cleaned."""
+"""Clean the events of a session for an export: merge streamed pieces, then clean each text."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -28,16 +28,16 @@ from hermes_acp.telemetry.private_keys import names_key_file
 from hermes_acp.trajectories.recorded_sessions import RecordedSession, TimedEvent
 from hermes_acp.trajectories.text_cleaning import CleaningCounts, PersonalNames, TextCleaner, owners_of
 
-LEFT_OUT: Final = "[Left out: untrusted text, which somebody else wrote.]"
+LEFT_OUT: Final = "[Left out: untrusted text, which someone else wrote.]"
 MAX_REMEMBERED_CHARACTERS: Final = 1_000
 MAX_REMEMBERED_TEXTS: Final = 20_000
 MCP_PREFIX: Final = "mcp__"
 Mask = Callable[..., str]
-"""Return text with secrets masked; `source` is the text's source, if it has one."""
+"""A function that masks the secrets in a text; `source` is the text's source, if any."""
 
 
 class CleanSession(Struct, frozen=True):
-    """A session prepared for export. `dropped` counts the events that are left out, by type."""
+    """A session prepared for export. `dropped` counts the omitted events by type."""
 
     id: str
     events: tuple[TimedEvent, ...]
@@ -59,14 +59,14 @@ class SessionCleaner:
     """Cleans sessions for one export."""
 
     def __init__(self, mask: Mask, people: PersonalNames, *, includes_untrusted: bool = False) -> None:
-        """Store the function that masks secrets, and what names the person who exports."""
+        """Initialise with the function that masks secrets and the names of the exporting person."""
         self._mask = mask
         self._people = people
         self._includes_untrusted = includes_untrusted
         self._masked: dict[str, str] = {}
 
     def _mask_once(self, text: str) -> str:
-        """Mask text; short ones occur in many sessions."""
+        """Mask text, caching short texts, which occur in many sessions."""
         if len(text) > MAX_REMEMBERED_CHARACTERS:
             return self._mask(text)
         found = self._masked.get(text)
@@ -77,11 +77,11 @@ class SessionCleaner:
         return found
 
     def _mask_key_files(self, text: str, *, source: str = "") -> str:
-        """Mask the whole text of a file whose name says that it is a key. All other texts are cleaned one by one."""
+        """Mask the whole text of files whose names identify them as keys; all other texts are cleaned one by one."""
         return self._mask(text, source=source) if names_key_file(source) else text
 
     def clean(self, session: RecordedSession) -> CleanSession:
-        """Return a session without secrets, names and, unless requested, texts by others."""
+        """Return a session without secrets, names and, unless requested, texts written by others."""
         texts = TextCleaner(self._mask_once, self._people, owners_of(_folders(session)))
         return self._clean(session, texts)
 
@@ -168,7 +168,7 @@ def _untrusted_calls(events: Iterable[TimedEvent]) -> set[str]:
 
 
 def _merged(events: Iterable[TimedEvent], dropped: Counter[str]) -> list[TimedEvent]:
-    """Join the pieces of each answer and of its reasoning, and leave out what later events repeat."""
+    """Join the pieces of each answer and its reasoning, and leave out what later events repeat."""
     merged: list[TimedEvent] = []
     pieces: dict[tuple[type[TextSaid] | type[ThoughtSaid], str], tuple[int, list[str]]] = {}
     for event, at_ms in events:

@@ -10,7 +10,7 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import Event
 
 NAMESPACE: Final = "hermes_acp"
-"""The name of our fields among the `extra` ones of a trajectory."""
+"""The key of our own fields in the `extra` of a trajectory."""
 MAPPING: Final[Mapping[str, str]] = MappingProxyType(
     {
         "session_opened": "extra",
@@ -49,12 +49,12 @@ MAPPING: Final[Mapping[str, str]] = MappingProxyType(
         "usage_changed": "extra",
         "child_changed": "subagent_trajectory_ref",
         "child_reported": "not recorded",
-        "session_imported": "dropped: tells where the record came from",
+        "session_imported": "dropped: the origin of the record",
         "noticed": "extra",
         "turn_ended": "extra",
     }
 )
-"""Where each type of event goes. "extra": with all its fields, in the step that it follows."""
+"""The destination of each event type. "extra" means in the step that it follows, with all its fields."""
 
 
 def tag_of(event: Event) -> str:
@@ -63,7 +63,7 @@ def tag_of(event: Event) -> str:
 
 
 def fields_of(event: Event, without: Collection[str] = ()) -> dict[str, Any]:
-    """Return an event's type and its fields, except defaults and those `without` which it can be restored."""
+    """Return an event's type and its fields, except for defaults and the fields in `without`."""
     shown: dict[str, Any] = {"type": tag_of(event)}
     names, defaults = type(event).__struct_fields__, type(event).__struct_defaults__
     required = len(names) - len(defaults)
@@ -75,7 +75,7 @@ def fields_of(event: Event, without: Collection[str] = ()) -> dict[str, Any]:
 
 
 def event_from(fields: dict[str, Any]) -> Event:
-    """Return the event with these fields. Raises BadRequest."""
+    """Return the event with the given fields. Raises BadRequest."""
     try:
         return msgspec.convert(fields, Event)
     except msgspec.ValidationError as error:

@@ -1,4 +1,4 @@
-"""The manifest of an export: what is in it, what was left out, from which models, and under which terms."""
+"""The manifest of an export: its content, the omissions, the models and the terms."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ REDACTION: Final = (
 
 
 class SessionEntry(Struct, frozen=True, omit_defaults=True):
-    """One session in the manifest. `dropped` counts the events that were left out, by type."""
+    """One session in the manifest. `dropped` counts the omitted events by type."""
 
     id: str
     sha256: str
@@ -37,7 +37,7 @@ class SessionEntry(Struct, frozen=True, omit_defaults=True):
 
 
 class ExportTotals(Struct):
-    """The content of an export in numbers, for its preview."""
+    """The numbers that summarise an export in its preview."""
 
     sessions: int = 0
     children: int = 0
@@ -54,7 +54,7 @@ class ExportTotals(Struct):
 
 
 class ManifestBuilder:
-    """Counts what an export contains while it is written. `masks` counts masked secrets, whenever they were masked."""
+    """Counts the content of an export while it is written. `masks` counts masked secrets, whenever they were masked."""
 
     def __init__(self) -> None:
         self.totals = ExportTotals()
@@ -64,7 +64,7 @@ class ManifestBuilder:
         self._entries: list[SessionEntry] = []
 
     def add(self, recorded: RecordedSession, session: CleanSession, whole: Trajectory, digest: str) -> None:
-        """Add a session; `digest` is that of its bytes in the export."""
+        """Add a session; `digest` is the digest of its bytes in the export."""
         sessions, descendants = list(session.with_descendants()), list(recorded.with_descendants())
         totals = self.totals
         totals.sessions += 1

@@ -1,4 +1,4 @@
-"""Text to remove from an export: the user's secrets and names."""
+"""Find texts to remove from an export: the user's secrets and names."""
 
 import os
 import socket
@@ -15,12 +15,12 @@ MAX_GIT_CONFIG_BYTES = 1 << 20
 
 
 def mask_of_environment(environment: Environment) -> Callable[..., str]:
-    """Return the function that masks secrets, among them those in the environment and `.env`. Blocks."""
+    """Return a function that masks secrets, including those in the environment and `.env`. Blocks."""
     return Redactor(secrets_among(load_variables(environment))).clean
 
 
 def names_of_person(environment: Environment) -> PersonalNames:
-    """Return the names of the person: from the environment, the home folder and git's settings. Blocks."""
+    """Return the person's names from the environment, the home folder and the git settings. Blocks."""
     variables = environment.variables
     home = variables.get("HOME") or os.path.expanduser("~")
     places = {os.path.realpath(home): HOME, home: HOME}
@@ -33,7 +33,7 @@ def names_of_person(environment: Environment) -> PersonalNames:
 
 
 def _git_identity(home: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names and eemail addresses in a person's git settings."""
+    """Return the names and email addresses in a person's git settings."""
     found: dict[str, list[str]] = {"name": [], "email": []}
     for path in (home / ".gitconfig", home / ".config" / "git" / "config"):
         with suppress(OSError):

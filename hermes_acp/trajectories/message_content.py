@@ -1,4 +1,4 @@
-"""Message parts as contents of ATIF documents, and back."""
+"""Convert message parts to contents of ATIF documents and back."""
 
 import json
 import re
@@ -18,7 +18,7 @@ Style = Literal["compact", "spaced", "spaced_ascii"]
 
 
 def content_of(parts: Sequence[Part]) -> Content:
-    """Return parts as a content: text alone as a string, images as data URLs, attachments as text."""
+    """Return parts as a content: only text as a string, images as data URLs, attachments as text."""
     contents = [_content_part(part) for part in parts]
     if len(contents) == 1 and contents[0].text is not None:
         return contents[0].text
@@ -26,7 +26,7 @@ def content_of(parts: Sequence[Part]) -> Content:
 
 
 def parts_of(content: Content | None) -> tuple[Part, ...]:
-    """Return a content as parts; media that are not inside of the document become links."""
+    """Return a content as parts; media outside the document become links."""
     if content is None:
         return ()
     if isinstance(content, str):
@@ -66,7 +66,7 @@ def _part(content: ContentPart) -> Part:
 
 
 def arguments_of(call: ToolCall) -> tuple[dict[str, Any], Style | None]:
-    """Return a call's arguments and how they were spelled; the style is None if only the text itself says it."""
+    """Return a call's arguments and their JSON style, which is None if only the original text reproduces them."""
     try:
         value = msgspec.json.decode(call.arguments)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -79,14 +79,14 @@ def arguments_of(call: ToolCall) -> tuple[dict[str, Any], Style | None]:
 
 
 def spelled(arguments: dict[str, Any], style: Style) -> str:
-    """Return arguments as JSON text."""
+    """Return arguments as JSON text in the given style."""
     if style == "compact":
         return msgspec.json.encode(arguments).decode()
     return json.dumps(arguments, ensure_ascii=style == "spaced_ascii")
 
 
 def own_extra(extra: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return our own fields among the `extra` ones; none if there are none or they are of another shape."""
+    """Return our own fields in `extra`, or nothing if they are missing or have another structure."""
     inside = (extra or {}).get(NAMESPACE)
     return cast("dict[str, Any]", inside) if isinstance(inside, dict) else {}
 

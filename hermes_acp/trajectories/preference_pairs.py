@@ -1,7 +1,7 @@
-"""Pairs of a preferred and a rejected answer (DPO) from what users did: rejected hunks of edits, and undone turns.
+"""Derive pairs of a preferred and a rejected answer (DPO) from rejected hunks of edits and undone turns.
 
 For a hunk, both answers write the file: the rejected one as the agent did, the chosen one without the rejected hunks.
-For a turn, the user undid it, asked the same again, and kept the next answer. Decisions without a counterpart are
+For a turn, the user undid it, sent the same prompt again, and kept the next answer. Decisions without a counterpart are
 counted.
 """
 
@@ -34,7 +34,7 @@ OPENING: Final = frozenset(
 
 
 class Preferences(Struct, frozen=True):
-    """The pairs of one session, and how many decisions have no counterpart."""
+    """The pairs of one session, and the number of decisions without a counterpart."""
 
     pairs: tuple[dict[str, Any], ...]
     unpaired: int = 0
@@ -49,7 +49,7 @@ class _Turn(Struct):
 
 
 def preferences_of(session: CleanSession, trajectory: Trajectory) -> Preferences:
-    """Return the pairs of a session without those of its child agents."""
+    """Return the pairs of a session, excluding those of its child agents."""
     hunks, hunks_unpaired = _hunk_pairs(session, trajectory)
     turns, turns_unpaired = _turn_pairs(trajectory)
     tools = trajectory.agent.tool_definitions

@@ -1,6 +1,6 @@
 """Read a session with its child agents from the records, for an export.
 
-A record that is damaged is read up to the damage; one that is being written, up to its last complete line.
+A damaged record is read up to the damage, and one that is being written up to its last complete line.
 """
 
 from collections.abc import Iterator
@@ -16,14 +16,14 @@ from hermes_acp.storage.record_lines import decode_lines, time_before
 from hermes_acp.storage.tool_schema_store import OfferedTools, ToolSchemaStore
 
 TimedEvent = tuple[Event, int | None]
-"""An event and when it was written, in milliseconds since the epoch; None if that was not recorded."""
+"""An event and the time it was written, in milliseconds since the epoch, or None if not recorded."""
 
 
 class RecordedSession(Struct, frozen=True):
     """A session's events, with its child agents.
 
-    `tools` are the schemas that could be found for the digests in the events. `unread_bytes` follow the first damaged
-    line. `has_open_turn`: a turn is still running, or its process was killed.
+    `tools` contains the schemas found for the digests in the events. `unread_bytes` is the size of the content from the
+    first damaged line on. `has_open_turn` says that a turn is still running or its process was killed.
     """
 
     id: str

@@ -11,7 +11,7 @@ from hermes_acp.trajectories.message_content import parts_of, text_of, tool_call
 
 
 class AnswersByCall:
-    """What a trajectory says about each call: its outcome, its arguments, and the changes that it proposed."""
+    """The data about each call in a trajectory: its outcome, its arguments, and its proposed changes."""
 
     def __init__(self, outcomes: Mapping[str, Content | None]) -> None:
         self._outcomes = outcomes
@@ -23,7 +23,7 @@ class AnswersByCall:
         self._arguments |= {call.tool_call_id: call.arguments for call in calls}
 
     def propose(self, fields: dict[str, Any]) -> None:
-        """Complete a proposal, and note its changes."""
+        """Complete a proposal and record its changes."""
         call_id = fields.get("call_id")
         if fields.pop("is_as_written", False):
             fields["raw_input"] = self._arguments.get(str(call_id))
@@ -44,7 +44,7 @@ class AnswersByCall:
 
 
 def restored(fields: dict[str, Any], step: AtifStep, answers: AnswersByCall) -> dict[str, Any]:
-    """Return the fields of an event, complete."""
+    """Return the complete fields of an event."""
     message = step.message
     match fields["type"]:
         case "user_said":

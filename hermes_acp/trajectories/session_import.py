@@ -1,4 +1,4 @@
-"""Add imported sessions to a home folder: all that a file contains, or none."""
+"""Add imported sessions to a home folder: all sessions in a file, or none."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -20,7 +20,7 @@ from hermes_acp.trajectories.text_cleaning import PersonalNames, TextCleaner
 
 
 class PlannedSession(Struct, frozen=True):
-    """A session as it will be stored: the records by ID, those of child agents first."""
+    """A session as it will be stored: its records by ID, child agents first."""
 
     id: str
     records: dict[str, tuple[TimedEvent, ...]]
@@ -31,7 +31,7 @@ class SessionImport:
     """Imports trajectories into one home folder."""
 
     def __init__(self, store: SessionStore, mask: Callable[[str], str], ids: Ids, cwd: str) -> None:
-        """Store the function that masks secrets, and the folder in which imported sessions continue."""
+        """Initialise with the function that masks secrets and the folder in which imported sessions continue."""
         self._store = store
         self._texts = TextCleaner(mask, PersonalNames())
         self._ids = ids
@@ -104,7 +104,7 @@ def _below(session: ImportedSession) -> Iterator[ImportedSession]:
 
 
 def _parents(session: ImportedSession) -> Iterator[tuple[str, str]]:
-    """Yield the claimed IDs of each child agent and of the agent above it."""
+    """Yield the claimed IDs of each child agent and its parent."""
     for child in session.children:
         yield child.claimed_id, session.claimed_id
         yield from _parents(child)

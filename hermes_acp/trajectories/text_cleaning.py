@@ -1,4 +1,4 @@
-"""Clean every text of an export: mask secrets with the current rules, and replace home folders and names of people."""
+"""Clean every text in an export: mask secrets with the current rules, and replace home folders and people's names."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,10 +15,10 @@ MAIL: Final = "user@example.com"
 HOST: Final = "host"
 MIN_NAME_CHARACTERS: Final = 3
 OPAQUE: Final = frozenset({"digest", "contents", "data_base64"})
-"""Fields of events with SHA-256 digests or images, in which no text can be replaced."""
+"""Event fields with SHA-256 digests or images, in which no text may be replaced."""
 MAX_REMEMBERED_CHARACTERS: Final = 200
 COMMON_NAMES: Final = frozenset({"root", "user", "admin", "home", "localhost", "host", "dev", "test", "app"})
-"""Names that name nobody, and words that would be replaced in ordinary text."""
+"""Names that do not identify anyone, and words that would be replaced in ordinary text."""
 _HOMES: Final = re.compile(
     r"(?P<root>(?:/home|/Users|[A-Za-z]:\\{1,2}Users)[/\\]{1,2})(?P<name>[^/\\\s\"'`:;,<>|)\]}]+)"
 )
@@ -38,7 +38,7 @@ class PersonalNames(Struct, frozen=True):
 
 
 class CleaningCounts(Struct):
-    """Number of replacements so far."""
+    """The number of replacements so far."""
 
     secrets: int = 0
     names: int = 0
@@ -48,10 +48,10 @@ class CleaningCounts(Struct):
 
 
 class TextCleaner:
-    """Cleans the texts of one session; counts what it replaced. Cleaning a clean text changes nothing."""
+    """Cleans the texts of one session and counts the replacements. Cleaning a clean text changes nothing."""
 
     def __init__(self, mask: Callable[[str], str], people: PersonalNames, found: Iterable[str] = ()) -> None:
-        """Store the function that masks secrets; `found` lists names of people in the folders of the session."""
+        """Initialise with the function that masks secrets; `found` lists people's names in the session's folders."""
         self._mask = mask
         self._home_of = dict(people.homes)
         names = {name.lower() for name in (*people.names, *found) if _is_telling(name)}
@@ -98,7 +98,7 @@ class TextCleaner:
                 return value
 
     def masked(self, value: Any) -> Any:
-        """Return a JSON value with the secrets in it masked, and nothing else replaced."""
+        """Return a JSON value with only the secrets in it masked."""
         match value:
             case str():
                 return value if _OWN_ID.fullmatch(value) else self._mask(value)
@@ -140,14 +140,14 @@ class TextCleaner:
 
 
 def owners_of(paths: Iterable[str]) -> set[str]:
-    """Return the names of people in the home folders among some paths."""
+    """Return the names of people whose home folders are among the paths."""
     return {
         found["name"] for path in paths for found in _HOMES.finditer(path) if found["name"] not in _SHARED
     }
 
 
 def _lowered(words: Iterable[str]) -> tuple[str, ...]:
-    """Return what a string contains, in lower case, if a pattern for some words can match it."""
+    """Return a string in lower case if a pattern for the words can match it, else an empty string."""
     return tuple(word.lower() for word in words if word)
 
 
@@ -158,7 +158,7 @@ def _is_telling(name: str) -> bool:
 def _alternatives(
     words: Iterable[str], *, is_path: bool = False, ignore_case: bool = False
 ) -> re.Pattern[str] | None:
-    """Return a pattern for any of some words, as whole words; None if there are none."""
+    """Return a pattern that matches any of the words as a whole word, or None without words."""
     ordered = sorted({word for word in words if word}, key=lambda word: (-len(word), word))
     if not ordered:
         return None

@@ -1,4 +1,4 @@
-"""The tools of a trajectory: each definition once, and the definitions in each set of tools."""
+"""The tools of a trajectory: each definition once, and the definitions that belong to each set of tools."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -13,7 +13,7 @@ ToolSets = dict[str, dict[str, list[int]]]
 
 
 def definitions_of(tools: Mapping[str, OfferedTools]) -> tuple[list[dict[str, Any]], ToolSets]:
-    """Return the definitions, in the form of OpenAI's function calling, and the sets by digest."""
+    """Return the definitions in the format of OpenAI's function calling, and the sets by digest."""
     places: dict[bytes, int] = {}
     definitions: list[dict[str, Any]] = []
 
@@ -33,13 +33,13 @@ def definitions_of(tools: Mapping[str, OfferedTools]) -> tuple[list[dict[str, An
 
 
 def definition(schema: ToolSchema) -> dict[str, Any]:
-    """Return a tool in the form of OpenAI's function calling."""
+    """Return a tool in the format of OpenAI's function calling."""
     function = {"name": schema.name, "description": schema.description, "parameters": schema.parameters}
     return {"type": "function", "function": function}
 
 
 def offered_from(definitions: Sequence[Mapping[str, Any]], sets: ToolSets) -> dict[str, OfferedTools]:
-    """Return the sets of tools; those with a definition that cannot be read are left out."""
+    """Return the sets of tools, without those that contain an unreadable definition."""
     offered: dict[str, OfferedTools] = {}
     for digest, places in sets.items():
         try:

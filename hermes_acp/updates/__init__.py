@@ -1,1 +1,1 @@
-"""Replace the version in use with another one: find it, install it next to the current one, try it, and switch."""
+"""Update to another version: find it, install it next to the current one, test it, and switch."""

@@ -1,8 +1,8 @@
-"""Find the package index that uv or pip is told to use instead of their own default.
+"""Find the package index that uv or pip is configured to use instead of its default.
 
-Only an index that someone set as the one to use counts: an additional one would be mixed with a public index, where
-anyone could offer a newer version by the same name.
-Sources: pip 26, "Configuration"; uv 0.13, "Configuration files" and "Environment variables".
+Only an index that replaces the default counts: an additional one would be mixed with a public index, where anyone could
+offer a newer version under the same name. Sources: pip 26, "Configuration"; uv 0.13, "Configuration files" and
+"Environment variables".
 """
 
 import configparser

@@ -1,6 +1,4 @@
-"""Create a new environment next to the others and install a wheel into it, with the installer that created the first
-one.
-"""
+"""Create a new environment and install a wheel into it, with the installer that created the first environment."""
 
 import os
 import shutil
@@ -18,7 +16,7 @@ TOOLS: Final = "tools"
 
 
 class EnvironmentBuilder:
-    """Creates environments for one installation, with uv if uv made that, else with venv and pip."""
+    """Creates environments for one installation, with uv if uv created it, else with venv and pip."""
 
     def __init__(self, root: Path, installer: str, variables: Mapping[str, str], progress: Progress) -> None:
         self._root = root
@@ -35,7 +33,7 @@ class EnvironmentBuilder:
         return shutil.which("uv", path=os.pathsep.join(folders))
 
     def base_python(self) -> Path:
-        """Return the interpreter that the first environment was made from. Raises UpdateFailed."""
+        """Return the interpreter that created the first environment. Raises UpdateFailed."""
         versions = sorted(path.parent.name for path in self._root.glob("lib/python3*/site-packages"))
         for line in (self._root / "pyvenv.cfg").read_text(encoding="utf-8").splitlines():
             name, _, value = line.partition("=")
@@ -44,7 +42,8 @@ class EnvironmentBuilder:
                     if (found := Path(value.strip(), program)).is_file():
                         return found
         raise UpdateFailed(
-            f"The Python that {self._root} was made from is gone.", hint="Install hermes-acp again."
+            f"The Python that {self._root} was created with no longer exists.",
+            hint="Install hermes-acp again.",
         )
 
     async def create(self, environment: Path) -> None:
@@ -56,7 +55,7 @@ class EnvironmentBuilder:
             await self._run([base, "-I", "-m", "venv", str(environment)])
 
     async def install(self, environment: Path, requirements: Sequence[str]) -> None:
-        """Install requirements and what they need. Raises UpdateFailed."""
+        """Install requirements and their dependencies. Raises UpdateFailed."""
         python = str(environment / "bin" / "python")
         if self._uv:
             words = [self._uv, "pip", "install", "--quiet", "--python", python]
@@ -66,7 +65,7 @@ class EnvironmentBuilder:
         await self._run([*words, *requirements])
 
     async def build(self, folder: Path, into: Path) -> Path:
-        """Build the wheel of a clone and return it. Raises UpdateFailed."""
+        """Build a wheel from a clone and return its path. Raises UpdateFailed."""
         if self._uv:
             words = [
                 self._uv,
@@ -86,7 +85,7 @@ class EnvironmentBuilder:
         return wheels[0]
 
     async def _pip(self, staging: Path) -> list[str]:
-        """Return the command for pip: that of the first environment, or of one made for this purpose."""
+        """Return the pip command of the first environment, or of one created for this purpose."""
         own = self._root / "bin" / "python"
         if any(self._root.glob("lib/python3*/site-packages/pip/__main__.py")):
             return [str(own), "-I", "-m", "pip"]

@@ -1,4 +1,4 @@
-"""Recognise what kind of installation this is, and whether `hermes-acp update` may change it.
+"""Recognise the kind of this installation, and whether `hermes-acp update` may change it.
 
 Sources: PEP 668, "Marking Python base environments as externally managed"; the layouts of uv 0.13 and pipx 1.18.
 """
@@ -19,24 +19,24 @@ Kind = Literal[
 ]
 
 EXTENSION_MARKER: Final = "hermes-wheel.txt"
-"""The file that our VS Code extension writes into the environment it makes."""
+"""The file that our VS Code extension writes into the environment that it creates."""
 UV_RECEIPT: Final = "uv-receipt.toml"
 CONTAINER_MARKERS: Final = ("/.dockerenv", "/run/.containerenv")
 MOUNTS: Final = "/proc/self/mounts"
 LAYERED: Final = frozenset({"overlay", "fuse.fuse-overlayfs", "aufs"})
-"""File systems that containers put over their image, for as long as they exist."""
+"""File systems that containers layer over their image and lose when they are removed."""
 TEMPORARY: Final = frozenset({"archive-v0", "environments-v2", "builds-v0"})
-"""Folders of uv's cache in which `uvx` makes environments."""
+"""Folders in uv's cache in which `uvx` creates environments."""
 
 
 class Machine(Struct, frozen=True):
-    """Facts from outside the environment: the device that ends with this container, or 0."""
+    """Facts from outside the environment: the device that is lost with this container, or 0."""
 
     passing_device: int = 0
 
 
 def this_machine() -> Machine:
-    """Return whether this is a container whose own files are lost when it is replaced. Blocks."""
+    """Return facts about this machine, such as whether it is a container whose files are lost with it. Blocks."""
     if not any(os.path.exists(marker) for marker in CONTAINER_MARKERS):
         return Machine()
     with suppress(OSError, UnicodeDecodeError), open(MOUNTS, encoding="utf-8") as file:
@@ -66,12 +66,12 @@ def kind_of(root: Path, package: InstalledPackage | None, machine: Machine) -> K
 
 
 def require_updatable(root: Path, kind: Kind, package: InstalledPackage | None) -> None:
-    """Raise NotUpdatable for an installation that something else updates; the error names it."""
+    """Raise NotUpdatable for an installation that is updated by other means, which the error names."""
     origin = package.origin if package else None
     folder = str(origin.path) if origin and origin.path else "the clone"
     explained: dict[Kind, tuple[str, str]] = {
         "editable": (
-            f"This is an editable installation: what runs is {folder} itself.",
+            f"This is an editable installation, which runs {folder} itself.",
             f"Run `git pull` there, then `{root}/bin/python -m pip install -e {folder}`.",
         ),
         "system": (
@@ -83,15 +83,15 @@ def require_updatable(root: Path, kind: Kind, package: InstalledPackage | None) 
             "Install the new version there with the same command as the first time.",
         ),
         "container": (
-            "This is a container: an update here would be lost with it.",
+            "This is a container, so an update would be lost with it.",
             "Pull or build a newer image, and start the container from that.",
         ),
         "extension": (
-            "The VS Code extension made this installation and updates it.",
+            "The VS Code extension created this installation and updates it.",
             "Update the extension; it then offers to update the server.",
         ),
         "temporary": (
-            f"{root} is a temporary environment, made for this start by `uvx` or `pipx run`.",
+            f"{root} is a temporary environment, created for this start by `uvx` or `pipx run`.",
             "Name the newer wheel in that command instead.",
         ),
     }
@@ -106,4 +106,4 @@ def require_updatable(root: Path, kind: Kind, package: InstalledPackage | None) 
         )
     for folder in (root, root / "bin", root / VERSIONS):
         if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):
-            raise NotUpdatable(f"{folder} cannot be written.", hint="Make it writable for you.")
+            raise NotUpdatable(f"{folder} cannot be written.", hint="Make it writable for your user.")

@@ -20,7 +20,7 @@ from hermes_acp.config.installation import DISTRIBUTION, DirectUrl, read_origin
 TOOLS: Final = frozenset({"pip", "setuptools", "wheel", "uv"})
 """Packages that every environment contains."""
 Build = frozenset[tuple[str, str]]
-"""The files of a build with their digests: two builds with the same ones are the same."""
+"""The files of a build with their digests, which identify the build."""
 
 
 class InstalledPackage(Struct, frozen=True):
@@ -32,11 +32,11 @@ class InstalledPackage(Struct, frozen=True):
     installer: str
     extras: tuple[str, ...]
     added: tuple[str, ...]
-    """Requirements for what the user installed besides hermes-acp."""
+    """Requirements for the packages that the user installed in addition to hermes-acp."""
 
 
 def installed_package(environment: Path) -> InstalledPackage | None:
-    """Return what is installed in an environment, or None if hermes-acp is not. Blocks."""
+    """Return the installed package of an environment, or None if hermes-acp is not installed there. Blocks."""
     found = _distributions(environment)
     own = found.get(DISTRIBUTION)
     if own is None:
@@ -71,7 +71,7 @@ def _entries(lines: Iterable[str]) -> Build:
 
 
 def _requirements(distribution: Distribution, extra: str = "") -> Iterator[Requirement]:
-    """Yield the requirements that apply here, of one extra if it is named."""
+    """Yield the requirements that apply here, either the base ones or those of one extra."""
     for line in distribution.requires or ():
         try:
             required = Requirement(line)
@@ -84,7 +84,7 @@ def _requirements(distribution: Distribution, extra: str = "") -> Iterator[Requi
 
 
 def _extras(own: Distribution, found: Mapping[str, Distribution]) -> tuple[str, ...]:
-    """Return the extras whose packages are all installed: no installer records which were requested."""
+    """Return the extras whose packages are all installed, because installers do not record the requested extras."""
     offered = own.metadata.get_all("Provides-Extra") or []
     return tuple(
         extra
@@ -111,7 +111,7 @@ def _closure(own: Distribution, extras: Iterable[str], found: Mapping[str, Distr
 
 
 def _added(found: Mapping[str, Distribution], needed: set[str]) -> Iterator[str]:
-    """Yield what the user added, as requirements of the same versions; not what only these packages need."""
+    """Yield the packages that the user added, pinned to their versions, but not those that only these need."""
     others = {name: each for name, each in found.items() if name not in needed and name not in TOOLS}
     below = {canonicalize_name(each.name) for one in others.values() for each in _requirements(one)}
     for name in sorted(others.keys() - below):

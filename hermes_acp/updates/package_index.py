@@ -1,6 +1,6 @@
-"""Read the files that one package index offers, and fetch one.
+"""Read the list of files in one package index, and fetch a file.
 
-Reads pages of HTML and JSON, over HTTP or from a folder of this machine. Only the named index is read.
+Index pages can be HTML or JSON, and are read over HTTP or from a local folder. Only the named index is read.
 Sources: PyPA specifications, "Simple repository API" (PEPs 503, 592, 629, 658, 691).
 """
 
@@ -36,12 +36,12 @@ class OfferedFile(Struct, frozen=True):
     version: str
     url: str
     digest: str = ""
-    """Its SHA-256, if the index names it."""
+    """The file's SHA-256, if the index names it."""
     requires_python: str = ""
 
     @property
     def fits(self) -> bool:
-        """Whether it runs with this version of Python."""
+        """Whether the wheel is compatible with this version of Python."""
         try:
             wanted = SpecifierSet(self.requires_python)
         except InvalidSpecifier:
@@ -62,7 +62,7 @@ class _JsonPage(Struct):
 
 
 async def offered_files(index: str) -> list[OfferedFile]:
-    """Return the wheels that an index offers, without those that were withdrawn. Raises UpdateFailed."""
+    """Return the wheels that an index offers, without yanked ones. Raises UpdateFailed."""
     page = f"{index.rstrip('/')}/{DISTRIBUTION}/"
     content, kind = await _read(page, MAX_PAGE_BYTES)
     if "json" in kind:
@@ -124,7 +124,7 @@ def _of_json(content: bytes, page: str) -> Iterator[OfferedFile]:
 
 
 async def _read(url: str, most: int) -> tuple[bytes, str]:
-    """Return what an address serves, and its media type."""
+    """Return the content at an address and its media type."""
     if not is_safe_address(url):
         raise UpdateFailed(f"{url} is not encrypted.", hint="Use an address that starts with https://.")
     if urlsplit(url).scheme == "file":

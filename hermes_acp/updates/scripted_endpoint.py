@@ -1,6 +1,6 @@
-"""A model for one trial turn: an endpoint of OpenAI's chat completions that reads one file and says what is in it.
+"""A scripted model for one trial turn: an OpenAI chat completions endpoint that reads one file and quotes it.
 
-It listens on this machine only, for as long as the trial runs.
+It listens only on this machine, while the trial runs.
 """
 
 from collections.abc import AsyncGenerator
@@ -48,13 +48,13 @@ class _Request(Struct, frozen=True):
 
 
 class ScriptedEndpoint:
-    """Answers every prompt with a call that reads `file`, and every result with its text."""
+    """Answers every prompt with a call that reads `file`, and every result with the result's text."""
 
     def __init__(self, file: str) -> None:
         self._file = file
         self.port = 0
         self.results = 0
-        """How many results of the call came back."""
+        """The number of call results received."""
 
     @property
     def base_url(self) -> str:
@@ -98,7 +98,7 @@ class ScriptedEndpoint:
 
 @asynccontextmanager
 async def scripted_endpoint(file: str) -> AsyncGenerator[ScriptedEndpoint]:
-    """Serve a model that reads `file`, on a free port of this machine."""
+    """Serve a model that reads `file` on a free local port."""
     endpoint = ScriptedEndpoint(file)
     async with (
         await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=0) as listener,
@@ -111,7 +111,7 @@ async def scripted_endpoint(file: str) -> AsyncGenerator[ScriptedEndpoint]:
 
 
 async def _read_request(stream: BufferedByteReceiveStream) -> bytes:
-    """Return the body of a request; requests without one ask for the list of models."""
+    """Return the body of a request, which is empty for the list of models."""
     head = (await stream.receive_until(b"\r\n\r\n", MAX_HEAD_BYTES)).decode("latin-1").lower()
     fields = dict(line.split(":", 1) for line in head.split("\r\n")[1:] if ":" in line)
     size = int(fields.get("content-length", "0"))

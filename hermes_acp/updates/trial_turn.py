@@ -1,7 +1,7 @@
-"""Try this version: start it as an editor does, and run one turn with a scripted model, in a separate home.
+"""Test this version: start it as an editor does, and run one turn with a scripted model in a separate home folder.
 
-An update runs this in the version that it installed, so the trial always knows the tools and settings of the version
-that it tries.
+An update runs this module from the version that it installed, so the trial always knows that version's tools and
+settings.
 """
 
 import os
@@ -25,7 +25,7 @@ from hermes_acp.updates.update_errors import UpdateFailed
 TIMEOUT_S: Final = 120.0
 FILE: Final = "note.txt"
 PASSED_ON: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "LD_PRELOAD")
-"""Variables of the process; all others could lead to the user's own model, keys and sessions."""
+"""Variables that are passed on; all others could lead to the user's own model, keys and sessions."""
 MAX_REPORTED: Final = 600
 COMMAND: Final = (sys.executable, "-P", "-m", "hermes_acp")
 """The command of this environment."""
@@ -50,7 +50,7 @@ class _Report(Struct, frozen=True):
 
 
 async def try_version(variables: Mapping[str, str], version: str) -> None:
-    """Start this version and run one turn. Raises UpdateFailed if either goes wrong."""
+    """Start this version and run one turn. Raises UpdateFailed if either fails."""
     with tempfile.TemporaryDirectory(prefix="hermes-acp-trial-") as folder:
         home, workspace = Path(folder, "home"), Path(folder, "workspace")
         for made in (home, workspace):
@@ -64,7 +64,7 @@ async def try_version(variables: Mapping[str, str], version: str) -> None:
 async def greet(command: Sequence[str], variables: Mapping[str, str], workspace: Path, version: str) -> None:
     """Start a command as an editor does and read its first answer. Raises UpdateFailed for any other answer.
 
-    Its input stays open until the answer arrives, because closing it would ask even a starting process to end.
+    Its input stays open until the answer arrives, because closing it would end even a starting process.
     """
     asked: dict[str, Any] = {
         "jsonrpc": "2.0",
@@ -80,14 +80,14 @@ async def greet(command: Sequence[str], variables: Mapping[str, str], workspace:
     if answer.result is None or answer.result.agent_info.version != version:
         said = (errors or line).decode(errors="replace").strip()
         raise UpdateFailed(
-            f"It does not answer `initialize` as an editor expects: {said[-MAX_REPORTED:] or 'no output'}"
+            f"It did not answer `initialize` as an editor expects: {said[-MAX_REPORTED:] or 'no output'}"
         )
 
 
 async def _first_line(
     command: Sequence[str], variables: Mapping[str, str], cwd: Path, given: bytes
 ) -> tuple[bytes, bytes]:
-    """Return the first line of a command's answer, and what it writes to standard error until it ends."""
+    """Return the first line of a command's output, and what it writes to standard error until it ends."""
     answer, errors = bytearray(), bytearray()
     try:
         with anyio.fail_after(TIMEOUT_S):
@@ -120,7 +120,7 @@ async def _collect(stream: ByteReceiveStream, found: bytearray) -> None:
 
 
 async def _run_turn(variables: Mapping[str, str], workspace: Path) -> None:
-    """Run one turn that reads a file and says what is in it."""
+    """Run one turn that reads a file and quotes it."""
     secret = secrets.token_hex(8)
     (workspace / FILE).write_text(f"{secret}\n", encoding="utf-8")
     async with scripted_endpoint(FILE) as endpoint:
@@ -144,7 +144,7 @@ async def _run_turn(variables: Mapping[str, str], workspace: Path) -> None:
 async def _started(
     words: Sequence[str], variables: Mapping[str, str], cwd: Path
 ) -> "subprocess.CompletedProcess[bytes]":
-    """Run the command of this environment to its end."""
+    """Run this environment's command until it ends."""
     command = [*COMMAND, *words]
     try:
         with anyio.fail_after(TIMEOUT_S):

@@ -1,4 +1,4 @@
-"""Find the newest version at a source, and bring its wheel into the working folder."""
+"""Find the newest version at a source and put its wheel into the working folder."""
 
 import hashlib
 import shutil
@@ -76,7 +76,7 @@ class CandidateFinder:
         return await to_thread.run_sync(self.candidate, wheel) if wheel else None
 
     def candidate(self, wheel: Path) -> Candidate | None:
-        """Bring a wheel into the working folder; return None if the same build is installed. Blocks."""
+        """Put a wheel into the working folder; return None if the same build is installed. Blocks."""
         version = version_in(wheel.name)
         if version is None:
             raise UpdateFailed(f"{wheel} is not a wheel of hermes-acp.")
@@ -131,14 +131,14 @@ class CandidateFinder:
         return await fetch_wheel(newest.url, newest.digest, self._staging)
 
     async def _require_origin(self, url: str, files: list[OfferedFile]) -> None:
-        """Make sure that an index has the build that is installed: another project's would not."""
+        """Check that an index offers the installed build, which another project's index would not."""
         same = [file for file in files if Version(file.version) == self._version()]
         for file in same:
             wheel = await fetch_wheel(file.url, file.digest, self._staging)
             if await to_thread.run_sync(build_of, wheel) <= self._installed.build:
                 return
-        why = "has another package by this name" if files else "does not have hermes-acp-server"
-        why = "has other files for the installed version" if same else why
+        why = "has another package by this name" if files else "does not offer hermes-acp-server"
+        why = "has different files for the installed version" if same else why
         raise NotUpdatable(
             f"{url} {why}: version {self._installed.version} was not installed from there.",
             hint="Name a wheel or a clone that you trust with `--from`.",
@@ -151,13 +151,13 @@ class CandidateFinder:
             raise UpdateFailed(f"{self._installed.version} is not a version number.") from error
 
     def _is_eligible(self, version: Version) -> bool:
-        """Return whether a version is new enough; previews only for those who use one."""
+        """Return whether a version is new enough; pre-releases are only for users of a pre-release."""
         mine = self._version()
         return version >= mine and (mine.is_prerelease or not version.is_prerelease)
 
 
 def _require_own(path: Path) -> None:
-    """Raise UpdateFailed for a source that another user could have put there."""
+    """Raise UpdateFailed for a source that another user could have placed there."""
     import os
 
     try:

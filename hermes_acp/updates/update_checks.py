@@ -1,4 +1,4 @@
-"""Check a new version before it is used: its command, its doctor, and a trial turn."""
+"""Check a new version before it is used: its command, its `doctor`, and a trial turn."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,7 +28,7 @@ class _Report(Struct):
 
 
 class UpdateChecks:
-    """Runs the checks of one update, with the settings and the stored data of the user."""
+    """Runs the checks of one update with the user's settings and stored data."""
 
     def __init__(self, cwd: Path, variables: Mapping[str, str], progress: Progress) -> None:
         self._cwd = cwd
@@ -45,18 +45,18 @@ class UpdateChecks:
         self._progress.step("trial", version)
         done = await self._run(command, "update", "--trial", timeout_s=TRIAL_TIMEOUT_S)
         if done.code == ExitCode.USAGE:
-            raise UpdateFailed(f"Version {version} cannot be tried.", hint=TOO_OLD)
+            raise UpdateFailed(f"Version {version} cannot be tested.", hint=TOO_OLD)
         if done.code != ExitCode.DONE:
             raise UpdateFailed(f"Version {version} does not work here. {_last_line(done)}".rstrip())
 
     async def check_start(self, command: Path, version: str) -> None:
-        """Make sure that a command starts a version. Raises UpdateFailed."""
+        """Check that a command starts a version. Raises UpdateFailed."""
         done = await self._run(command, "--version")
         if done.code != ExitCode.DONE or done.output.split()[-1:] != [version]:
             raise UpdateFailed(f"{command} does not start version {version}. {_last_line(done)}".rstrip())
 
     async def _compare_doctors(self, command: Path, current: Path) -> None:
-        """Compare what both versions find here: a problem that only the new one has prevents the update."""
+        """Compare the `doctor` results of both versions; a problem that only the new one finds prevents the update."""
         done = await self._run(command, "doctor", "--json", timeout_s=DOCTOR_TIMEOUT_S)
         new = _findings(done)
         if done.code < 0:
@@ -68,14 +68,12 @@ class UpdateChecks:
             return
         old = _findings(await self._run(current, "doctor", "--json", timeout_s=DOCTOR_TIMEOUT_S))
         if old is None:
-            return  # it is too old to say what it finds
+            return  # the current version is too old to report its findings
         checked = {each.check for each in old}
         known = {each.check for each in old if each.level == "problem"}
         for each in problems:
             if each.check in checked and each.check not in known:
-                raise UpdateFailed(
-                    f"The new version finds a problem that this one does not have: {each.text}"
-                )
+                raise UpdateFailed(f"The new version has a problem that this one does not have: {each.text}")
 
     async def _run(self, command: Path, *words: str, timeout_s: float = 60.0) -> Finished:
         return await run_program(

@@ -1,10 +1,10 @@
-"""Errors of updates."""
+"""The errors that updates raise."""
 
 from hermes_acp.core.errors import HermesError, UserError
 
 
 class NotUpdatable(UserError):
-    """Something else updates the installation; the hint names it."""
+    """The installation is updated by other means, which the hint names."""
 
     code = "not_updatable"
 

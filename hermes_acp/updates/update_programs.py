@@ -1,4 +1,4 @@
-"""Run installers and trial starts, with their output in the log."""
+"""Run installers and test starts, writing their output to the log."""
 
 import re
 import subprocess
@@ -25,7 +25,7 @@ UNWANTED: Final = frozenset(
         ),
     }
 )
-"""Variables that would lead an installer away from the new environment."""
+"""Variables that would direct an installer away from the new environment."""
 REASONS: Final[Mapping[re.Pattern[str], str]] = MappingProxyType(
     {
         re.compile(pattern, re.IGNORECASE): reason
@@ -34,15 +34,15 @@ REASONS: Final[Mapping[re.Pattern[str], str]] = MappingProxyType(
             (r"permission denied|errno 13", "A file could not be written: permission denied."),
             (
                 r"certificate.?verify.?failed|sslerror|invalid peer certificate",
-                "A certificate was not accepted.",
+                "A certificate was rejected.",
             ),
-            (r"requires-python|requires a different python", "It needs another version of Python."),
+            (r"requires-python|requires a different python", "It requires another version of Python."),
             (
                 r"newconnectionerror|connect(ion)?.?(timeout|error|refused)|name resolution|dns error|"
                 r"name or service not known|max retries|network is unreachable|error sending request|proxyerror",
                 "A package index could not be reached.",
             ),
-            (r"no matching distribution|no solution found", "A package that it needs was not found."),
+            (r"no matching distribution|no solution found", "A required package was not found."),
         )
     }
 )
@@ -57,12 +57,12 @@ class Progress(Protocol):
         ...
 
     def detail(self, text: str) -> None:
-        """Report what a program wrote."""
+        """Report a line of a program's output."""
         ...
 
 
 class Finished(Struct, frozen=True):
-    """A program that has ended: how it ended, and what it wrote."""
+    """A program that has ended: its exit code and its output."""
 
     code: int
     output: str
@@ -70,7 +70,7 @@ class Finished(Struct, frozen=True):
 
 
 def clean_variables(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables for installers, without those that would lead them elsewhere."""
+    """Return the variables for installers, without those that would direct them elsewhere."""
     return {name: value for name, value in variables.items() if name not in UNWANTED} | {"NO_COLOR": "1"}
 
 
@@ -82,7 +82,7 @@ async def run_program(
     cwd: Path,
     timeout_s: float = TIMEOUT_S,
 ) -> Finished:
-    """Run a program to its end. Raises UpdateFailed if it cannot be started or does not end in time."""
+    """Run a program until it ends. Raises UpdateFailed if it cannot be started or does not end in time."""
     progress.detail(f"$ {' '.join(words)}")
     try:
         with anyio.fail_after(timeout_s):
@@ -113,7 +113,7 @@ async def run_installer(
 
 
 def reason_of(done: Finished) -> str:
-    """Return in a sentence why an installer failed, else its last line."""
+    """Return a sentence on why an installer failed, or else its last line."""
     said = f"{done.output}\n{done.errors}"
     for pattern, reason in REASONS.items():
         if pattern.search(said):

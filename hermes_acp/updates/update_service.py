@@ -1,4 +1,4 @@
-"""Update this installation: look for a version, install it next to the others, check it, switch to it, go back."""
+"""Update this installation: find a version, install it next to the others, check it, switch to it, and switch back."""
 
 import os
 import time
@@ -26,18 +26,18 @@ from hermes_acp.updates.update_sources import IndexSource, UpdateSource, named_s
 from hermes_acp.updates.version_folders import VersionFolders, VersionRecord
 
 WHEEL_FOLDER: Final = "wheel"
-"""The folder of an environment that keeps its wheel, so that extras can be added from the very same one."""
+"""The folder in an environment that stores its wheel, so that extras can be added from the same wheel."""
 
 
 class Wanted(Struct, frozen=True):
-    """The source that a user names: a wheel, folder or address, or an index; empty for the installation's own."""
+    """The source that a user names: a wheel, folder, address or index; empty for the installation's own."""
 
     source: str = ""
     index: str = ""
 
 
 class UpdateResult(Struct, frozen=True):
-    """What an update found and did. `available` is empty if the version in use is the newest."""
+    """The result of an update. `available` is empty if the installed version is the newest."""
 
     kind: Kind
     version: str
@@ -58,7 +58,7 @@ class UpdateService:
         self._checks = UpdateChecks(self.root, variables, progress)
 
     def require_updatable(self) -> tuple[Kind, InstalledPackage]:
-        """Return the kind of this installation and what is in use. Raises NotUpdatable. Blocks."""
+        """Return the kind of this installation and the installed package. Raises NotUpdatable. Blocks."""
         package = installed_package(self.folders.environment(self.folders.current()))
         kind = kind_of(self.root, installed_package(self.root) or package, this_machine())
         require_updatable(self.root, kind, package)
@@ -67,7 +67,7 @@ class UpdateService:
         return kind, package
 
     async def check(self, wanted: Wanted, cwd: Path) -> UpdateResult:
-        """Return whether there is something to update to, without installing it. Raises HermesError."""
+        """Return the available update without installing it. Raises HermesError."""
         kind, package = await to_thread.run_sync(self.require_updatable)
         with self.folders.lock(), self._staging() as staging:
             source, found = await self._find(wanted, cwd, package, staging)
@@ -97,7 +97,7 @@ class UpdateService:
             before = name and installed_package(self.folders.environment(name))
             if not before:
                 raise BadRequest(
-                    f"No version before {package.version} is kept.",
+                    f"No version before {package.version} is available.",
                     hint="To install an older one: `hermes-acp update --from SOURCE`.",
                 )
             source = self._remembered(package)
@@ -109,7 +109,7 @@ class UpdateService:
         )
 
     def _command_of(self, name: str) -> Path:
-        """Return the script of a version, wherever it is kept."""
+        """Return the script of a version, wherever it is stored."""
         kept = command_of(self.folders.folder / name)
         return kept if kept.is_file() else command_of(self.root)
 
@@ -178,7 +178,7 @@ class UpdateService:
         await builder.install(environment, [f"{DISTRIBUTION}{extras} @ {kept.as_uri()}", *package.added])
 
     async def _switch(self, name: str, version: str) -> None:
-        """Switch, and back again if the command then does not start that version."""
+        """Switch to a version, and back again if the command then does not start that version."""
         before = self.folders.current()
         self._progress.step("switch", version)
         await to_thread.run_sync(self.folders.switch, name)
@@ -199,7 +199,7 @@ class UpdateService:
         try:
             yield self.folders.clear_staging()
         finally:
-            with suppress(StorageError):  # the next update removes the rest
+            with suppress(StorageError):  # the next update removes any leftovers
                 remove_folder(self.folders.staging)
 
 

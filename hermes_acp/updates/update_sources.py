@@ -1,6 +1,6 @@
-"""Where versions of hermes-acp come from: the kinds of sources, and which one an installation has.
+"""The sources of versions of hermes-acp, and the source of an installation.
 
-An update comes from the source of the installation, or from one that its user names: never from a name in an index that
+An update comes from the source of the installation or from one that its user names, never from a name in an index that
 the user did not choose, where anyone could register it.
 """
 
@@ -27,18 +27,18 @@ class FolderSource(Struct, frozen=True, tag_field="kind", tag="folder"):
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The display name."""
         return self.path
 
 
 class WheelsSource(Struct, frozen=True, tag_field="kind", tag="wheels"):
-    """A folder of wheels, of which the newest counts."""
+    """A folder of wheels, of which the newest is used."""
 
     path: str
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The display name."""
         return self.path
 
 
@@ -49,7 +49,7 @@ class AddressSource(Struct, frozen=True, tag_field="kind", tag="address"):
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The display name."""
         return self.url
 
 
@@ -61,7 +61,7 @@ class GitSource(Struct, frozen=True, tag_field="kind", tag="git"):
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The display name."""
         return f"{self.url}@{self.revision}" if self.revision else self.url
 
 
@@ -72,7 +72,7 @@ class IndexSource(Struct, frozen=True, tag_field="kind", tag="index"):
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The display name."""
         return self.url
 
 
@@ -80,14 +80,16 @@ UpdateSource = FolderSource | WheelsSource | AddressSource | GitSource | IndexSo
 
 
 def source_of(origin: DirectUrl, configured_index: str) -> UpdateSource:
-    """Return the source of an installation from its record. Raises NotUpdatable if that says too little."""
+    """Return the source of an installation from its record. Raises NotUpdatable if the record is insufficient."""
     if origin.vcs_info:
         if origin.vcs_info.vcs != "git":
             raise NotUpdatable(f"This was installed from {origin.url}, which git cannot read.", hint=NAME_ONE)
         return GitSource(origin.url, origin.vcs_info.requested_revision)
     if origin.url.startswith("file:"):
         if origin.path is None:
-            raise NotUpdatable(f"This was installed from {origin.url}, which is gone.", hint=NAME_ONE)
+            raise NotUpdatable(
+                f"This was installed from {origin.url}, which no longer exists.", hint=NAME_ONE
+            )
         return FolderSource(str(origin.path)) if origin.dir_info else WheelsSource(str(origin.path.parent))
     if origin.url:
         return AddressSource(origin.url)
@@ -95,7 +97,7 @@ def source_of(origin: DirectUrl, configured_index: str) -> UpdateSource:
         return IndexSource(configured_index)
     raise NotUpdatable(
         "This was installed from a package index by name, but the index was not recorded.",
-        hint="hermes-acp is not in a public index, and anybody could register its name there. Name yours once: "
+        hint="hermes-acp is not in a public index, and anyone could register its name there. Name yours once: "
         "`hermes-acp update --index URL`, or a wheel or a clone with `--from`.",
     )
 
@@ -127,7 +129,7 @@ def named_source(text: str, cwd: Path) -> tuple[UpdateSource, Path | None]:
 
 
 def is_safe_address(url: str) -> bool:
-    """Return whether nobody in between can change what an address serves."""
+    """Return whether an address is protected against tampering in transit."""
     from urllib.parse import urlsplit
 
     parts = urlsplit(url)

@@ -1,9 +1,9 @@
-"""The versions of an installation: one environment each, and the one symbolic link that chooses between them.
+"""The versions of an installation, with one environment each, and the symbolic link that selects one of them.
 
 `ROOT/bin/hermes-acp` is what people, editors and services start. The first update replaces the script there with a
 link to the script of another environment, `ROOT/versions/NAME/bin/hermes-acp`, whose first line names its own Python.
-Replacing that link is one rename, so every start gets one whole version. No environment is changed or moved once it
-is in use: running processes continue to import from theirs. Decision 20 explains this.
+Replacing that link is one rename, so every start gets one complete version. No environment is changed or moved once it
+is in use, because running processes continue to import from it. Decision 20 explains this.
 """
 
 import os
@@ -39,7 +39,7 @@ MAX_SCRIPT_BYTES: Final = 1 << 16
 
 
 class VersionRecord(Struct, frozen=True, omit_defaults=True):
-    """The record that an update writes into a new environment once that has passed all checks."""
+    """The record that an update writes into a new environment once it has passed all checks."""
 
     version: str
     source: UpdateSource
@@ -72,7 +72,7 @@ class VersionFolders:
         try:
             target = Path(os.readlink(command_of(self.root)))
         except OSError:
-            return FIRST  # a script: of the first environment, or of an installer that ran since
+            return FIRST  # a script of the first environment, or of an installer that has run since
         name = target.parent.parent.name
         return name if target.parts[:-3] == ("..", VERSIONS) else FIRST
 
@@ -88,7 +88,7 @@ class VersionFolders:
             return None
 
     def is_whole(self, name: str) -> bool:
-        """Return whether a version can be switched to."""
+        """Return whether a version is complete, so that it can be switched to."""
         if name == FIRST:
             script, kept = command_of(self.root), command_of(self.folder / FIRST)
             has_script = kept.is_file() or (script.is_file() and not script.is_symlink())
@@ -96,13 +96,13 @@ class VersionFolders:
         return self.record(name) is not None and command_of(self.folder / name).is_file()
 
     def previous(self) -> str:
-        """Return the name of the version before the one in use, or an empty string if none is kept."""
+        """Return the name of the version before the one in use, or an empty string if there is none."""
         record = self.record(self.current())
         return record.replaces if record and self.is_whole(record.replaces) else ""
 
     @contextmanager
     def lock(self) -> Generator[None]:
-        """Hold the right to change the installation. Raises Busy or StorageError."""
+        """Hold the lock for changing the installation. Raises Busy or StorageError."""
         path = self.folder / LOCK
         try:
             self.folder.mkdir(exist_ok=True)
@@ -113,7 +113,7 @@ class VersionFolders:
             try:
                 lock_or_busy(descriptor, str(path))
             except Busy as error:
-                raise Busy("Another update is under way.", hint=f"Its log is {self.log}.") from error
+                raise Busy("Another update is running.", hint=f"Its log is {self.log}.") from error
             yield
         finally:
             os.close(descriptor)
@@ -128,7 +128,7 @@ class VersionFolders:
             raise storage_error("write", path, error) from error
 
     def switch(self, name: str) -> None:
-        """Let every new start use a version, by one rename, once all of it would survive a power failure.
+        """Make all new starts use a version, with one rename, once all of it would survive a power failure.
 
         Raises UpdateFailed or StorageError.
         """
@@ -140,14 +140,14 @@ class VersionFolders:
             sync_file_system(str(self.folder))
             alias = command.with_name(DISTRIBUTION)
             if alias.is_file() and not alias.is_symlink():
-                self._link(alias, COMMAND)  # the same version, which follows the selecting link
+                self._link(alias, COMMAND)  # the same version, which is started through the selecting link
             self._link(command, os.path.join("..", VERSIONS, name, PROGRAMS, COMMAND))
             sync_folder(command.parent)
         except OSError as error:
             raise storage_error("replace", command, error) from error
 
     def _keep_first_script(self, command: Path) -> None:
-        """Copy the script of the first environment to where a link can lead."""
+        """Copy the script of the first environment to a place that a link can point to."""
         if command.is_symlink() or not command.is_file():
             return
         with command.open("rb") as script:
@@ -165,9 +165,9 @@ class VersionFolders:
         os.replace(draft, path)
 
     def prune(self) -> list[str]:
-        """Remove versions that no start and no running process needs; return the names of removed versions.
+        """Remove versions that are no longer needed by starts or running processes; return their names.
 
-        The version in use, the one before it, and one that was left by going back are kept. Raises StorageError.
+        The version in use, the one before it, and one left by switching back are kept. Raises StorageError.
         """
         current = self.current()
         kept = {current, FIRST, self.previous(), STAGING}
@@ -184,7 +184,7 @@ class VersionFolders:
         return removed
 
     def unfinished(self) -> list[str]:
-        """Return the names of versions that an interrupted update left; none while one is under way."""
+        """Return the names of versions left by an interrupted update, or none while an update is running."""
         if not self.folder.is_dir():
             return []
         try:
@@ -213,7 +213,7 @@ class VersionFolders:
 
 
 def _programs() -> Iterator[bytes]:
-    """Yield the interpreters of running processes, as they were started."""
+    """Yield the interpreter paths of running processes, as they were started."""
     if os.path.isdir("/proc/self"):
         for name in os.listdir("/proc"):
             if name.isdigit():

@@ -1,7 +1,7 @@
 """The accounts of a hub, in one file that is replaced as a whole.
 
-An account belongs to one profile. Someone who signs in is found by the issuer and the subject that the identity
-provider asserts, never by a name or an address, which can change hands. Functions that read or write block.
+An account belongs to one profile. A user who signs in is identified by the issuer and subject that the identity
+provider asserts, never by a name or address, which can be reassigned. Functions that read or write block.
 """
 
 import time
@@ -26,14 +26,14 @@ LIST_HINT: Final = "List the users: hermes-acp users list"
 
 
 class Subject(Struct, frozen=True):
-    """A person as known to an identity provider: the issuer's URL, and an ID that it never reuses."""
+    """A person as identified by an identity provider: the issuer's URL, and an ID that it never reuses."""
 
     issuer: str
     subject: str
 
 
 class Quota(Struct, frozen=True, omit_defaults=True):
-    """The quota of a user; None means no limit. Days and months are those of UTC."""
+    """The quota of a user; None means no limit. Days and months are in UTC."""
 
     tokens_per_day: int | None = None
     tokens_per_month: int | None = None
@@ -42,13 +42,13 @@ class Quota(Struct, frozen=True, omit_defaults=True):
     runs_per_day: int | None = None
     runs_per_month: int | None = None
     sessions: int | None = None
-    """Sessions that are open at the same time."""
+    """The maximum number of concurrently open sessions."""
     turns: int | None = None
-    """Turns that run at the same time."""
+    """The maximum number of concurrent turns."""
 
 
 class PersonalToken(Struct, frozen=True, omit_defaults=True):
-    """A token that a user's client presents: everything but the token itself. Without an end, `expires_at` is 0."""
+    """The data about a user's token, without the token itself. `expires_at` is 0 if it never expires."""
 
     id: str
     digest: str
@@ -59,8 +59,10 @@ class PersonalToken(Struct, frozen=True, omit_defaults=True):
 
 
 class Account(Struct, frozen=True, omit_defaults=True):
-    """A user. With `os_user`, the profile belongs to that operating system user, else to the hub's. Anything issued
-    before `valid_from` is no longer accepted.
+    """A user account.
+
+    With `os_user`, the profile belongs to that operating system user, otherwise to the hub's. Anything issued before
+    `valid_from` is no longer accepted.
     """
 
     name: str
@@ -89,7 +91,7 @@ class AccountsFile:
     """The file of all accounts."""
 
     def __init__(self, folder: Path) -> None:
-        """Read nothing until first use; `folder` is the hub's."""
+        """Initialise without reading anything; `folder` is the hub's folder."""
         self.folder = folder
         self.path = folder / FILE
 
@@ -105,13 +107,14 @@ class AccountsFile:
             stored = msgspec.json.decode(content, type=_Stored)
         except msgspec.MsgspecError as error:
             raise StorageError(
-                f"{self.path} cannot be understood: {error}.", hint="Restore it from a backup, or repair it."
+                f"{self.path} cannot be parsed: {error}.", hint="Restore it from a backup, or repair it."
             ) from error
         return MappingProxyType({account.name: account for account in stored.users})
 
     def change(self, change: Callable[[Accounts], Accounts]) -> Accounts:
-        """Replace the accounts with the result of `change`; return them. Raises StorageError, and whatever `change`
-        raises.
+        """Replace the accounts with the result of `change` and return it.
+
+        Raises StorageError, and whatever `change` raises.
         """
         with file_lock(self.folder / LOCK):
             accounts = change(self.read())
@@ -126,7 +129,7 @@ def with_account(accounts: Accounts, account: Account) -> Accounts:
 
 
 def known_account(accounts: Accounts, name: str) -> Account:
-    """Return an account by its name. Raises BadRequest."""
+    """Return the account with the given name. Raises BadRequest."""
     if account := accounts.get(name):
         return account
     raise BadRequest(f"There is no user {name!r}.", hint=LIST_HINT)
@@ -140,7 +143,7 @@ def account_of(accounts: Accounts, subject: Subject) -> Account | None:
 def add_account(accounts: Accounts, account: Account) -> Accounts:
     """Return the accounts with a new one. Raises BadRequest for a bad or taken name, profile or subject."""
     if not is_profile_name(account.name):
-        raise BadRequest(f"{account.name!r} is not a user's name.", hint=NAME_HINT)
+        raise BadRequest(f"{account.name!r} is not a valid user name.", hint=NAME_HINT)
     if account.name in accounts:
         raise BadRequest(f"The user {account.name!r} already exists.", hint=LIST_HINT)
     if holder := next((each for each in accounts.values() if _home(each) == _home(account)), None):
@@ -167,7 +170,7 @@ def remove_account(accounts: Accounts, name: str) -> Accounts:
 
 
 def revoke_tokens(accounts: Accounts, name: str, token_id: str = "") -> Accounts:
-    """Return the accounts with one token removed, or with everything revoked that was issued to the user until now.
+    """Return the accounts with one token removed, or with everything issued to the user so far revoked.
 
     Raises BadRequest for an unknown user or token.
     """

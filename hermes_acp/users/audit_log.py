@@ -1,8 +1,9 @@
-"""The audit log of a hub: who did what, when, from where, and with which outcome. It is append-only. Each entry
-contains its own SHA-256 and that of the previous entry, so that changed, removed or moved entries are detected. A
-second file stores where the log ends, so that entries missing at the end are detected too. Anyone who can write
-both files can rewrite them; comparing the last hash with a copy stored elsewhere reveals that. Entries hold no
-contents and no secrets. Functions block.
+"""The audit log of a hub: who did what, when, from where, and with which outcome.
+
+It is append-only. Each entry contains its own SHA-256 and that of the previous entry, so that changed, removed or
+moved entries are detected. A second file stores the end of the log, so that entries missing at the end are detected
+too. Anyone who can write both files can rewrite them; comparing the last hash with a copy stored elsewhere reveals
+that. Entries contain no contents and no secrets. Functions block.
 """
 
 import errno
@@ -31,7 +32,7 @@ TAIL_BYTES: Final = 1 << 16
 class AuditEntry(Struct, frozen=True, omit_defaults=True, rename={"source": "from"}):
     """One entry. `who` is a user's name, or empty if unknown; `source` is an address or `command line`.
 
-    `via` names the credential (a token's ID, a web session), `about` the session, token or user concerned.
+    `via` names the credential (a token's ID or a web session), `about` the session, token or user concerned.
     """
 
     at: str
@@ -50,9 +51,7 @@ class _Line(AuditEntry, frozen=True, omit_defaults=True):
 
 
 class Verdict(Struct, frozen=True):
-    """The result of a check: the number of intact entries, the hash of the last of these, and what is wrong after
-    it, if anything.
-    """
+    """The result of a check: the number of intact entries, the last one's hash, and any problem after it."""
 
     entries: int
     head: str
@@ -60,8 +59,9 @@ class Verdict(Struct, frozen=True):
 
 
 def entry(what: str, outcome: str, **facts: str) -> AuditEntry:
-    """Return an entry with the current time; facts are `who`, `source`, `via` and `about`, and are cut to a bounded
-    length.
+    """Return an entry with the current time.
+
+    The facts are `who`, `source`, `via` and `about`; they are truncated to a bounded length.
     """
     at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return AuditEntry(at, what, outcome, **{name: text[:MAX_TEXT] for name, text in facts.items()})
@@ -71,13 +71,13 @@ class AuditLog:
     """The audit log in a hub's folder; several processes may append to it."""
 
     def __init__(self, folder: Path) -> None:
-        """Open nothing until first use."""
+        """Initialise without opening anything."""
         self._folder = folder
         self.path = folder / FILE
         self._head = folder / HEAD
 
     def append(self, new: AuditEntry) -> None:
-        """Add an entry; it is on disk when this returns. Raises StorageError."""
+        """Add an entry, which is on disk on return. Raises StorageError."""
         private_folder(self._folder)
         with file_lock(self._folder / LOCK):
             try:
@@ -138,14 +138,14 @@ class AuditLog:
             raise storage_error("read", self.path, error) from error
 
     def _noted_end(self) -> str:
-        """Return the stored hash of the log's end; a killed process may not have updated it."""
+        """Return the stored hash of the log's end, which a killed process may not have updated."""
         try:
             return self._head.read_text(encoding="ascii").strip()
         except (FileNotFoundError, UnicodeDecodeError):
             return ""
 
     def _repaired_end(self) -> _Line | None:
-        """Return the last entry, after removing one that a killed process wrote only in part."""
+        """Return the last entry, after removing one that a killed process wrote only partially."""
         try:
             descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         except FileNotFoundError:
@@ -161,7 +161,7 @@ class AuditLog:
         try:
             return msgspec.json.decode(last, type=_Line) if last else None
         except msgspec.MsgspecError:
-            return _Line("", "", "", hash=sha256(last).hexdigest())  # `verify` names it
+            return _Line("", "", "", hash=sha256(last).hexdigest())  # `verify` reports it
 
     def _write(self, line: bytes) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -181,5 +181,5 @@ def _hash_of(line: _Line) -> str:
 
 
 def _digest(line: _Line) -> str:
-    """Return the hash of an entry: over all its other fields, including the hash of the previous entry."""
+    """Return the hash of an entry, computed from all its other fields, including the hash of the previous entry."""
     return sha256(msgspec.json.encode(structs.replace(line, hash=""), order="sorted")).hexdigest()

@@ -1,6 +1,6 @@
 """Messages between a hub and the process of a profile, each one line of JSON.
 
-The hub sends the terms; the process reports its user's usage.
+The hub sends terms, and the process reports its user's usage.
 """
 
 from typing import Final
@@ -16,9 +16,9 @@ MAX_REPORTED: Final = 10**12
 
 
 class Terms(Struct, frozen=True):
-    """The terms of a process: after how many idle seconds it ends, and its user's limits.
+    """The terms for a process: the idle time in seconds after which it ends, and its user's limits.
 
-    The allowances include everything up to the report `number`; None means no limit.
+    The allowances account for everything up to report `number`; None means no limit.
     """
 
     idle_s: float

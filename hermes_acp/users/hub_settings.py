@@ -1,4 +1,4 @@
-"""The settings of a hub, `hub.yaml` in its folder, which is not accessible to its users."""
+"""The settings of a hub: `hub.yaml` in its folder, which its users cannot access."""
 
 from pathlib import Path
 from typing import Annotated, Final
@@ -17,29 +17,29 @@ AtLeastOne = Annotated[int, Field(ge=1)]
 
 
 class OidcSettings(Section):
-    """An OpenID Connect provider with which users sign in."""
+    """The OpenID Connect provider with which users sign in."""
 
     issuer: str = ""
     """The provider's issuer URL. Without one, users need personal tokens."""
     client_id: str = ""
     """The ID under which the hub is registered with the provider."""
     client_secret_env: str = ""
-    """The variable with the client's secret. Default: a public client, protected by PKCE alone."""
+    """The environment variable with the client's secret. Default: a public client, protected only by PKCE."""
     audience: str = ""
-    """What access tokens of clients must be made for. Default: only tokens for `client_id` are accepted."""
+    """The required audience of clients' access tokens. Default: only tokens for `client_id` are accepted."""
     scopes: tuple[str, ...] = ("openid",)
-    """What the provider is asked for."""
+    """The scopes requested from the provider."""
 
 
 class RateSettings(Section):
     """A rate limit."""
 
     requests_per_minute: AtLeastOne = 600
-    """Requests of one user."""
+    """The limit for requests by one user."""
     addresses_per_minute: AtLeastOne = 1200
-    """Requests from one address, no matter who sends them."""
+    """The limit for requests from one address, no matter who sends them."""
     sign_ins_per_minute: AtLeastOne = 10
-    """Attempts to sign in from one address that failed or are under way."""
+    """The limit for failed or pending sign-in attempts from one address."""
 
 
 class HubSettings(Section):
@@ -50,15 +50,15 @@ class HubSettings(Section):
     public_url: str = ""
     """The address that people use, such as https://agents.example. Needed behind a proxy and for signing in."""
     certificate: str = ""
-    """The file with the server's certificate and those above it (PEM)."""
+    """The file with the server's certificate and its chain (PEM)."""
     certificate_key: str = ""
     """The file with the certificate's key (PEM)."""
     trusted_proxies: tuple[str, ...] = ()
-    """Addresses or networks of proxies in front that terminate TLS. Only these may say whom they forward."""
+    """Addresses or networks of reverse proxies that terminate TLS. Only these may state the client's address."""
     idle_seconds: Annotated[float, Field(gt=0)] = 900.0
-    """How long a profile's process stays that has nothing to do."""
+    """How long an idle profile process keeps running."""
     pass_variables: tuple[str, ...] = ()
-    """Variables of the hub that every profile's process gets, such as the key of a model that all use."""
+    """Environment variables of the hub that every profile's process gets, such as the key for a shared model."""
     web_session_hours: Annotated[float, Field(gt=0)] = 12.0
     """How long a browser stays signed in."""
     rates: RateSettings = RateSettings.defaults()

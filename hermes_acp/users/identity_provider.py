@@ -33,15 +33,16 @@ TIMEOUT_S: Final = 10.0
 MAX_ANSWER_BYTES: Final = 1 << 20
 FRESH_S: Final = 3600.0
 STALE_S: Final = 86_400.0
-"""How long keys are used that cannot be fetched again."""
+"""How long keys are used if they cannot be refreshed."""
 KEY_PAUSE_S: Final = 10.0
-"""The shortest time between two fetches of the keys, no matter which keys tokens name."""
+"""The minimum time between two fetches of the keys, no matter which keys tokens name."""
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class ProviderChoice(Struct, frozen=True):
-    """The provider, and the hub's client there (a public client without a secret). `audience` is the one required in
-    bearer tokens.
+    """The provider and the hub's client there, which is public without a secret.
+
+    `audience` is the audience required in bearer tokens.
     """
 
     issuer: str
@@ -78,14 +79,14 @@ class _TokenAnswer(Struct, frozen=True):
 
 
 class ProviderUnavailable(TokenRefused):
-    """The provider cannot be reached, or gave an invalid answer."""
+    """The provider cannot be reached or gave an invalid answer."""
 
 
 class IdentityProvider:
     """One OpenID Connect provider."""
 
     def __init__(self, choice: ProviderChoice) -> None:
-        """Prepare without contacting the provider. Raises ConfigError for an issuer without encryption."""
+        """Initialise without contacting the provider. Raises ConfigError for an issuer without encryption."""
         parts = urlsplit(choice.issuer)
         if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
             raise ConfigError(f"The issuer {choice.issuer!r} is not an https address.")
@@ -116,7 +117,10 @@ class IdentityProvider:
         return SignInAttempt(url, state, nonce, verifier, redirect_uri)
 
     async def finish(self, attempt: SignInAttempt, answer: Mapping[str, str]) -> Identity:
-        """Return who signed in. Raises TokenRefused unless the answer belongs to the attempt and is genuine."""
+        """Return the identity that signed in.
+
+        Raises TokenRefused unless the answer belongs to the attempt and is genuine.
+        """
         if not secrets.compare_digest(answer.get("state", "").encode(), attempt.state.encode()):
             raise TokenRefused("the answer belongs to another sign-in")
         if answer.get("iss", self._choice.issuer) != self._choice.issuer:
@@ -173,12 +177,12 @@ class IdentityProvider:
             address = self._choice.issuer.rstrip("/") + DISCOVERY
             found = _decoded(await self._ask("GET", address), _Metadata)
             if found.issuer != self._choice.issuer:
-                raise ProviderUnavailable("the provider calls itself by another issuer")
+                raise ProviderUnavailable("the provider identifies itself as another issuer")
             self._metadata, self._metadata_at = found, time.monotonic()
             return found
 
     async def _read_keys(self, max_age_s: float) -> tuple[JsonWebKey, ...]:
-        """Return the provider's keys, no older than the given age unless it does not answer."""
+        """Return the provider's keys, no older than the given age unless the provider does not answer."""
         metadata = await self._read_metadata()
         async with self._lock:
             now = time.monotonic()

@@ -1,7 +1,7 @@
 """Check tokens signed by an identity provider: subject, audience, lifetime and key.
 
 Source: RFC 7519 (JWT), RFC 8725 (best practices for JWT), RFC 9068 (access tokens), OpenID Connect Core 1.0.
-PyJWT is imported with the first token.
+PyJWT is imported when the first token is checked.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from hermes_acp.users.accounts import Subject
 ALGORITHMS: Final = frozenset(
     {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 )
-"""Asymmetric ones only: with others, whoever can check a signature can also make one."""
+"""Only asymmetric algorithms, because with others, anyone who can verify a signature can also create one."""
 TYPES: Final = frozenset({"", "jwt", "at+jwt", "application/at+jwt"})
 LEEWAY_S: Final = 60.0
 MAX_TOKEN_BYTES: Final = 16_384
@@ -25,7 +25,7 @@ JsonWebKey = Mapping[str, Any]
 
 
 class TokenRefused(HermesError):
-    """A token that is not accepted. The message is for the log and never contains the token."""
+    """The token was not accepted. The message is for the log and never contains the token."""
 
     code = "token_refused"
 
@@ -46,7 +46,7 @@ class TokenHeader(Struct, frozen=True):
 
 
 def read_header(token: str) -> TokenHeader:
-    """Return a token's unverified header. Raises TokenRefused for one that is never accepted."""
+    """Return a token's unverified header. Raises TokenRefused for a token that can never be accepted."""
     import jwt
 
     if len(token) > MAX_TOKEN_BYTES:
@@ -85,9 +85,10 @@ def check_token(
     nonce: str | None = None,
     party: str = "",
 ) -> Identity:
-    """Return the identity in a token. Raises TokenRefused unless it was signed by `key` for an accepted audience.
-    It must contain the `nonce`, if given; with a `party`, a token for several audiences must name it as authorized
-    party.
+    """Return the identity in a token.
+
+    Raises TokenRefused unless `key` signed it for an accepted audience. It must contain the `nonce`, if given. With a
+    `party`, a token for several audiences must name it as the authorized party.
     """
     import jwt
 

@@ -1,5 +1,6 @@
-"""Personal tokens: an ID, by which they are looked up, and 256 random bits. Only a digest is stored. A fast digest
-suffices, because random bits cannot be guessed.
+"""Personal tokens, which consist of an ID for lookup and 256 random bits.
+
+Only a digest is stored. A fast digest suffices, because random bits cannot be guessed.
 """
 
 import hmac
@@ -30,7 +31,7 @@ def looks_personal(secret: str) -> bool:
 
 
 def make_token(name: str, scopes: tuple[str, ...], days: float | None) -> NewToken:
-    """Return a new token, which expires after some days, or never."""
+    """Return a new token, which expires after the given number of days, or never."""
     token_id, now = secrets.token_hex(6), time.time()
     secret = f"hermes_pat_{token_id}_{secrets.token_urlsafe(32)}"
     expires_at = 0.0 if days is None else now + days * DAY_S

@@ -19,11 +19,11 @@ from hermes_acp.core.errors import BadRequest, ConfigError
 from hermes_acp.users.accounts import Account
 
 PASSED_ON: Final = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
-"""What every process needs of the machine's variables; nothing in them is secret."""
+"""The environment variables that every process needs; none of them are secret."""
 
 
 class ProfilePlace(Struct, frozen=True):
-    """How a profile's process starts: its folder, its variables, and the user and group IDs to switch to, if any."""
+    """The start parameters of a profile's process: its folder, its variables, and the user and group IDs, if any."""
 
     folder: str
     variables: Mapping[str, str]
@@ -33,8 +33,9 @@ class ProfilePlace(Struct, frozen=True):
 
 
 def place_of(account: Account, base: Path, names: Sequence[str]) -> ProfilePlace:
-    """Return how an account's process starts; `names` lists more variables to pass on from this process. Raises
-    ConfigError for a profile that does not exist, BadRequest for a user that this process cannot switch to.
+    """Return the start parameters of an account's process; `names` lists more variables to pass on.
+
+    Raises ConfigError for a profile that does not exist, and BadRequest for a user that this process cannot switch to.
     """
     ours = process_variables()
     variables = {name: ours[name] for name in (*PASSED_ON, *names) if name in ours}
@@ -61,7 +62,7 @@ def place_of(account: Account, base: Path, names: Sequence[str]) -> ProfilePlace
 
 
 def os_entry(name: str) -> pwd.struct_passwd:
-    """Return the operating system's entry for a user. Raises BadRequest."""
+    """Return the operating system's account entry for a user. Raises BadRequest."""
     try:
         return pwd.getpwnam(name)
     except KeyError as error:
@@ -71,7 +72,7 @@ def os_entry(name: str) -> pwd.struct_passwd:
 
 
 def current_os_user() -> str:
-    """Return the user who runs this process, or who called sudo for it."""
+    """Return the user who runs this process or who called sudo for it."""
     if os.geteuid() == 0 and (caller := process_variables().get("SUDO_USER")):
         return caller
     try:

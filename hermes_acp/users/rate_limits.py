@@ -1,25 +1,25 @@
-"""Rate limits: a token bucket for each key, which refills over time."""
+"""Rate limits, with a token bucket for each key that refills over time."""
 
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
 MAX_KEYS: Final = 10_000
-"""Beyond that, the key that was used longest ago is forgotten."""
+"""The maximum number of keys; beyond that, the least recently used key is dropped."""
 
 
 class RateLimit:
-    """At most `burst` at once and `per_minute` in the long run, for each key."""
+    """Allows at most `burst` requests at once, and `per_minute` in the long run, for each key."""
 
     def __init__(self, per_minute: float, burst: float, monotonic: Callable[[], float]) -> None:
-        """Start with full buckets."""
+        """Initialise with full buckets."""
         self._per_s = per_minute / 60
         self._burst = burst
         self._monotonic = monotonic
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def wait_s(self, key: str) -> float:
-        """Return 0 if a token is available, else the seconds until there is one. Takes nothing."""
+        """Return 0 if a token is available, else the seconds until one is; does not take it."""
         left = self._left(key)
         return 0.0 if left >= 1 else (1 - left) / self._per_s
 

@@ -18,7 +18,7 @@ TOO_MANY_SESSIONS: Final = (
 
 
 class ReportedQuota:
-    """Checks the usage since the hub's last terms against these terms."""
+    """Checks the usage since the hub's last terms against those terms."""
 
     def __init__(self, terms: Terms, report: Callable[[Spent], None]) -> None:
         """Start with the first terms; `report` sends a report to the hub."""
@@ -28,7 +28,7 @@ class ReportedQuota:
         self._pending: list[Spent] = []
 
     def take(self, terms: Terms) -> None:
-        """Take new terms, which include every report up to their number."""
+        """Apply new terms, which account for every report up to their number."""
         self._terms = terms
         if terms.number:
             self._pending = [spent for spent in self._pending if spent.number > terms.number]

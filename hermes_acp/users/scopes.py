@@ -1,4 +1,4 @@
-"""The scopes of a personal token: work in sessions, read the metrics of the profile's process."""
+"""The scopes of a personal token: working in sessions, and reading the metrics of the profile's process."""
 
 from typing import Final
 

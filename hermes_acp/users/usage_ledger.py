@@ -1,6 +1,6 @@
-"""The usage of each user by day, in the hub's folder, which the reporting processes cannot access.
+"""The daily usage of each user, stored in the hub's folder, which the reporting processes cannot access.
 
-Days are those of UTC. Functions block.
+Days are in UTC. Functions block.
 """
 
 import sqlite3
@@ -36,13 +36,13 @@ class UsageLedger:
     """The usage of all users of a hub."""
 
     def __init__(self, folder: Path) -> None:
-        """Open nothing until first use."""
+        """Initialise without opening anything."""
         self._path = folder / FILE
         self._connection: sqlite3.Connection | None = None
         self._lock = threading.Lock()
 
     def spend(self, user: str, used: Used, now: float) -> None:
-        """Add to a user's usage today; durable on return. Raises StorageError."""
+        """Add to a user's usage today, durably on return. Raises StorageError."""
         self._run(
             """INSERT INTO usage VALUES (?, ?, ?, ?, ?) ON CONFLICT (user, day) DO UPDATE SET
                tokens = tokens + excluded.tokens, usd = usd + excluded.usd, runs = runs + excluded.runs""",

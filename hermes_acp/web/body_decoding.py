@@ -10,13 +10,13 @@ RATIO_BEGINS_AT: Final = 1 << 20
 
 
 class DecodedBody:
-    """A body of up to `max_bytes`; `is_cut` says that it was truncated."""
+    """A body of at most `max_bytes`; `is_cut` says that it was truncated."""
 
     def __init__(self, encoding: str, max_bytes: int) -> None:
-        """Set the `content-encoding`. Raises WorkspaceError for an unexpected value."""
+        """Initialise for a `content-encoding`. Raises WorkspaceError for an unexpected value."""
         name = encoding.strip().lower()
         if name not in ("", "identity", "gzip", "x-gzip", "deflate"):
-            raise WorkspaceError(f"The page is compressed as {name[:40]!r}, which was not requested.")
+            raise WorkspaceError(f"The page is compressed with {name[:40]!r}, which was not requested.")
         self._unpacker = zlib.decompressobj(47) if name in ("gzip", "x-gzip", "deflate") else None
         self._is_bare = name == "deflate"
         self._most = max_bytes
@@ -25,7 +25,10 @@ class DecodedBody:
         self.is_cut = False
 
     def feed(self, chunk: bytes) -> bool:
-        """Decode a received piece; return whether more is wanted. Raises WorkspaceError for a bomb or invalid data."""
+        """Decode a received piece; return whether more is wanted.
+
+        Raises WorkspaceError for a decompression bomb or bad data.
+        """
         room = self._most - len(self.content) + 1
         self.content += chunk[:room] if self._unpacker is None else self._unpack(chunk, room)
         self._taken += len(chunk) - len(self._unpacker.unconsumed_tail if self._unpacker else b"")

@@ -1,8 +1,8 @@
 """Fetch web pages without being redirected to private addresses.
 
 A host's addresses are looked up once, all of them must be public, and the connection goes to one of exactly these
-addresses, so a later change of the name has no effect. There is no sign-in, no cookies are stored, and the
-environment's proxies are ignored. Source: OWASP server-side request forgery; RFC 9110 section 15.4 (redirects).
+addresses, so a later DNS change has no effect. There is no sign-in, no cookies are stored, and the environment's
+proxies are ignored. Source: OWASP server-side request forgery; RFC 9110 section 15.4 (redirects).
 """
 
 import socket
@@ -33,7 +33,7 @@ _ACCEPT: Final = "text/markdown,text/html;q=0.9,text/plain;q=0.8,application/jso
 
 
 class FetchLimits(Struct, frozen=True):
-    """The maximum decompressed size of a page, the total timeout, and the private hosts to trust."""
+    """The maximum decompressed size of a page, the total timeout, and the trusted private hosts."""
 
     most_bytes: int = 2 << 20
     timeout_s: float = 30.0
@@ -64,7 +64,7 @@ class PageFetcher:
         self._trust: ssl.SSLContext | None = None
 
     def require_public(self, url: str) -> None:
-        """Reject a URL that names a private address itself, before any lookup. Raises WorkspaceError."""
+        """Reject a URL whose host is a private address, before any lookup. Raises WorkspaceError."""
         address = read_address(url)
         if address.is_private_address and address.host not in self._bounds.private_hosts:
             raise _private(address.host, "this machine or its network")
@@ -72,7 +72,7 @@ class PageFetcher:
     async def fetch(self, url: str, may_redirect: Callable[[str, str], bool]) -> Page:
         """Fetch a page's text; a redirect to another host is followed only if `may_redirect(host, url)` allows it.
 
-        Otherwise, the page only says where the redirect leads. Raises BadRequest or WorkspaceError.
+        Otherwise, the returned page only says where the redirect leads. Raises BadRequest or WorkspaceError.
         """
         address = read_address(url)
         try:
@@ -133,7 +133,7 @@ class PageFetcher:
         raise trouble
 
     async def _public_addresses(self, address: WebAddress) -> Sequence[str]:
-        """Resolve a host. Raises WorkspaceError unless all its addresses are public, or the user named the host."""
+        """Resolve a host. Raises WorkspaceError unless all its addresses are public or the user trusts the host."""
         found = await self._look_up(address.host, address.port)
         if not found:
             raise WorkspaceError(f"There is no host {address.host}.")
@@ -157,7 +157,7 @@ class PageFetcher:
         return Page(address.url, response.status_code, text, is_cut=body.is_cut)
 
     async def _certificates(self, address: WebAddress) -> "ssl.SSLContext | bool":
-        """Return the certificates; loading them is slow, so it happens once, in a worker thread."""
+        """Return the certificates; loading them is slow, so that is done once, in a worker thread."""
         import ssl
 
         import httpx2
@@ -170,9 +170,9 @@ class PageFetcher:
 
 
 def _reason_to_stop(before: WebAddress, after: WebAddress, may_redirect: Callable[[str, str], bool]) -> str:
-    """Return why a redirect is not followed, or an empty string if it may be."""
+    """Return the reason why a redirect is not followed, or an empty string if it may be."""
     if (before.scheme, after.scheme) == ("https", "http"):
-        return "that connection would not be encrypted any more"
+        return "the connection would no longer be encrypted"
     if after.host != before.host and not may_redirect(after.host, after.url):
         return "that is another host"
     return ""
@@ -186,7 +186,7 @@ def _private(host: str, place: str) -> WorkspaceError:
 
 
 def _broken(address: WebAddress, trouble: Exception) -> WorkspaceError:
-    """Describe an error without the library's own message, which only contains the address."""
+    """Describe an error without the library's message, which only contains the address."""
     import httpx2
 
     match trouble:
@@ -194,12 +194,12 @@ def _broken(address: WebAddress, trouble: Exception) -> WorkspaceError:
             return WorkspaceError(f"{address.authority} did not accept a connection in time.")
         case httpx2.ConnectError() if "certificate" in str(trouble).lower():
             return WorkspaceError(
-                f"{address.authority} could not prove who it is: its certificate is not valid."
+                f"{address.authority} could not prove its identity: its certificate is not valid."
             )
         case httpx2.ConnectError():
             return WorkspaceError(f"{address.authority} cannot be reached.")
         case httpx2.TimeoutException():
-            return WorkspaceError(f"{address.authority} stopped answering.")
+            return WorkspaceError(f"{address.authority} stopped responding.")
         case httpx2.InvalidURL():
             raise BadRequest(f"{address.url[:200]!r} is not a web address.") from None
         case _:

@@ -29,7 +29,7 @@ _BLANK_LINES: Final = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 _UNSEEN_ELEMENTS: Final = "script, style, template, noscript, iframe, noembed, noframes, object, [hidden]"
 _UNSEEN_STYLE: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)", re.IGNORECASE)
 MAX_LINE_BREAKS: Final = 5_000
-"""With this many consecutive line breaks, writing Markdown takes up to a second; the time grows quadratically."""
+"""The number of consecutive line breaks at which Markdown conversion takes up to a second; it is quadratic."""
 
 
 def kind_of(content_type: str) -> str:
@@ -78,7 +78,7 @@ def encoding_of(content: bytes, content_type: str) -> str:
 
 
 def _known(label: str) -> str:
-    """Return Python's name for a text encoding; on the web, Latin-1 means the Windows code page."""
+    """Return Python's name for an encoding label; on the web, Latin-1 means the Windows code page."""
     try:
         name = codecs.lookup(label).name if label else ""
     except (LookupError, ValueError):
@@ -95,7 +95,7 @@ def _looks_like_html(text: str) -> bool:
 def markdown_of(html: str, url: str = "") -> str:
     """Return the visible part of an HTML page as Markdown, without layout if it has thousands of line breaks.
 
-    Links are resolved against `url`, the page's own address.
+    Links are resolved relative to `url`, the page's own address.
     """
     import turbohtml
 

@@ -1,4 +1,4 @@
-"""Send queries to the search service the user chose.
+"""Send queries to the search service that the user chose.
 
 The user named the service, so it may run anywhere, including in a private network.
 """
@@ -24,7 +24,7 @@ class SearchClient:
     """A search service with its key."""
 
     def __init__(self, service: SearchService, base_url: str, key: str) -> None:
-        """Store the service, its address (not empty) and its key. Raises BadRequest for an invalid address."""
+        """Initialise with the service, its non-empty address and its key. Raises BadRequest for an invalid address."""
         self._service = service
         self._base_url = base_url.rstrip("/")
         self._key = key
@@ -79,7 +79,7 @@ class SearchClient:
                 return WorkspaceError(f"{self.name} refused the query (HTTP {status}).", hint=self._advice())
             case 402 | 429 | 432:
                 return WorkspaceError(
-                    f"{self.name} accepts no more queries at the moment (HTTP {status}).",
+                    f"{self.name} does not accept more queries at the moment (HTTP {status}).",
                     hint="Search less often.",
                 )
             case _:

@@ -40,7 +40,7 @@ class SearchService(Protocol):
         ...
 
     def read(self, answer: Any) -> Sequence[WebSearchHit]:
-        """Parse the JSON of an answer; invalid results are left out."""
+        """Parse the JSON of a response; invalid results are left out."""
         ...
 
 
@@ -56,7 +56,7 @@ def parse_hits(found: Any, url: str, snippet: str, date: str) -> list[WebSearchH
 
 
 def find_member(answer: Any, *names: str) -> Any:
-    """Return the nested member with these names, or None if any is missing."""
+    """Return the nested member with the given names, or None if any is missing."""
     for name in names:
         answer = cast("dict[str, Any]", answer).get(name) if isinstance(answer, dict) else None
     return answer

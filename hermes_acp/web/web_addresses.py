@@ -1,4 +1,4 @@
-"""Parse web addresses in exactly one form, and recognise forbidden network addresses.
+"""Parse web addresses into one canonical form, and recognise forbidden network addresses.
 
 A URL is parsed once and reassembled from checked parts, so that the code that checks it and the code that connects
 cannot read it differently. Source: RFC 6890 and IANA's special-purpose registries; RFC 6052 (NAT64), RFC 3056
@@ -58,7 +58,7 @@ class WebAddress(Struct, frozen=True):
 
     @property
     def authority(self) -> str:
-        """The host as in a URL, with its port if that is not the scheme's default."""
+        """The host as in a URL, with its port unless that is the scheme's default."""
         shown = f"[{self.host}]" if ":" in self.host else self.host
         return shown if self.port == (443 if self.scheme == "https" else 80) else f"{shown}:{self.port}"
 
@@ -83,7 +83,7 @@ class WebAddress(Struct, frozen=True):
         return f"{self.scheme}://{shown}:{self.port}{self.target}"
 
     def follow(self, location: str) -> "WebAddress":
-        """Return where a redirect leads. Raises BadRequest."""
+        """Return the address that a redirect leads to. Raises BadRequest."""
         return read_address(urljoin(self.url, location.strip()))
 
 
@@ -134,7 +134,9 @@ def _read_host(written: str) -> str:
             raise BadRequest(f"{host[:80]!r} is not a host name.", hint="Check its spelling.") from None
     if _NUMBER.compiled.match(host.rpartition(".")[2]):
         try:
-            return str(IPv4Address(inet_aton(host)))  # as browsers and resolvers read 0x7f.1 or 2130706433
+            return str(
+                IPv4Address(inet_aton(host))
+            )  # browsers and resolvers also accept 0x7f.1 or 2130706433
         except OSError:
             raise BadRequest(f"{host[:80]!r} is not an IPv4 address.", hint="Check it.") from None
     if not _NAME.compiled.match(host):

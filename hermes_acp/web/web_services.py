@@ -1,6 +1,6 @@
-"""The ports for tools that access the web: a page fetcher, a search service, a browser.
+"""The ports for web tools: a page fetcher, a search service and a browser.
 
-This module only chooses them from the settings.
+This module only selects them according to the settings.
 """
 
 import os
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 class WebServices:
-    """The ports for web tools, and what sessions opened through them."""
+    """The ports for web tools, and the browsers that sessions opened through them."""
 
     def __init__(self) -> None:
         self._browsers: dict[tuple[str, frozenset[str]], BrowserPool] = {}
 
     def ports(self, settings: "Settings", variables: Mapping[str, str]) -> dict[str, object]:
-        """Return the ports by name; None for what is not configured. Raises ConfigError."""
+        """Return the ports by name, with None for unconfigured ones. Raises ConfigError."""
         from hermes_acp.web.page_fetcher import FetchLimits, PageFetcher
 
         section = settings.web

@@ -1,4 +1,4 @@
-"""A protocol version as types, free of JSON Schema and of any output language."""
+"""A protocol version as types, independent of JSON Schema and of any output language."""
 
 from enum import IntFlag
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Marks(IntFlag):
-    """What a receiver may do with an invalid field."""
+    """How a receiver may treat an invalid field."""
 
     NONE = 0
     DEFAULT_ON_ERROR = 1
@@ -23,7 +23,7 @@ class Null(Struct, frozen=True):
 
 
 class Primitive(Struct, frozen=True):
-    """A string, boolean, number or integer, with its format and the bounds that are narrower than the format's."""
+    """A string, boolean, number or integer, with its format and any bounds narrower than the format's."""
 
     kind: str
     format: str | None = None
@@ -39,14 +39,14 @@ class Literals(Struct, frozen=True):
 
 
 class OpenLiterals(Struct, frozen=True):
-    """A set of known values to which a peer may add."""
+    """A set of known values, to which a peer may add others."""
 
     values: tuple[str | int, ...]
     primitive: Primitive
 
 
 class Reference(Struct, frozen=True):
-    """Another definition, by name."""
+    """A reference to another definition, by name."""
 
     name: str
 
@@ -85,7 +85,7 @@ class Field(Struct, frozen=True, kw_only=True):
 class Record(Struct, frozen=True, kw_only=True):
     """An object.
 
-    `any_of` lists the fields of which at least one must be present, `constants` the fields besides the tag that
+    `any_of` lists the fields of which at least one must be present, and `constants` the fields other than the tag that
     have a single value.
     """
 
@@ -99,7 +99,7 @@ class Record(Struct, frozen=True, kw_only=True):
 
 
 class Union(Struct, frozen=True, kw_only=True):
-    """A definition with several variants; `open` when some variant carries no tag of its own."""
+    """A definition with several variants; it is `open` if some variant has no tag of its own."""
 
     name: str
     members: tuple[Shape, ...]
@@ -117,7 +117,7 @@ Definition = Record | Union | Alias
 
 
 class MethodRow(Struct, frozen=True, kw_only=True):
-    """One wire method; without `result` it is a notification.
+    """One wire method; without a `result`, it is a notification.
 
     A name that is both a request and a notification has a row for each.
     """
@@ -130,14 +130,14 @@ class MethodRow(Struct, frozen=True, kw_only=True):
 
 
 class Protocol(Struct, frozen=True, kw_only=True):
-    """One version: definitions in dependency order, methods in the schema's order."""
+    """One version, with definitions in dependency order and methods in the schema's order."""
 
     definitions: tuple[Definition, ...]
     methods: tuple[MethodRow, ...]
 
 
 def names_used(definition: Definition) -> list[str]:
-    """List the definitions that must exist before this one."""
+    """Return the names of the definitions that must precede this one."""
     if isinstance(definition, Alias):
         return _names_in(definition.shape)
     if isinstance(definition, Union):

@@ -1,4 +1,4 @@
-"""Write our own methods as Python and as TypeScript.
+"""Generate Python and TypeScript for our own methods.
 
 Every object is named after its location: the method, `Params` or `Result`, and the members that lead to it.
 """
@@ -69,7 +69,7 @@ def _capital(word: str) -> str:
 
 
 def render_python(schema: Shape) -> str:
-    """Write the structs."""
+    """Generate the Python structs."""
     blocks = "\n\n".join(_python_class(each) for each in read_objects(schema))
     return (
         '"""The wire types of our own methods; generated from schema/hermes.json."""\n\n'
@@ -132,7 +132,7 @@ def _snake(name: str) -> str:
 
 
 def render_typescript(schema: Shape) -> str:
-    """Write the interfaces, and the methods by who sends them."""
+    """Generate the TypeScript interfaces, and the methods by sender."""
     blocks = [_interface(each) for each in read_objects(schema)]
     rows: list[str] = []
     for method, facts in schema["methods"].items():

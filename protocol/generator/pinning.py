@@ -1,4 +1,4 @@
-"""Reduce a published schema to facts and record where it came from."""
+"""Reduce a published schema to facts and record its origin."""
 
 import hashlib
 import json
@@ -55,7 +55,7 @@ class UnknownKeywordError(Exception):
 
 
 class Pin(Struct, frozen=True, kw_only=True):
-    """Where one schema came from."""
+    """The origin of one schema."""
 
     package: str
     version: str
@@ -67,14 +67,14 @@ class Pin(Struct, frozen=True, kw_only=True):
 
 
 def reduce_to_facts(schema: JsonObject) -> JsonObject:
-    """Copy a JSON Schema without its prose; raises `UnknownKeywordError`."""
+    """Copy a JSON Schema without its prose. Raises `UnknownKeywordError`."""
     reduced: JsonObject = {}
     for keyword, value in schema.items():
         if keyword in PROSE:
             continue
         if keyword not in FACTS:
             raise UnknownKeywordError(
-                f"schema keyword {keyword!r} is neither in PROSE nor in FACTS; sort it in"
+                f"schema keyword {keyword!r} is neither in PROSE nor in FACTS; add it to one of them"
             )
         if keyword in NAME_MAPS:
             named = cast(JsonObject, value)
@@ -89,7 +89,7 @@ def reduce_to_facts(schema: JsonObject) -> JsonObject:
 
 
 def render_json(value: object) -> str:
-    """Write JSON in the committed format."""
+    """Format JSON as it is committed."""
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -102,7 +102,7 @@ def pin_package(package: Path, protocol: Path) -> None:
     """Write the reduced schemas and PINNED.json from an unpacked package folder."""
     manifest = json.loads((package / "package.json").read_text(encoding="utf-8"))
     if manifest["name"] != PACKAGE:
-        raise ValueError(f"{package} holds {manifest['name']}, not {PACKAGE}; unpack the right package")
+        raise ValueError(f"{package} contains {manifest['name']}, not {PACKAGE}; unpack the right package")
     pins: dict[str, JsonObject] = {}
     for source in SOURCES:
         published = (package / source.package_path).read_bytes()

@@ -1,4 +1,4 @@
-"""Write a protocol version as Python."""
+"""Generate Python for a protocol version."""
 
 import keyword
 import re
@@ -57,7 +57,7 @@ class NameClashError(Exception):
 
 
 def render_types(protocol: Protocol, stability: Stability, pin: Pin, name: str) -> str:
-    """Write the module with one class or alias per definition."""
+    """Generate the module with one class or alias per definition."""
     wire_names = _wire_names(protocol)
     done: set[str] = set()
     blocks: list[str] = []
@@ -90,7 +90,7 @@ def render_types(protocol: Protocol, stability: Stability, pin: Pin, name: str) 
 
 
 def render_methods(protocol: Protocol, stability: Stability, pin: Pin, name: str) -> str:
-    """Write the method table."""
+    """Generate the method table."""
     rows: dict[str, list[str]] = {"requests": [], "notifications": []}
     asked = {row.name for row in protocol.methods if row.result}
     for row in protocol.methods:
@@ -120,7 +120,7 @@ def render_methods(protocol: Protocol, stability: Stability, pin: Pin, name: str
 
 
 def python_name(wire: str) -> str:
-    """Turn a wire name into a Python field name."""
+    """Convert a wire name to a Python field name."""
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", wire).lower().strip("_")
     return f"{name}_" if keyword.iskeyword(name) else name
 
@@ -134,7 +134,7 @@ def _provenance(pin: Pin) -> str:
 
 
 def _joined(blocks: list[str]) -> str:
-    """Put two blank lines around classes and none between one-line aliases."""
+    """Join definitions with two blank lines around classes and none between one-line aliases."""
     text = ""
     previous_is_line = False
     for block in blocks:
@@ -210,9 +210,7 @@ def _field(field: Field, done: set[str] | None) -> str:
 
 
 def _enforced(field: Field) -> Shape:
-    """Keep a minimum length only where a receiver refuses invalid values; where it salvages, an empty list replaces
-    them.
-    """
+    """Keep a minimum length only where a receiver rejects invalid values; salvage would empty the list instead."""
     shape = field.shape
     if isinstance(shape, Choice):
         return Choice(tuple(_enforced(structs.replace(field, shape=member)) for member in shape.members))
@@ -311,7 +309,7 @@ def _wire_names(protocol: Protocol) -> dict[str, str]:
 
 
 def _wrapped(indent: int, head: str, items: list[str], tail: str, *, one_tuple: bool = False) -> str:
-    """Lay out a bracketed list: on one line if it fits, else one item per line."""
+    """Format a bracketed list on one line if it fits, else with one item per line."""
     margin = " " * indent
     comma = "," if one_tuple and len(items) == 1 else ""
     line = margin + head + ", ".join(items) + comma + tail

@@ -59,7 +59,7 @@ SIDES: Final = MappingProxyType({"agent": "agent", "client": "client", "protocol
 
 
 class SchemaReader:
-    """Reads one schema; every lookup goes through its definitions."""
+    """Reads one schema, looking everything up in its definitions."""
 
     def __init__(self, schema: JsonObject) -> None:
         everything = cast(dict[str, JsonObject], schema["$defs"])
@@ -69,7 +69,7 @@ class SchemaReader:
         self._others: dict[str, Definition] = {}
 
     def read(self) -> Protocol:
-        """Return the whole version; raises `UnreadableSchemaError`."""
+        """Return the whole version. Raises `UnreadableSchemaError`."""
         for name, schema in self._schemas.items():
             if not variants_of(schema) and is_object(schema):
                 self._records[name] = self._record(name, [schema])
@@ -126,7 +126,7 @@ class SchemaReader:
                 fields[wire] = _field(wire, part, False)
 
     def _refined(self, name: str, schema: JsonObject, wire: str) -> Record:
-        """Read an object whose variants only refine one of its own properties: one record with all fields."""
+        """Read an object whose variants only refine one of its own properties, as one record with all fields."""
         fields: dict[str, Field] = {}
         self._collect({**schema, "anyOf": []}, fields, [])
         values: list[Shape] = []
@@ -170,8 +170,9 @@ class SchemaReader:
         return found if isinstance(found, Union) else None
 
     def _heirs(self, union: str, nested: Union, tag_field: str, tag: str) -> tuple[Shape, ...]:
-        """Return, for each member of a union that is itself a variant, an heir with the outer tag; the inner tag
-        stays a field. The heirs' union is named after both.
+        """Return a derived record with the outer tag for each member of a union that is itself a variant.
+
+        The inner tag remains a field. The union of the derived records is named after both.
         """
         heirs: list[Shape] = []
         for member in nested.members:
@@ -213,8 +214,9 @@ class SchemaReader:
         return name
 
     def _payload_variant(self, union: str, payload: str, tagged: tuple[str, str] | None) -> str:
-        """Name the record of a variant that consists of another definition and possibly a tag. A definition used
-        nowhere else gets the tag itself; a shared one gets a tagged heir.
+        """Name the record of a variant that consists of another definition and possibly a tag.
+
+        A definition used nowhere else gets the tag itself; a shared one gets a derived record with the tag.
         """
         record = self._records[payload]
         if tagged is None:
@@ -327,7 +329,7 @@ def _field(wire: str, schema: JsonObject, required: bool) -> Field:
         )
     if required and marks and not isinstance(shape, Array | Table):
         raise UnreadableSchemaError(
-            f"{wire} is required and marked lenient, but has no empty value to stand in for it"
+            f"{wire} is required and marked lenient, but has no empty value to replace it"
         )
     return Field(wire=wire, shape=shape, required=required, marks=marks)
 

@@ -10,19 +10,19 @@ class UnreadableSchemaError(Exception):
 
 
 def refined_property(schema: JsonObject) -> str | None:
-    """Return the object's own property whose values distinguish its variants, if there is one."""
+    """Return the object's own property whose values distinguish its variants, or None."""
     tagged = [cast(JsonObject, variant.get("properties", {})) for variant in variants_of(schema)]
     shared = set(cast(JsonObject, schema.get("properties", {}))).intersection(*tagged)
     return shared.pop() if tagged and len(shared) == 1 else None
 
 
 def variants_of(schema: JsonObject) -> list[JsonObject]:
-    """List the alternatives of a schema, under whichever keyword."""
+    """Return the alternatives of a schema, under whichever keyword."""
     return cast(list[JsonObject], schema.get("oneOf") or schema.get("anyOf") or [])
 
 
 def is_object(schema: JsonObject) -> bool:
-    """Return whether a schema describes an object itself, not through a reference."""
+    """Return whether a schema describes an object directly, not through a reference."""
     return schema.get("type") == "object" or "properties" in schema
 
 
@@ -37,9 +37,7 @@ def sole_reference(schema: JsonObject) -> str | None:
 
 
 def tag_field_of(variants: list[JsonObject]) -> str | None:
-    """Return the property whose constant distinguishes variants; raises `UnreadableSchemaError` if there are
-    several.
-    """
+    """Return the property whose constant distinguishes variants. Raises `UnreadableSchemaError` for several."""
     names = {
         wire
         for variant in variants
@@ -52,12 +50,12 @@ def tag_field_of(variants: list[JsonObject]) -> str | None:
 
 
 def const_of(variant: JsonObject, tag_field: str | None) -> str | None:
-    """Return the value a variant has in the tag field."""
+    """Return the value of a variant's tag field."""
     return variant.get("properties", {}).get(tag_field, {}).get("const")
 
 
 def payload_of(variant: JsonObject, tag_field: str | None) -> str | None:
-    """Name the definition a variant consists of, if it adds nothing but the tag."""
+    """Return the definition that a variant consists of, if it adds nothing but the tag."""
     if name := sole_reference(variant):
         return name
     if set(variant.get("properties", {})) == {tag_field} and len(variant.get("allOf", [])) == 1:
@@ -66,18 +64,18 @@ def payload_of(variant: JsonObject, tag_field: str | None) -> str | None:
 
 
 def distinction_of(variant: JsonObject, variants: list[JsonObject]) -> str:
-    """Name an untagged variant after the one property that only it requires, or `Plain` if no other is untagged."""
+    """Name an untagged variant after the property that only it requires, or `Plain` if no other is untagged."""
     rivals = [each for each in variants if each is not variant and tag_field_of([each]) is None]
     if not rivals:
         return "Plain"
     own = set(cast(list[str], variant["required"])).difference(*(each["required"] for each in rivals))
     if len(own) != 1:
         raise UnreadableSchemaError(
-            f"untagged variants that no property tells apart; one requires {sorted(own)}"
+            f"untagged variants that no property distinguishes; one requires {sorted(own)}"
         )
     return pascal(own.pop())
 
 
 def pascal(tag: str) -> str:
-    """Turn a wire value into a part of a class name."""
+    """Convert a wire value to a part of a class name."""
     return "".join(word[:1].upper() + word[1:] for word in tag.replace("-", "_").split("_"))

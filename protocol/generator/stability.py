@@ -1,4 +1,4 @@
-"""Compare a version's stable schema with the full one, and list what is only in the full one."""
+"""Compare a version's stable schema with the full one, and list everything that is only in the full one."""
 
 from msgspec import Struct
 
@@ -10,7 +10,7 @@ class NotASupersetError(Exception):
 
 
 class Stability(Struct, frozen=True, kw_only=True):
-    """What is unstable: whole definitions, fields of stable records by their wire names, methods."""
+    """The unstable parts: whole definitions, fields of stable records by their wire names, and methods."""
 
     names: frozenset[str]
     fields: dict[str, tuple[str, ...]]
@@ -18,7 +18,7 @@ class Stability(Struct, frozen=True, kw_only=True):
 
 
 def compare(stable: Protocol, full: Protocol) -> Stability:
-    """Return what is only in `full`; raises `NotASupersetError` with every contradiction."""
+    """Return the parts that are only in `full`. Raises `NotASupersetError` with every contradiction."""
     known = {definition.name: definition for definition in stable.definitions}
     found = {definition.name: definition for definition in full.definitions}
     contradictions = find_contradictions(stable, full)
@@ -39,7 +39,7 @@ def compare(stable: Protocol, full: Protocol) -> Stability:
 
 
 def find_contradictions(stable: Protocol, full: Protocol) -> list[str]:
-    """Say where a stable definition or method is missing from `full` or means something else there."""
+    """Describe each stable definition or method that is missing from `full` or differs there."""
     found = {definition.name: definition for definition in full.definitions}
     contradictions: list[str] = []
     for definition in stable.definitions:
@@ -60,9 +60,9 @@ def _differences(old: Definition, new: Definition) -> list[str]:
         case Union(), Union():
             return _union_differences(old, new)
         case Alias(), Alias():
-            return [] if old.shape == new.shape else ["another type"]
+            return [] if old.shape == new.shape else ["a different type"]
         case _:
-            return ["another kind of definition"]
+            return ["a different kind of definition"]
 
 
 def _record_differences(old: Record, new: Record) -> list[str]:
@@ -83,7 +83,7 @@ def _record_differences(old: Record, new: Record) -> list[str]:
 
 def _union_differences(old: Union, new: Union) -> list[str]:
     kept: tuple[Shape, ...] = tuple(member for member in new.members if member in old.members)
-    differences = [] if kept == old.members else ["other variants, or in another order"]
+    differences = [] if kept == old.members else ["different variants, or in a different order"]
     if old.open != new.open:
         differences.append("open in one, closed in the other")
     return differences

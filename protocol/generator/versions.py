@@ -16,7 +16,7 @@ class Source(Struct, frozen=True, kw_only=True):
 
 
 class Version(Struct, frozen=True, kw_only=True):
-    """One protocol version; what only `full` has is unstable. Paths are relative to `protocol/`."""
+    """One protocol version; anything that only `full` contains is unstable. Paths are relative to `protocol/`."""
 
     name: str
     stable: Source

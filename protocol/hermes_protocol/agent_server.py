@@ -31,12 +31,12 @@ NAMES: Final[Mapping[Any, str]] = MappingProxyType(
 
 
 class AgentServer:
-    """An agent that serves one client; subclass it, and define a method for each that the agent serves.
+    """An agent that serves one client. Subclass it and define a method for each protocol method that the agent serves.
 
     A method is named after its wire name, with `_` for `/`, and takes the parameters of `hermes_protocol.methods`:
-    `async def session_prompt(self, params: v1.PromptRequest) -> v1.PromptResponse`. `session_prompt` is the only one
-    that must be defined. Raises PeerError to answer with an error. A client that cancels a turn is answered by this
-    class; the method is cancelled.
+    `async def session_prompt(self, params: v1.PromptRequest) -> v1.PromptResponse`. Only `session_prompt` must be
+    defined. Raise PeerError to answer with an error. If the client cancels a turn, the method is cancelled and this
+    class answers the client.
     """
 
     name: ClassVar[str] = "agent"
@@ -58,14 +58,14 @@ class AgentServer:
 
     async def session_prompt(self, params: v1.PromptRequest) -> v1.PromptResponse:
         """Run a turn. Raises PeerError."""
-        raise PeerError(METHOD_NOT_FOUND, f"{type(self).__name__} defines no session_prompt")
+        raise PeerError(METHOD_NOT_FOUND, f"{type(self).__name__} does not define session_prompt")
 
     async def extension(self, method: str, params: dict[str, Any]) -> object:
         """Serve a method whose name starts with `_`. Raises PeerError."""
         raise _no_such_method(method)
 
     def update(self, session_id: str, update: v1.SessionUpdate) -> None:
-        """Send an update of a session; never blocks. Long streams await `drained` now and then."""
+        """Send an update of a session; never blocks. Long streams should await `drained` from time to time."""
         self._connection.notify(
             "session/update", v1.SessionNotification(session_id=session_id, update=update)
         )
@@ -79,11 +79,11 @@ class AgentServer:
         self.update(session_id, v1.AgentMessageChunk(content=block, meta=extra))
 
     async def drained(self) -> None:
-        """Wait while the client is too far behind."""
+        """Wait while the client lags too far behind."""
         await self._connection.drained()
 
     async def ask(self, params: msgspec.Struct, result_type: type[T], *, timeout_s: float | None = None) -> T:
-        """Call the method of the client that takes such parameters. Raises PeerError, PeerGone or TimeoutError."""
+        """Call the client's method for parameters of this type. Raises PeerError, PeerGone or TimeoutError."""
         method = NAMES[type(params)]
         return await self._connection.request(method, params, result_type, timeout_s=timeout_s)
 
@@ -183,5 +183,5 @@ def _no_such_method(name: str) -> PeerError:
 
 
 def _print_bug(error: BaseException, trace: str) -> None:
-    """Write the trace of an unexpected exception to standard error, for the agent's author."""
+    """Write the traceback of an unexpected exception to standard error, for the agent's author."""
     sys.stderr.write(f"[{trace}] " + "".join(traceback.format_exception(error)))

@@ -1,4 +1,4 @@
-"""A JSON-RPC peer: reads in order, answers in any order, and writes through one coalescing writer.
+"""A JSON-RPC peer, which reads in order, answers in any order, and writes through one coalescing writer.
 
 Unexpected exceptions are turned into error replies here. Source: JSON-RPC 2.0; `$/cancel_request` of the Agent
 Client Protocol.
@@ -43,14 +43,14 @@ CANCEL_REQUEST: Final = "$/cancel_request"
 class Limits(Struct, frozen=True):
     """The limits of one connection.
 
-    Streams should pause above `high_water_bytes` of unsent output until `low_water_bytes` are left. Reading
-    pauses only above `stop_reading_bytes`: a cancel must get through while the output is blocked.
+    Streams should pause above `high_water_bytes` of unsent output until `low_water_bytes` are left. Reading pauses only
+    above `stop_reading_bytes`, because a cancellation must get through while the output is blocked.
 
     That pause bounds memory, but two peers that both stop reading with more than `stop_reading_bytes` unsent would
-    wait for each other forever. That takes this backlog in both directions at once, from a peer that does not read
-    while it writes: streams stop 64 times below it, and a peer that keeps reading while its output is blocked, as
-    every event loop does, always lets the other continue. If reading here were unbounded, a peer that never reads
-    could fill the memory with answers.
+    deadlock. This requires that backlog in both directions at once and a peer that does not read while it writes:
+    streams stop at 1/64 of it, and a peer that keeps reading while its output is blocked, as every event loop does,
+    always lets the other continue. If reading were unbounded, a peer that never reads could fill the memory with
+    answers.
     """
 
     max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES
@@ -75,7 +75,7 @@ class Handler(Protocol):
     """The interface of the code that serves a connection."""
 
     async def request(self, call: IncomingRequest) -> object:
-        """Serve a call in its own task; return a value msgspec can encode, or raise PeerError."""
+        """Serve a call in its own task; return a value that msgspec can encode, or raise PeerError."""
         ...
 
     def notification(self, method: str, params: Raw) -> Awaitable[None] | None:
@@ -106,7 +106,7 @@ class Connection:
         pending: bytes = b"",
         framing: FramingName = "lines",
     ) -> None:
-        """Prepare the connection; nothing is read before `run`.
+        """Initialise the connection; nothing is read before `run`.
 
         `on_bug` receives every unexpected exception from the handler, with the trace ID sent to the other
         side. `pending` holds bytes that were read from the wire before this connection took over.
@@ -131,7 +131,7 @@ class Connection:
         self._reading = anyio.CancelScope()
         self._group: anyio.abc.TaskGroup | None = None
         self.is_open = True
-        """Whether a call could still be answered: the peer is there, and the connection is not ending."""
+        """Whether a call could still be answered, because the peer is connected and the connection is not closing."""
         self._finished: anyio.Event | None = None
 
     async def run(self) -> None:
@@ -161,8 +161,8 @@ class Connection:
     ) -> T:
         """Call the other side and wait for its result.
 
-        Raises PeerError for an error reply or an invalid result, PeerGone if no reply can arrive,
-        TimeoutError. A call abandoned by timeout or cancellation is cancelled on the other side too.
+        Raises PeerError for an error reply or an invalid result, PeerGone if no reply can arrive, or TimeoutError. A
+        call abandoned by timeout or cancellation is also cancelled on the other side.
         """
         if not self.is_open:
             raise PeerGone(f"{method} was not sent: the connection is closed")
@@ -193,7 +193,7 @@ class Connection:
         await self._writer.drained()
 
     def close_soon(self) -> None:
-        """Stop reading, so that `run` ends as it does at the end of input."""
+        """Stop reading, so that `run` ends as at the end of input."""
         self._reading.cancel()
 
     async def aclose(self) -> None:
@@ -283,7 +283,7 @@ class Connection:
                 return envelope.encode_error(call.id, error.code, error.message, error.data)
         except Exception as error:
             if isinstance(error, PeerGone) and not self.is_open:
-                return None  # its own question to this peer died with the connection
+                return None  # its own call to this peer failed with the connection
             data = {"code": "bug", "trace": self._report(error)}
             return envelope.encode_error(call.id, INTERNAL_ERROR, "internal error", data)
 
@@ -300,14 +300,14 @@ class Connection:
             return None
 
     async def _notice_after_requests(self, message: Notification) -> None:
-        """Let earlier requests reach their handlers first, so that a cancel finds the request that it is for."""
+        """Let earlier requests reach their handlers first, so that a cancellation finds its request."""
         while self._unbegun:
             await anyio.lowlevel.checkpoint()
         if (waiting := self._notice(message)) is not None:
             await waiting
 
     async def see_through(self, waiting: Awaitable[None]) -> None:
-        """Await work that has no reply, and report its unexpected exceptions."""
+        """Await work that has no reply and report its unexpected exceptions."""
         try:
             await waiting
         except PeerError:
@@ -339,7 +339,7 @@ class Connection:
         self._enqueue(envelope.encode_error(answer_id, message.code, message.message))
 
     def _settle_call(self, call_id: RequestId | None, outcome: Raw | ErrorObject | None) -> None:
-        """Wake the caller; a reply nobody waits for is dropped."""
+        """Wake the caller; a reply without a waiting caller is dropped."""
         if call_id is not None and (call := self._calls.pop(call_id, None)):
             call.outcome = outcome
             call.done.set()
@@ -365,7 +365,7 @@ class Connection:
         self._reading.cancel()
 
     def _lose_peer(self) -> None:
-        """Discard all output and release everyone waiting for a reply: none will arrive."""
+        """Discard all output and release all callers that wait for a reply, because none will arrive."""
         self.is_open = False
         self._writer.lose()
         for call_id in list(self._calls):

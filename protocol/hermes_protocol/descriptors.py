@@ -1,6 +1,6 @@
-"""Keep the wire out of reach of all other code.
+"""Protect the wire's descriptors from all other code.
 
-It imports next to nothing, because it is called before anything else is imported.
+This module imports almost nothing, because it is called before anything else is imported.
 """
 
 import os
@@ -12,8 +12,8 @@ def claim(*, is_silent: bool = True) -> tuple[int, int]:
 
     Call it once, first thing in the process. Afterwards descriptor 0 reads /dev/null and descriptor 1 is
     standard error, so that no print, C library or child process can write to the wire or read from it. Standard error
-    is silenced if it is the wire's own pipe, unless its output is for people and need not be silent.
-    Raises OSError if standard input or output is closed.
+    is silenced if it is the wire's own pipe, unless its output is for people and need not be silent. Raises OSError if
+    standard input or output is closed.
     """
     in_fd = _duplicate(0)
     out_fd = _duplicate(1)
@@ -48,6 +48,6 @@ def _is_closed(fd: int) -> bool:
 
 
 def _is_same_wire(one_fd: int, other_fd: int) -> bool:
-    """Return whether both descriptors use the same pipe or socket: a log line there would break the stream."""
+    """Return whether both descriptors use the same pipe or socket, where a log line would corrupt the stream."""
     one, other = os.fstat(one_fd), os.fstat(other_fd)
     return (stat.S_ISFIFO(one.st_mode) or stat.S_ISSOCK(one.st_mode)) and os.path.samestat(one, other)

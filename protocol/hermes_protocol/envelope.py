@@ -1,6 +1,6 @@
 """Convert one frame's bytes to a message and back.
 
-Source: JSON-RPC 2.0 sections 4 and 5; batches are refused, as the Agent Client Protocol does.
+Source: JSON-RPC 2.0 sections 4 and 5; batches are rejected, as in the Agent Client Protocol.
 """
 
 import codecs
@@ -49,7 +49,7 @@ class ErrorObject(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """The answer to one of our calls; `id` is None if the other side could not tell which."""
+    """The answer to one of our calls; `id` is None if the other side could not determine it."""
 
     id: RequestId | None
     outcome: Raw | ErrorObject
@@ -109,7 +109,7 @@ class _ErrorFrame(Struct, tag_field="jsonrpc", tag="2.0"):
 
 
 def classify(frame: bytes) -> Request | Notification | Reply | Malformed:
-    """Return the message in a frame; never raises, and never quotes the frame in an error.
+    """Return the message in a frame. Never raises, and never quotes the frame in an error.
 
     Lone surrogate escapes, which JavaScript writes for a truncated emoji, are read as U+FFFD.
     """
@@ -130,7 +130,7 @@ def classify(frame: bytes) -> Request | Notification | Reply | Malformed:
 
 
 def decode_params(params: Raw, shape: type[T]) -> T:
-    """Decode a call's params; raise PeerError(INVALID_PARAMS) with the location but not the content."""
+    """Decode a call's params. Raises PeerError(INVALID_PARAMS) with the location but not the content."""
     try:
         return msgspec.json.decode(params, type=shape)
     except msgspec.ValidationError as error:
@@ -188,7 +188,7 @@ def _read_reply(wire: _Wire, call_id: RequestId | UnsetType | None) -> Reply | M
         return Malformed(
             INVALID_REQUEST, "a message needs a method, a result or an error", known_id, known_id
         )
-    # From here on the ID belongs to our own calls: answering with it could end a call by the other side.
+    # From here on, the ID belongs to our own calls; answering with it could end a call by the other side.
     if not _has_version(wire):
         return Malformed(INVALID_REQUEST, 'the member jsonrpc must be "2.0"', None, known_id)
     if wire.result is not UNSET and has_error:
@@ -221,7 +221,7 @@ def _decode_object(frame: bytes) -> _Wire:
     try:
         return msgspec.json.decode(frame, type=_Wire)
     except msgspec.ValidationError:
-        msgspec.json.decode(frame, type=Raw)  # not an object, but is it JSON?
+        msgspec.json.decode(frame, type=Raw)  # it is not an object, but it may be JSON
         raise
     except msgspec.DecodeError:
         mended, count = _SURROGATE_ESCAPES.subn(_mend_surrogate, frame)

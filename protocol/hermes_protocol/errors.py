@@ -35,9 +35,9 @@ def data_of(code: int) -> dict[str, object]:
 
 
 class PeerError(Exception):
-    """An error reply: raised by a handler to send one, and in a caller that received one.
+    """An error reply. A handler raises it to send one, and a caller that receives one gets it raised.
 
-    `data` is anything msgspec encodes; None sends a stable name for the code, as `{"code": name}`.
+    `data` is any value that msgspec can encode; None sends a stable name for the code, as `{"code": name}`.
     """
 
     def __init__(self, code: int, message: str, data: object = None) -> None:
@@ -51,4 +51,4 @@ class PeerError(Exception):
 
 
 class PeerGone(Exception):
-    """The other side is gone: nothing more can be sent and no reply will arrive."""
+    """The other side is gone, so nothing more can be sent and no reply will arrive."""

@@ -15,23 +15,23 @@ FramingName = Literal["lines", "content-length"]
 
 
 class TooLong(Struct, frozen=True):
-    """Takes the place of a frame that was dropped for exceeding the limit."""
+    """Replaces a frame that was dropped for exceeding the limit."""
 
     max_frame_bytes: int
 
 
 class BadHeader(Struct, frozen=True):
-    """Takes the place of a header block without a usable Content-Length."""
+    """Replaces a header block without a usable Content-Length."""
 
 
 Frame = bytes | TooLong | BadHeader
 
 
 class FrameReader(Protocol):
-    """Splits a byte stream into frames, however the stream arrives."""
+    """Splits a byte stream into frames, regardless of how it is chunked."""
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Add bytes and return the frames they complete."""
+        """Add bytes and return the frames that they complete."""
         ...
 
 
@@ -48,7 +48,7 @@ class LineReader:
         self._is_at_start = True
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Add bytes and return the frames they complete."""
+        """Add bytes and return the frames that they complete."""
         frames: list[Frame] = []
         lines = data.split(b"\n")
         rest = lines.pop()
@@ -90,7 +90,7 @@ class LineReader:
 
 
 class ContentLengthReader:
-    """Reads frames after `Content-Length: n` headers; a bad header block is reported and the next line tried."""
+    """Reads frames after `Content-Length: n` headers. After reporting a bad header block, it tries the next line."""
 
     def __init__(self, max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES) -> None:
         self._max_frame_bytes = max_frame_bytes
@@ -102,7 +102,7 @@ class ContentLengthReader:
         self._is_skipping_line = False
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Add bytes and return the frames they complete."""
+        """Add bytes and return the frames that they complete."""
         frames: list[Frame] = []
         self._buffer += data
         while self._skip() and (
@@ -112,7 +112,7 @@ class ContentLengthReader:
         return frames
 
     def _skip(self) -> bool:
-        """Drop the rest of an overlong body; return True once all of it has arrived."""
+        """Drop the remainder of an overlong body; return True once all of it has arrived."""
         dropped = min(self._skip_bytes, len(self._buffer))
         if dropped:
             del self._buffer[:dropped]
@@ -184,7 +184,7 @@ class ContentLengthReader:
 
 
 def open_reader(framing: FramingName, max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES) -> FrameReader:
-    """Return a new reader for a framing, by name."""
+    """Return a new reader for the framing with the given name."""
     return LineReader(max_frame_bytes) if framing == "lines" else ContentLengthReader(max_frame_bytes)
 
 

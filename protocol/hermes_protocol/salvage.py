@@ -1,10 +1,10 @@
-"""Decode wire objects, first strictly and then with the leniency the schema asks of a receiver.
+"""Decode wire objects, first strictly and then with the leniency that the schema requires of a receiver.
 
-A valid frame is decoded once, by a cached decoder. Any other frame is read as plain JSON and repaired: values the
-schema marks lenient are left out, emptied, or stripped of their invalid items; then the frame is decoded again. A
-null for a required array becomes an empty array if the schema marks it (`mcpServers`, `args`, `env`, `headers`);
-an absent one stays an error. A float without a fraction is read as an integer. Unknown fields are ignored at every
-depth. Errors name the location and the expected type, never the value.
+A valid frame is decoded once, by a cached decoder. Any other frame is read as plain JSON and repaired: values that the
+schema marks lenient are left out, emptied, or stripped of their invalid items; then the frame is decoded again. A null
+for a required array becomes an empty array if the schema marks it (`mcpServers`, `args`, `env`, `headers`); an absent
+array remains an error. A float without a fraction is read as an integer. Unknown fields are ignored at every depth.
+Errors name the location and the expected type, never the value.
 """
 
 from functools import cache
@@ -29,12 +29,11 @@ def decode(type_: type[T], data: bytes | msgspec.Raw, *, is_stable: bool = False
 @overload
 def decode(type_: UnionType, data: bytes | msgspec.Raw, *, is_stable: bool = False) -> Any: ...
 def decode(type_: Any, data: bytes | msgspec.Raw, *, is_stable: bool = False) -> Any:
-    """Decode one JSON value, making the repairs the schema allows.
+    """Decode one JSON value, making the repairs that the schema allows.
 
-    `is_stable` leaves out an unstable field of the outermost record if the value would be refused: to a peer that
-    speaks only the stable schema, it is an unknown field, regardless of its value.
-    Raises `msgspec.ValidationError` if the value is invalid or nested too deeply,
-    `msgspec.DecodeError` if it is not JSON.
+    `is_stable` leaves out an unstable field of the outermost record if the value would be rejected, because for a peer
+    that only speaks the stable schema it is an unknown field, regardless of its value. Raises `msgspec.ValidationError`
+    if the value is invalid or nested too deeply, `msgspec.DecodeError` if it is not JSON.
     """
     try:
         try:
@@ -85,7 +84,7 @@ def _fits(type_: Any, value: object) -> bool:
 
 
 def _describe(report: str) -> str:
-    """Rewrite a msgspec report: one location instead of nested ones, and without the value."""
+    """Rewrite a msgspec report with one location instead of nested ones, and without the value."""
     places: list[str] = []
     while report.endswith("`") and _PLACE in report:
         report, _, place = report.rpartition(_PLACE)
@@ -97,7 +96,7 @@ def _describe(report: str) -> str:
 
 
 def _repair(type_: Any, value: Any) -> Any:
-    """Copy a plain JSON value, making all the repairs its type allows."""
+    """Copy a plain JSON value, making all the repairs that its type allows."""
     for member in _alternatives(type_):
         if isinstance(member, OpenUnion):
             return _repair_open(member, value)

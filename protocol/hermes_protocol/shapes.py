@@ -17,9 +17,8 @@ class WireRecord(Struct, frozen=True):
     empty it if required), `SKIP_ITEMS` (leave out invalid items), `ON_NULL`
     (read null as left out or empty).
     `_meta` is `ON_ERROR` everywhere and not listed.
-    `wire_unstable` lists the wire names found only in the unstable half of the version; a wholly unstable record
-    is in its module's `UNSTABLE`. `wire_constants` pairs each name that has a single value, except the tag,
-    with that value.
+    `wire_unstable` lists the wire names that only the unstable schema contains; a wholly unstable record is in its
+    module's `UNSTABLE`. `wire_constants` pairs each name that has a single value, except the tag, with that value.
     """
 
     wire_marks: ClassVar[tuple[tuple[str, int], ...]] = ()
@@ -28,7 +27,10 @@ class WireRecord(Struct, frozen=True):
 
 
 class Method(Struct, frozen=True):
-    """A wire method: the side that serves it, and its parameters and result. Without `result`, it is a notification."""
+    """A wire method: the side that serves it, its parameters and its result.
+
+    Without a `result`, it is a notification.
+    """
 
     name: str
     key: str
@@ -39,7 +41,7 @@ class Method(Struct, frozen=True):
 
 
 class OpenUnion(type):
-    """A union in which some variant has no tag, so that its members must be identified by their content.
+    """A union in which some variant has no tag, so its members must be identified by their content.
 
     To a type checker, the name is the plain union of its members; at run time, it is a class that
     `isinstance` understands and `salvage` decodes.
@@ -59,7 +61,7 @@ class OpenUnion(type):
         return any(isinstance(instance, getattr(member, "__origin__", member)) for member in cls.members)
 
     def choose(cls, value: object) -> Any:
-        """Return the member that a plain JSON value represents; raise `msgspec.ValidationError`."""
+        """Return the member that a plain JSON value represents. Raises `msgspec.ValidationError`."""
         for member in cls.members:
             if _fits(member, value):
                 return member
@@ -84,7 +86,7 @@ def require_any(record: Struct, *fields: str) -> None:
 
 
 def field_is_set(record: Struct, field: str) -> bool:
-    """Return whether a field is present, even as null."""
+    """Return whether a field is present, even if it is null."""
     defaults = dict(zip(record.__struct_fields__, _defaults(type(record)), strict=True))
     return getattr(record, field) is not defaults[field]
 

@@ -1,4 +1,4 @@
-"""Transports that move bytes between two peers: stdio descriptors, a pair in memory, a socket."""
+"""Transports that move bytes between two peers: stdio descriptors, an in-memory pair, or a socket."""
 
 import os
 import stat
@@ -20,14 +20,14 @@ _MEMORY_BUFFER_BYTES: Final = 1 << 16
 
 
 class Transport(Protocol):
-    """A two-way stream of bytes. One task receives, one task sends."""
+    """A two-way stream of bytes. One task receives, and one task sends."""
 
     async def receive(self) -> bytes:
-        """Wait for bytes; b"" means that no more will arrive. Raises PeerGone if the stream broke."""
+        """Wait for bytes; b"" means that no more will arrive. Raises PeerGone if the connection is lost."""
         ...
 
     async def send(self, data: bytes) -> None:
-        """Send all of `data`; raise PeerGone if the other side no longer reads."""
+        """Send all of `data`. Raises PeerGone if the other side no longer reads."""
         ...
 
     async def aclose(self) -> None:
@@ -36,14 +36,14 @@ class Transport(Protocol):
 
 
 class StdioTransport:
-    """A wire over two descriptors, which the transport owns and finally closes.
+    """A transport over two descriptors, which it owns and closes at the end.
 
     Pipes, sockets and terminals are awaited on the event loop; anything else, such as a regular file, is
     read and written in a worker thread.
     """
 
     def __init__(self, in_fd: int, out_fd: int) -> None:
-        # Both are saved before either is changed: they may share one file description, as on a terminal.
+        # Save both before changing either, because they may share one file description, as on a terminal.
         shared_modes: dict[int, bool] = {}
         self._in_fd, self._is_in_pollable = _make_pollable(in_fd, os.O_RDONLY, shared_modes)
         self._out_fd, self._is_out_pollable = _make_pollable(out_fd, os.O_WRONLY, shared_modes)
@@ -70,7 +70,7 @@ class StdioTransport:
             raise PeerGone(f"reading from the peer failed: {error}") from error
 
     async def send(self, data: bytes) -> None:
-        """Write all of `data`, however little the descriptor accepts at a time."""
+        """Write all of `data`, however few bytes the descriptor accepts at a time."""
         if self._is_closed:
             raise PeerGone("the transport is closed")
         rest = memoryview(data)
@@ -112,14 +112,14 @@ class SocketTransport:
         except anyio.EndOfStream:
             return b""
         except (anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
-            raise PeerGone("reading from the peer failed: the connection broke") from error
+            raise PeerGone("reading from the peer failed: the connection was lost") from error
 
     async def send(self, data: bytes) -> None:
-        """Write all of data."""
+        """Write all of `data`."""
         try:
             await self._stream.send(data)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
-            raise PeerGone("writing to the peer failed: the connection broke") from error
+            raise PeerGone("writing to the peer failed: the connection was lost") from error
 
     async def aclose(self) -> None:
         """Close the stream."""
@@ -142,11 +142,11 @@ class MemoryTransport:
         await self._outgoing.put(data)
 
     async def send_eof(self) -> None:
-        """End our direction: the other end reads what is buffered, then b""; it can still send."""
+        """End our direction; the other end reads what is buffered, then b"", and can still send."""
         self._outgoing.end()
 
     async def aclose(self) -> None:
-        """End our direction, and refuse what the other end sends from now on."""
+        """End our direction, and reject anything that the other end sends from now on."""
         self._outgoing.end()
         self._incoming.refuse()
 
@@ -213,7 +213,7 @@ class _Channel:
 
 
 def _make_pollable(fd: int, access: int, shared_modes: dict[int, bool]) -> tuple[int, bool]:
-    """Return (descriptor, whether the event loop can wait for it); in the latter case it never blocks.
+    """Return a descriptor and whether the event loop can wait for it, in which case it never blocks.
 
     O_NONBLOCK belongs to the file description, which a parent, a shell or our own standard error may share.
     Linux can reopen a pipe or a terminal with a separate description; if that fails, the shared one
@@ -232,7 +232,7 @@ def _make_pollable(fd: int, access: int, shared_modes: dict[int, bool]) -> tuple
 
 
 async def _retry_when_ready(attempt: Callable[[], T], wait: Callable[[], Awaitable[None]]) -> T:
-    """Try at once and wait for readiness only if not ready; other tasks may run in either case."""
+    """Try immediately, and wait for readiness only if not ready; other tasks may run in either case."""
     await anyio.lowlevel.checkpoint()
     while True:
         try:

@@ -1,4 +1,4 @@
-"""The output of one connection: frames are queued at once, sent together, and counted while they wait."""
+"""The output of one connection: frames are queued immediately, sent together, and counted while they wait."""
 
 from typing import Final
 
@@ -9,11 +9,11 @@ from hermes_protocol.errors import PeerGone
 from hermes_protocol.transport import Transport
 
 TURN_BYTES: Final = 1 << 16
-"""How much a producer may queue before it lets other tasks run, including the sender."""
+"""The number of bytes that a producer may queue before it lets other tasks run, including the sender."""
 
 
 class Writer:
-    """Coalesces queued frames into as few sends as the peer's reading allows."""
+    """Coalesces queued frames into as few sends as the peer's reading speed allows."""
 
     def __init__(self, transport: Transport, *, high_water_bytes: int, low_water_bytes: int) -> None:
         self.unsent_bytes = 0
@@ -57,7 +57,7 @@ class Writer:
     async def drained(self) -> None:
         """Return at once below the high-water mark, otherwise once the output is down to the low-water mark.
 
-        Other tasks get a turn now and then: a replay that never waits must not hold them up.
+        Other tasks get a turn from time to time, because a replay that never waits must not block them.
         """
         if self.is_lost:
             await anyio.lowlevel.checkpoint()  # a producer that never stops must still be cancellable
@@ -72,14 +72,14 @@ class Writer:
         await self._low_water.wait()
 
     async def flushed(self) -> None:
-        """Wait until everything is sent, or nobody will read it."""
+        """Wait until everything is sent or will never be read."""
         while self.unsent_bytes:
             if self._empty is None:
                 self._empty = anyio.Event()
             await self._empty.wait()
 
     def lose(self) -> None:
-        """Discard all output, now and later: nobody will read it."""
+        """Discard all current and future output, because it will never be read."""
         self.is_lost = True
         self._queue = []
         self.unsent_bytes = 0

@@ -264,8 +264,7 @@ class TextDetector:
     ) -> Hit:
         """Return the hit with the words that weigh most, its severity adjusted for the context.
 
-        If rules matched the passage and the severity of each was lowered because it warns or quotes, this hit's is
-        lowered too.
+        If rules matched the passage and the severity of each was lowered because it warns or quotes, this hit's is too.
         """
         rule_id = CERTAIN if loudness == "block" else DOUBTFUL
         rules = load_scan_rules().rules

@@ -97,7 +97,7 @@ def test_a_skill_is_installed_updated_audited_and_removed(
     assert run_command(["skills", "rollback", "ship"]) == 0
     assert "twice" not in (folder / "SKILL.md").read_text()
     assert run_command(["skills", "audit"]) == 1
-    assert "not those that were approved" in capsys.readouterr().out
+    assert "not the approved ones" in capsys.readouterr().out
     assert run_command(["skills", "history", "ship"]) == 0
     assert "rolled back on the command line" in capsys.readouterr().out
     assert run_command(["skills", "remove", "ship"]) == 0

@@ -208,7 +208,7 @@ async def test_the_query_of_a_service_that_uses_get_is_quoted(server: WebServer)
     ("status", "body", "reported"),
     [
         ("401 Unauthorized", "{}", "refused the query"),
-        ("429 Too Many Requests", "{}", "accepts no more queries"),
+        ("429 Too Many Requests", "{}", "does not accept more queries"),
         ("500 Oh", "{}", "failed"),
         ("302 Found", "{}", "failed"),
         ("200 OK", "<html>", "did not answer with JSON"),

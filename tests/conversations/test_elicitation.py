@@ -66,9 +66,9 @@ ENDINGS: dict[str, tuple[Callable[[Json], Any], str]] = {
     "an empty form": (accepts(answer=" ", choice=""), "closed the question"),
     "an answer that is no text": (accepts(answer=7), "closed the question"),
     "no content": (lambda params: {"action": "accept", "content": None}, "closed the question"),
-    "an action of another time": (lambda params: {"action": "_later"}, "Nobody can be asked"),
-    "an error": (raises, "Nobody can be asked"),
-    "nonsense": (lambda params: [1], "Nobody can be asked"),
+    "an action of another time": (lambda params: {"action": "_later"}, "No user can be asked"),
+    "an error": (raises, "No user can be asked"),
+    "nonsense": (lambda params: [1], "No user can be asked"),
 }
 
 

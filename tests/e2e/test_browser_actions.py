@@ -205,7 +205,7 @@ async def test_a_missing_download_is_an_error(site: tuple[WebServer, Session]) -
     server, session = site
     view = await go(server, session, "/files")
     got = await session.act(BrowserAction("download", ref=ref_in(view, '"Idle"')))
-    assert got.trouble == "The page offered no file for download."
+    assert got.trouble == "The page did not offer a file for download."
     view = await session.look()
     view = await session.click(view, '"Data"')
     while not view.notes:  # The download is offered after the click.

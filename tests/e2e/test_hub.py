@@ -153,7 +153,7 @@ async def test_damaged_accounts_are_reported_at_the_start(tmp_path: Path) -> Non
         (hub.folder / "users.json").write_text("{")
         done = await run_command("hub", environment=hub.environment, cwd=tmp_path)
         assert done.code == 4
-        assert "users.json cannot be understood" in done.errors
+        assert "users.json cannot be parsed" in done.errors
         assert "Traceback" not in done.errors
 
 

@@ -199,7 +199,7 @@ async def _go_back(place: Place) -> None:
     assert place.own_skill("write-a-skill").read_bytes() == (ROOT / WRITING).read_bytes()
     again = await place.run("update", "--back")
     assert again.code == 2
-    assert f"No version before {FIRST} is kept." in again.errors
+    assert f"No version before {FIRST} is available." in again.errors
 
 
 async def test_a_hangup_does_not_stop_the_update_and_a_kill_leaves_one_whole_version(place: Place) -> None:
@@ -211,7 +211,7 @@ async def test_a_hangup_does_not_stop_the_update_and_a_kill_leaves_one_whole_ver
             await read_until(process, rb"Installing|Starting")
             worker = worker_of(place.root)
             busy = await place.run("update")
-            assert (busy.code, "Another update is under way." in busy.errors) == (75, True)
+            assert (busy.code, "Another update is running." in busy.errors) == (75, True)
             process.send_signal(signal.SIGHUP)
             os.killpg(worker, number)
         await until_gone(place.root)

@@ -39,7 +39,7 @@ class Agent:
 
     @property
     def additions(self) -> dict[str, Any]:
-        """The agent's extensions of the protocol: the `hermes` member of its capabilities' `_meta`."""
+        """The agent's protocol extensions: the `hermes` member of its capabilities' `_meta`."""
         capabilities = self.greeting.agent_capabilities
         meta = capabilities.meta if capabilities else None
         told = meta.get("hermes") if isinstance(meta, dict) else None
@@ -57,7 +57,7 @@ class Agent:
         except PeerGone as error:
             raise await self._exit_error() from error
         except msgspec.MsgspecError as error:
-            raise AgentRefused(method, 0, f"the answer does not fit: {error}") from error
+            raise AgentRefused(method, 0, f"the answer has an unexpected form: {error}") from error
 
     async def serve(self) -> None:
         """Read and answer until the connection ends. Call this once, when the connection is open."""
@@ -94,7 +94,7 @@ class Agent:
         return self._session(session_id, answer)
 
     async def fork_session(self, session_id: str, cwd: str, *, before: str = "") -> Session:
-        """Open a copy of a session; the agent supports this only with the unstable part of the protocol.
+        """Open a copy of a session, which is part of the unstable protocol.
 
         The copy ends `before` the prompt with that message ID, if one is given.
         """

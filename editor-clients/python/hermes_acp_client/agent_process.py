@@ -1,4 +1,4 @@
-"""The agent's process for the synchronous client: start it, write to it, read from it, and end it reliably."""
+"""The agent's process for the synchronous client, which starts it, writes to it, reads from it and ends it reliably."""
 
 import subprocess
 import threading
@@ -50,7 +50,7 @@ class AgentProcess:
         try:
             self._process.wait(END_GRACE_S)
         except subprocess.TimeoutExpired:
-            return AgentGone(f"{self._name} closed its output but still runs")
+            return AgentGone(f"{self._name} closed its output but is still running")
         self._stderr_reader.join(END_GRACE_S)
         said = "\n".join(self._last_lines) or "(nothing on standard error)"
         return AgentGone(f"{self._name} ended with status {self._process.returncode}:\n{said}")
@@ -60,7 +60,7 @@ class AgentProcess:
         process = self._process
         with self._writing:
             if process.stdin is not None:
-                with suppress(OSError):  # it may be gone already, with something of ours unread
+                with suppress(OSError):  # the agent may already have exited without reading everything
                     process.stdin.close()
         try:
             process.wait(END_GRACE_S)
@@ -71,7 +71,7 @@ class AgentProcess:
         return process.returncode
 
     def close_pipes(self) -> None:
-        """Close the output pipes. Call this only when nobody reads from them any more."""
+        """Close the output pipes. Call this only once no thread reads from them."""
         for pipe in (self._process.stdout, self._process.stderr):
             if pipe is not None:
                 pipe.close()

@@ -19,7 +19,7 @@ def capabilities_of(served: Collection[str]) -> dict[str, Any]:
 
 
 def outcome_of(request: Mapping[str, Any], chosen: str | None) -> dict[str, Any]:
-    """Convert the ID of the chosen option to a reply; None, or an ID that was not offered, grants no permission."""
+    """Convert the ID of the chosen option to a reply; None or an ID that was not offered grants no permission."""
     offered = {option["optionId"] for option in request.get("options", ())}
     if chosen not in offered:
         return {"outcome": {"outcome": "cancelled"}}
@@ -33,5 +33,5 @@ def option_of(request: Mapping[str, Any], kind: str) -> str | None:
 
 
 def refuse(request: Mapping[str, Any]) -> str | None:
-    """Reject a permission request, as both clients do if there is no callable to ask."""
+    """Reject a permission request, as both clients do without a callable."""
     return option_of(request, "reject_once")

@@ -1,4 +1,4 @@
-"""The agent's questions to a program's user, typed: approvals and forms."""
+"""The agent's questions to the program's user, as typed values: approvals and forms."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -13,10 +13,10 @@ from hermes_protocol.errors import INVALID_PARAMS, PeerError
 class Permission(Struct, frozen=True):
     """An answer to a permission request: the ID of the chosen option, or None for no answer.
 
-    `is_unattended` means that nobody could be asked. `comment` is the user's comment. `edits` maps the path of a diff
-    to the text that the file should have instead of the proposed one, and `rejected` describes in words what was left
-    out. If a diff was sent as hunks, `changes` contains the lines to change instead: the first line, counted from 1,
-    the number of lines, and the new lines. Agents that do not support these fields ignore them; see
+    `is_unattended` means that no user was available to answer. `comment` is the user's comment. `edits` maps the path
+    of a diff to the text that the file should have instead of the proposed one, and `rejected` describes in words what
+    was left out. If a diff was sent as hunks, `changes` contains the lines to change instead: the first line, counted
+    from 1, the number of lines, and the new lines. Agents that do not support these fields ignore them; see
     `agent.accepts_partial_edits`.
     """
 
@@ -51,7 +51,7 @@ async def answer_permission(params: Raw, ask: OnPermission | None) -> v1.Request
 
 
 async def answer_elicitation(params: Raw, ask: OnElicitation) -> v1.CreateElicitationResponse:
-    """Pass a form or a page to the given callable."""
+    """Pass a form or a page to the given callable and return its answer."""
     return await ask(_decoded(v1.CreateElicitationRequest, params))
 
 

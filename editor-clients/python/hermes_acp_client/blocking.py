@@ -26,7 +26,7 @@ INTERNAL_ERROR: Final = -32603
 ANSWER_TIMEOUT_S: Final = 60.0
 TURN_TIMEOUT_S: Final = 1800.0
 
-_rpc: Any = import_module("jsonrpc_base")  # it ships no types
+_rpc: Any = import_module("jsonrpc_base")  # it does not ship types
 _Server: Any = _rpc.Server
 
 
@@ -93,7 +93,7 @@ class BlockingAgent(_Server):
             raise
 
     def cancel(self, session_id: str) -> None:
-        """Ask the agent to end the running turn; its `prompt` then returns "cancelled"."""
+        """Ask the agent to cancel the running turn; its `prompt` then returns "cancelled"."""
         self._notify("session/cancel", {"sessionId": session_id})
 
     def close(self) -> int:
@@ -114,7 +114,7 @@ class BlockingAgent(_Server):
         self.close()
 
     def send_message(self, message: Any) -> Any:
-        """Carry out the call of an attribute path. The base class calls this."""
+        """Perform the call of an attribute path. The base class calls this."""
         method = str(message.method).replace(".", "/")
         if isinstance(message.params, tuple):
             raise TypeError(f"{method} takes keyword arguments")
@@ -136,7 +136,7 @@ class BlockingAgent(_Server):
 
     def _exchange(self, method: str, params: JsonObject, timeout_s: float) -> JsonObject:
         if threading.current_thread() is self._reader:
-            raise RuntimeError(f"{method} was called from on_update, which would wait for itself")
+            raise RuntimeError(f"{method} was called from on_update, which would deadlock")
         call = _rpc.Request(method, params, uuid4().hex)
         reply: Future[JsonObject] = Future()
         with self._settling:
@@ -165,7 +165,7 @@ class BlockingAgent(_Server):
     def _read(self) -> None:
         """Read every line until the agent ends, then make all pending calls fail."""
         for frame in self._process.frames():
-            with suppress(ValueError):  # not JSON: no reply can be made of it, and the next line may be one
+            with suppress(ValueError):  # not JSON, so not a reply; the next line may be one
                 self._take(json.loads(frame))
         with self._settling:
             self._is_over = True
@@ -185,7 +185,7 @@ class BlockingAgent(_Server):
             self._on_update(message["params"]["sessionId"], message["params"]["update"])
 
     def _answer(self, message: JsonObject) -> None:
-        """Serve one request of the agent, which always gets an answer."""
+        """Serve one request from the agent, which always gets an answer."""
         method = str(message["method"])
         params = cast("JsonObject", message.get("params") or {})
         answer: JsonObject = {"id": message["id"]}

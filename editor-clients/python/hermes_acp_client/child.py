@@ -1,4 +1,4 @@
-"""Starts an agent's command."""
+"""Start an agent's command."""
 
 import subprocess
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Handle what the agent sends: updates, in order, and requests."""
+"""Handle the agent's messages: updates, in order, and requests."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -39,16 +39,16 @@ class ClientHandler:
         self.bugs: list[BaseException] = []
 
     def updates_of(self, session_id: str) -> UpdateQueue:
-        """Return the queue of a session; updates may arrive before the answer that names the session."""
+        """Return the queue of a session, whose updates may arrive before the answer that names it."""
         return self._queues.setdefault(session_id, UpdateQueue())
 
     def keep_bug(self, error: BaseException, trace: str) -> None:
-        """Keep an unexpected exception of one of our callables, to raise it at the end of the block."""
+        """Keep an unexpected exception from a callable, to raise it at the end of the block."""
         del trace
         self.bugs.append(error)
 
     async def request(self, call: IncomingRequest) -> object:
-        """Serve a request of the agent."""
+        """Serve a request from the agent."""
         if call.method == "session/request_permission":
             return await answer_permission(call.params, self._on_permission)
         if call.method == "elicitation/create" and self._on_elicitation is not None:

@@ -12,12 +12,12 @@ class AgentError(Exception):
 
     @property
     def sentence(self) -> str:
-        """The message for a person; `str()` also contains the call and the protocol's error code."""
+        """The message for people; `str()` also contains the call and the protocol's error code."""
         return str(self)
 
 
 class AgentRefused(AgentError):
-    """The agent answered a call with an error; `code`, `message` and `data` are its own."""
+    """The agent answered a call with an error; `code`, `message` and `data` come from that error."""
 
     def __init__(self, method: str, code: int, message: str, data: object = None) -> None:
         super().__init__(f"{method} was refused: {message} ({code})")
@@ -42,7 +42,7 @@ class AgentRefused(AgentError):
 
 
 class SignInNeeded(AgentRefused):
-    """The agent has no model or no key for it, so somebody has to set it up or sign in first."""
+    """The agent has no model or no key for it, so the user has to set it up or sign in first."""
 
 
 class NoSuchThing(AgentRefused):
@@ -73,7 +73,7 @@ KINDS: Final[Mapping[int, type[AgentRefused]]] = MappingProxyType(
 
 
 def refusal(method: str, code: int, message: str, data: object = None) -> AgentRefused:
-    """Convert an error reply to the most specific exception for its code."""
+    """Return the most specific exception for the code of an error reply."""
     return KINDS.get(code, AgentRefused)(method, code, message, data)
 
 

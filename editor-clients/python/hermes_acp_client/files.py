@@ -1,4 +1,4 @@
-"""Serve files from a folder of this machine to the agent: `open_agent(serves=serve_files("/path/to/project"))`."""
+"""Serve files from a local folder to the agent: `open_agent(serves=serve_files("/path/to/project"))`."""
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,7 +16,7 @@ OnWrite = Callable[[str, str], Awaitable[None]]
 
 
 def serve_files(root: str, *, on_write: OnWrite | None = None) -> Mapping[str, Serve]:
-    """Serve the text files below an absolute folder; links that lead out of it are refused.
+    """Serve the text files below an absolute folder; links that lead out of it are rejected.
 
     If `on_write(path, text)` is given, it is called instead of writing the file: it can show, keep or write the text.
     """

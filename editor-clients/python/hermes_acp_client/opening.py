@@ -78,12 +78,12 @@ async def adopt_agent(process: subprocess.Popen[bytes], *, user: User | None = N
             async with _converse(child, child.exit_error, user or User()) as agent:
                 yield agent
         finally:
-            group.cancel_scope.cancel()  # what the agent leaves running may hold its standard error open
+            group.cancel_scope.cancel()  # processes that the agent left running may hold its standard error open
 
 
 @asynccontextmanager
 async def attach_agent(stream: anyio.abc.ByteStream, *, user: User | None = None) -> AsyncGenerator[Agent]:
-    """Talk to a running agent over a stream such as a socket, which is closed when the block ends.
+    """Talk to a running agent over a stream, such as a socket, which is closed when the block ends.
 
     Raises AgentGone, AgentRefused, AgentSilent, WrongVersion.
     """

@@ -1,4 +1,4 @@
-"""One session of the asynchronous client, and one turn of it."""
+"""One session of the asynchronous client, and one turn in it."""
 
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -16,7 +16,7 @@ CANCEL_GRACE_S: Final = 10.0
 
 
 class Calls(Protocol):
-    """The two kinds of messages that a session sends to the agent."""
+    """The interface through which a session sends messages to the agent."""
 
     async def call(self, method: str, params: object, result: type[T], timeout_s: float | None = None) -> T:
         """Call a method and wait for its result."""
@@ -28,7 +28,7 @@ class Calls(Protocol):
 
 
 class UpdateQueue:
-    """The updates of one session that nobody has read yet."""
+    """The unread updates of one session."""
 
     def __init__(self) -> None:
         self._updates: deque[v1.SessionUpdate] = deque()
@@ -40,7 +40,7 @@ class UpdateQueue:
         self.wake()
 
     def wake(self) -> None:
-        """Wake whoever is waiting."""
+        """Wake all waiting tasks."""
         self._news.set()
         self._news = anyio.Event()
 
@@ -54,7 +54,7 @@ class UpdateQueue:
 
 
 class Turn:
-    """A running turn: iterate over it to get its updates; afterwards, `stop_reason` says why it stopped."""
+    """A running turn. Iterate over it to get its updates; afterwards, `stop_reason` says why it stopped."""
 
     def __init__(self, updates: UpdateQueue) -> None:
         self._updates = updates
@@ -70,14 +70,12 @@ class Turn:
 
     @property
     def usage(self) -> v1.Usage | None:
-        """The number of tokens that the turn used, or None if the agent does not report it or the turn is still
-        running.
-        """
+        """The tokens that the turn used, or None while it is running or if the agent does not report them."""
         used = self._answer.usage if self._answer else None
         return used if isinstance(used, v1.Usage) else None
 
     def finish(self, answer: v1.PromptResponse | None) -> None:
-        """Record the answer to the prompt, or that there is none; all updates of the turn have been queued before."""
+        """Record the answer to the prompt, or its absence. All updates of the turn must have been queued before."""
         self._answer, self._is_over = answer, True
         self._updates.wake()
 
@@ -94,8 +92,9 @@ Content = str | Sequence[v1.ContentBlock]
 
 
 class Session:
-    """An open session. It runs one `prompt` at a time; to send several, which are queued or steer the turn, use
-    `send`.
+    """An open session. It runs one `prompt` at a time.
+
+    To send several prompts, which are queued or steer the turn, use `send`.
     """
 
     def __init__(
@@ -147,7 +146,7 @@ class Session:
         async with task_group() as group:
             group.start_soon(ask)
             try:
-                await begun.wait()  # a cancel must not overtake what it cancels
+                await begun.wait()  # a cancellation must not overtake its prompt
                 yield turn
             finally:
                 if not ended.is_set():
@@ -159,7 +158,7 @@ class Session:
             raise failures[0]
 
     def cancel(self) -> None:
-        """Ask the agent to end the running turn, which then stops with the reason "cancelled"."""
+        """Ask the agent to cancel the running turn, which then stops with the reason "cancelled"."""
         self._calls.notify("session/cancel", v1.CancelNotification(session_id=self.id))
 
     def _request(self, content: Content) -> v1.PromptRequest:

@@ -1,4 +1,4 @@
-"""A task group that raises a single failure unwrapped, so that callers can catch it by its type."""
+"""A task group that raises a single exception unwrapped, so that callers can catch it by its type."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -9,7 +9,7 @@ import anyio.abc
 
 @asynccontextmanager
 async def task_group() -> AsyncGenerator[anyio.abc.TaskGroup]:
-    """Open a task group for the duration of the block; several failures stay in a group."""
+    """Open a task group for the duration of the block; several exceptions remain in a group."""
     try:
         async with anyio.create_task_group() as group:
             yield group

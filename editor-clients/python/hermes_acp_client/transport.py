@@ -26,7 +26,7 @@ class ChildTransport:
         self._process = process
         self._name = _name_of(process)
         if process.stdin is None or process.stdout is None or process.stderr is None:
-            raise ValueError("The process must be started with its three streams in pipes.")
+            raise ValueError("The process must be started with pipes for its three streams.")
         self._output = process.stdout
         self._wire = StdioTransport(os.dup(process.stdout.fileno()), os.dup(process.stdin.fileno()))
         self._stderr = process.stderr
@@ -39,12 +39,12 @@ class ChildTransport:
         return await self._wire.receive()
 
     async def send(self, data: bytes) -> None:
-        """Send all of data. Raises PeerGone."""
+        """Send all of `data`. Raises PeerGone."""
         await self._wire.send(data)
 
     async def aclose(self) -> None:
         """Close the agent's input and wait until the agent ends; kill it if it does not."""
-        with anyio.CancelScope(shield=True), self._output:  # what it still writes shall not break
+        with anyio.CancelScope(shield=True), self._output:  # keep its remaining writes from failing
             await self._wire.aclose()
             with anyio.move_on_after(END_GRACE_S):
                 await self._end()
@@ -53,7 +53,7 @@ class ChildTransport:
                 await self._end()
 
     async def keep_stderr(self) -> None:
-        """Read standard error until it ends, and keep its last part."""
+        """Read standard error until it ends, keeping its last part."""
         try:
             with self._stderr:
                 await anyio.wait_readable(self._stderr)
@@ -69,7 +69,7 @@ class ChildTransport:
             await self._end()
             await self._stderr_ended.wait()
         if self._process.poll() is None:
-            return AgentGone(f"{self._name} closed its output but still runs")
+            return AgentGone(f"{self._name} closed its output but is still running")
         said = bytes(self._said).decode("utf-8", "replace").strip() or "(nothing on standard error)"
         return AgentGone(f"{self._name} ended with status {self._process.returncode}:\n{said}")
 
@@ -90,14 +90,14 @@ class StreamTransport:
         except anyio.EndOfStream:
             return b""
         except (anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
-            raise PeerGone("the stream to the agent broke") from error
+            raise PeerGone("the connection to the agent was lost") from error
 
     async def send(self, data: bytes) -> None:
-        """Send all of data."""
+        """Send all of `data`."""
         try:
             await self._stream.send(data)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
-            raise PeerGone("the agent does not read any more") from error
+            raise PeerGone("the agent no longer reads") from error
 
     async def aclose(self) -> None:
         """Close the stream."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 MAX_CHARACTERS: Final = 200
 LAST_DAYS: Final = "the last 7 days (since=7d)"
 TASK: Final = (
-    "[The user wants a digest of what was done here. When: {when}. Find it out first: call session_search without a "
+    "[The user wants a digest of what was done here. When: {when}. Find this out first: call session_search without a "
     "query, with since and until for that time and limit=20, and once more with the topics that matter; in a "
     "repository, list the commits of that time with git log. Then write at most a page, by day: what was done, what "
     "was decided, what is still open. After each sentence, name its source in brackets: the session's ID, or the "

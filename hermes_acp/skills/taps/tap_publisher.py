@@ -172,5 +172,6 @@ def public_key(key_file: Path) -> str:
         return " ".join(file.read_text(encoding="utf-8").split()[:2])
     except OSError as error:
         raise BadRequest(
-            f"{file} cannot be read: {error.strerror}.", hint="Name a key whose public half is beside it."
+            f"{file} cannot be read: {error.strerror}.",
+            hint="Name a key whose public half is in a file next to it.",
         ) from error

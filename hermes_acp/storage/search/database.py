@@ -114,7 +114,7 @@ class Database:
                 return connection
         except OSError as error:
             if error.errno not in CANNOT_WRITE:
-                raise storage_error("open the session index beside", self.path, error) from error
+                raise storage_error("open a lock file for the session index", self.path, error) from error
             return self._open_unsaved(error.strerror or str(error))
         except sqlite3.OperationalError as error:
             if not _tells_unwritable(error):

@@ -1,1 +1,1 @@
-"""Spans and measurements of sessions, made from their events, and their export with OpenTelemetry."""
+"""Spans and measurements of sessions, derived from their events, and their export with OpenTelemetry."""

@@ -1,4 +1,4 @@
-"""The names in exported telemetry: OpenTelemetry's conventions for generative AI, and our own for what they lack.
+"""The names in exported telemetry: OpenTelemetry's conventions for generative AI, and our own additions.
 
 A new version of the conventions changes this file, and the table in `docs/telemetry.md`. Sources: the repository
 open-telemetry/semantic-conventions-genai, release 0.1.0; the W3C's and OpenTelemetry's general names it depends on.
@@ -11,14 +11,14 @@ from typing import Final
 VERSION: Final = "0.1.0"
 """The release of the conventions for generative AI."""
 AGENT: Final = "hermes-acp"
-"""The name of the service, of the agent and of the instrumentation."""
+"""The name of the service, the agent and the instrumentation."""
 
 # Operations, which are the first word of a span's name.
 CHAT: Final = "chat"
 INVOKE_AGENT: Final = "invoke_agent"
 EXECUTE_TOOL: Final = "execute_tool"
 INVOKE_WORKFLOW: Final = "invoke_workflow"
-APPROVE_CALL: Final = "approve_call"  # ours: the time that a call waits for a person
+APPROVE_CALL: Final = "approve_call"  # our own: the time that a call waits for a person
 
 # Attributes of the conventions.
 OPERATION: Final = "gen_ai.operation.name"
@@ -85,7 +85,7 @@ PROVIDERS: Final[Mapping[str, str]] = MappingProxyType(
         "vertex": "gcp.vertex_ai",
     }
 )
-"""The conventions' names of those of our presets that have another name there."""
+"""The conventions' names for our presets, if they differ from ours."""
 
 _SHORT_S: Final = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
 _LONG_S: Final = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6, 1638.4)
@@ -98,7 +98,7 @@ HISTOGRAMS: Final[Mapping[str, tuple[str, tuple[float, ...], str]]] = MappingPro
         AGENT_CHATS: ("{inference_call}", _COUNTS, "Model requests in a turn."),
         AGENT_CALLS: ("{tool_call}", _COUNTS, "Tool calls in a turn."),
         TOOL_DURATION: ("s", _SHORT_S, "Duration of a tool call."),
-        APPROVAL_DURATION: ("s", _LONG_S, "Time in which a tool call waited for a person's answer."),
+        APPROVAL_DURATION: ("s", _LONG_S, "Time that a tool call waited for a person's answer."),
     }
 )
 """Unit, bucket boundaries and description of each histogram."""

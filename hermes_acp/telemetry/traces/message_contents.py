@@ -1,4 +1,4 @@
-"""Messages of a history in the conventions' form. A message is encoded once, although many requests contain it."""
+"""Convert messages to the conventions' format. Each message is encoded only once, although many requests contain it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -20,7 +20,7 @@ from hermes_acp.core.messages import (
 )
 
 MAX_INPUT_BYTES: Final = 64 * 1024
-"""The limit of one request's messages; the newest are exported."""
+"""The size limit for one request's messages; the newest are exported."""
 PICTURE: Final = "[{mime_type}, not exported]"
 Encoded = tuple[Message, bytes]
 
@@ -36,12 +36,12 @@ class MessageContents:
     """Encodes the messages of one session."""
 
     def __init__(self, shown: Callable[[str], str]) -> None:
-        """`shown` masks the secrets in a string and cuts it."""
+        """Initialise with `shown`, which masks the secrets in a string and truncates it."""
         self._shown = shown
         self._known: dict[int, Encoded] = {}
 
     def of_request(self, messages: Sequence[Message]) -> ExportedMessages:
-        """Return the newest of these messages that the limit allows, at least one, in their order."""
+        """Return the newest messages that the limit allows, but at least one, in order."""
         used: dict[int, Encoded] = {}
         encoded: list[Raw] = []
         size = 0
@@ -57,7 +57,7 @@ class MessageContents:
         return ExportedMessages(msgspec.json.encode(encoded).decode(), len(messages) - len(encoded))
 
     def text(self, text: str) -> dict[str, object]:
-        """Return text as part of a message."""
+        """Return text as a part of a message."""
         return {"type": "text", "content": self._shown(text)}
 
     def answer(self, text: str, calls: Sequence[ToolCall] = ()) -> dict[str, object]:

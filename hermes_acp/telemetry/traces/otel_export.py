@@ -1,7 +1,7 @@
-"""Export finished spans and measurements with OpenTelemetry's library. Nothing else imports it.
+"""Export finished spans and measurements with OpenTelemetry's library, which only this module imports.
 
-Spans have their own IDs and times, so the library's tracer is not used: its sampler decides, its processor collects,
-its exporter sends. Both work in their own threads. No provider is made the process's global one.
+Spans have their own IDs and times, so the library's tracer is not used, only its sampler, processor and exporter. The
+latter two work in their own threads. No global provider is set.
 """
 
 import logging
@@ -50,7 +50,7 @@ KINDS: Final = MappingProxyType({"internal": SpanKind.INTERNAL, "client": SpanKi
 SAMPLED: Final = TraceFlags(TraceFlags.SAMPLED)
 MAX_BATCH: Final = 512
 MAX_BATCH_CHARACTERS: Final = 4 * 1024 * 1024
-"""The limit of the texts sent at once; collectors refuse requests above their own limit, often 20 MiB."""
+"""The size limit of texts in one request; collectors reject requests above their own limit, often 20 MiB."""
 UNSET: Final = Status(StatusCode.UNSET)
 FAILED: Final = Status(StatusCode.ERROR)
 
@@ -59,8 +59,9 @@ class OtelExport:
     """Exports spans and measurements without ever waiting for a collector."""
 
     def __init__(self, settings: ExportSettings, version: str, note: Callable[[str], None]) -> None:
-        """Start the library's threads. `note` receives the library's log messages. Raises ValueError for bad
-        variables.
+        """Start the library's threads.
+
+        `note` receives the library's log messages. Raises ValueError for bad variables.
         """
         _report_to(note)
         resource = _resource(version)
@@ -108,7 +109,7 @@ class OtelExport:
             thread.join(max(0.0, ends_s - time.monotonic()))
 
     def _is_sampled(self, context: OwnContext, name: str) -> bool:
-        """Return the sampler's decision about a trace, which is the same for all its spans."""
+        """Return the sampler's decision for a trace, which is the same for all its spans."""
         known, decision = self._decided
         if known and (known.trace_id, known.is_sampled) == (context.trace_id, context.is_sampled):
             return decision
@@ -140,7 +141,7 @@ class OtelExport:
 def send_spans(
     settings: ExportSettings, version: str, spans: Sequence[FinishedSpan], note: Callable[[str], None]
 ) -> bool:
-    """Send spans now, and return whether all of them arrived; `note` is passed what went wrong. Blocks."""
+    """Send spans now and return whether all of them arrived; `note` is called with any errors. Blocks."""
     export = OtelExport(structs.replace(settings, traces=(), metrics=()), version, note)
     readable = [export.readable(span) for span in spans]
     exporters = [_span_exporter(name) for name in settings.traces]

@@ -1,6 +1,6 @@
 """Read OpenTelemetry's standard variables. Without them, nothing is exported and the library is not imported.
 
-The library itself reads the variables that say how to export: endpoints, headers, certificates, limits, samplers.
+The library itself reads the variables for how to export: endpoints, headers, certificates, limits, samplers.
 Source: OpenTelemetry specification, "Environment Variable Specification" and "OpenTelemetry Protocol Exporter".
 """
 
@@ -15,16 +15,17 @@ EXPORTERS: Final = frozenset({"otlp", "console"})
 CONTENTS: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 WITH_CONTENTS: Final = frozenset({"true", "1", "span_only", "span_and_event"})
 UNKNOWN_EXPORTER: Final = (
-    "Telemetry: {variable} names {value!r}, which hermes-acp does not have. It has otlp, console and none."
+    "Telemetry: {variable} names {value!r}, which hermes-acp does not support. "
+    "It supports otlp, console and none."
 )
 UNKNOWN_PROTOCOL: Final = (
-    "Telemetry: {variable} is {value!r}. hermes-acp exports by http/protobuf only, "
-    "which collectors take at port 4318."
+    "Telemetry: {variable} is {value!r}. hermes-acp only exports with http/protobuf, "
+    "which collectors accept on port 4318."
 )
 
 
 class ExportSettings(Struct, frozen=True):
-    """The exporters of each signal, whether contents are exported, and which variables cannot be followed."""
+    """The exporters for each signal, whether contents are exported, and the variables with unsupported values."""
 
     traces: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
@@ -33,7 +34,7 @@ class ExportSettings(Struct, frozen=True):
 
 
 def read_export_settings(variables: Mapping[str, str]) -> ExportSettings | None:
-    """Return what to export, or None if that is nothing and no variable is wrong."""
+    """Return the export settings, or None if nothing is exported and no variable is wrong."""
     if variables.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return None
     problems: list[str] = []

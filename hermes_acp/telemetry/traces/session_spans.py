@@ -1,8 +1,8 @@
-"""Fold the events of a session, with their times, into finished spans: the same ones live and from a record.
+"""Fold the events of a session, with their times, into finished spans, identically for live sessions and records.
 
-A turn is `invoke_agent`; its model requests, tool calls and the questions about them are below it. A child agent's turn
-is below the call that delegated to it, and the turns of a run are below the run. Texts are left out, unless `contents`
-takes them.
+A turn is `invoke_agent`; its model requests, tool calls and the questions about them are its children. A child agent's
+turn is below the call that delegated to it, and the turns of a run are below the run. Texts are left out unless
+`contents` collects them.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -65,7 +65,7 @@ class _Turn(Struct):
 
 
 class SessionSpans:
-    """The spans of one session, and of its child agents."""
+    """The spans of one session and its child agents."""
 
     def __init__(
         self,
@@ -76,10 +76,10 @@ class SessionSpans:
         with_contents: bool,
         record: Record | None = None,
     ) -> None:
-        """`clean` masks secrets; names from outside pass through it, too.
+        """Initialise; `clean` masks secrets, also in names from outside.
 
-        `record` is that of a live session, to which events have been applied; without it, the history of requests is
-        made from the events.
+        `record` is the record of a live session, to which events have already been applied; without it, the history of
+        requests is built from the events.
         """
         self._session_id = session_id
         self._version = version
@@ -93,11 +93,11 @@ class SessionSpans:
         self._children: dict[str, SessionSpans] = {}
 
     def after(self, event: Event, at: float) -> Iterator[FinishedSpan]:
-        """Yield the spans that an event ends; `at` is its time in seconds since the epoch."""
+        """Yield the spans that an event ends; `at` is the event's time in seconds since the epoch."""
         if self._contents:
             self._contents.note(event)
         if fold := _FOLDS.get(type(event)):
-            yield from fold(self, event, round(at * US) * NS_IN_US)  # a float is exact to a microsecond
+            yield from fold(self, event, round(at * US) * NS_IN_US)  # a float has microsecond precision here
 
     def start_turn(self, event: TurnStarted, at_ns: int) -> Iterator[FinishedSpan]:
         """Record that a turn started."""
@@ -113,7 +113,7 @@ class SessionSpans:
         yield from ()
 
     def end_turn(self, event: TurnEnded, at_ns: int) -> Iterator[FinishedSpan]:
-        """Yield the turn, and its run if that ends too."""
+        """Yield the turn's span, and its run's if that ends too."""
         turn = self._turn
         self._children.clear()
         if turn is None or turn.id != event.turn_id:
@@ -145,13 +145,13 @@ class SessionSpans:
         return _span(f"{names.INVOKE_WORKFLOW} run", context, parent, (started_ns, at_ns), attributes, error)
 
     def end_step(self, event: StepEnded, at_ns: int) -> Iterator[FinishedSpan]:
-        """Yield a model request that was answered."""
+        """Yield the span of an answered model request."""
         more = self._contents.of_step(event) if self._contents else {}
         yield from self._chat(event.message_id, event, at_ns, _used(event.usage) | more)
 
     def fail_step(self, event: StepFailed, at_ns: int) -> Iterator[FinishedSpan]:
-        """Yield a model request that failed."""
-        if event.timing or event.provider:  # other events only end a text
+        """Yield the span of a failed model request."""
+        if event.timing or event.provider:  # other events only complete a text
             more: Attributes = {names.RETRIED: event.retried}
             if self._contents:
                 more |= self._contents.of_failed_step(event)
@@ -160,7 +160,7 @@ class SessionSpans:
             )
 
     def compact(self, event: HistoryCompacted, at_ns: int) -> Iterator[FinishedSpan]:
-        """Yield the model request that wrote a summary."""
+        """Yield the span of the model request that wrote a summary."""
         if event.summary:
             more = _used(event.usage) | {names.COMPACTION: True}
             if self._contents:
@@ -198,7 +198,7 @@ class SessionSpans:
         yield _span(title, context, turn.context, times, attributes, error, kind="client")
 
     def propose_call(self, event: CallProposed, at_ns: int) -> Iterator[FinishedSpan]:
-        """Record a call; a call changed before it runs is proposed again."""
+        """Record a call; a call that is changed before it runs is proposed again."""
         if turn := self._turn:
             known = self._calls.get(event.call_id)
             parent = turn.context
@@ -215,7 +215,7 @@ class SessionSpans:
         yield from ()
 
     def answer(self, event: PermissionAnswered, at_ns: int) -> Iterator[FinishedSpan]:
-        """Yield the wait for an answer."""
+        """Yield the span of the wait for an answer."""
         call = self._calls.get(event.call_id)
         if call and call.asked_ns and self._turn:
             attributes = self._about_call(names.APPROVE_CALL, event.call_id, call)
@@ -226,13 +226,13 @@ class SessionSpans:
             yield _span(f"{names.APPROVE_CALL} {call.name}", context, call.parent, times, attributes)
 
     def start_call(self, event: CallStarted, at_ns: int) -> Iterator[FinishedSpan]:
-        """Record that a call runs."""
+        """Record that a call is running."""
         if call := self._calls.get(event.call_id):
             call.started_ns = at_ns
         yield from ()
 
     def end_call(self, event: CallEnded, at_ns: int) -> Iterator[FinishedSpan]:
-        """Yield a call; one that did not run takes no time."""
+        """Yield the span of a call; one that did not run has no duration."""
         turn = self._turn
         if turn is None:
             return
@@ -275,7 +275,7 @@ class SessionSpans:
         return self._about(operation) | {names.TOOL_NAME: call.name, names.TOOL_CALL: call_id}
 
     def _named(self, name: str) -> str:
-        """Return a name with secrets masked: a model can make up any name for a tool."""
+        """Return a name with secrets masked, because a model can make up any tool name."""
         if name not in self._names:
             if len(self._names) >= MAX_KEPT_RUNS:
                 self._names.clear()
@@ -301,9 +301,7 @@ def _span(
 
 
 def _times(timing: RequestTiming | None, since_ns: int, at_ns: int) -> tuple[int, int]:
-    """Return when a request started and ended; records of earlier versions have only the times of the events before
-    and after.
-    """
+    """Return when a request started and ended, which old records show only by the events before and after it."""
     if timing is None:
         return since_ns, at_ns
     return int(timing.started_at * NS), int((timing.started_at + timing.took_s) * NS)

@@ -1,7 +1,7 @@
 """The observer of a process's sessions that exports their spans and measurements.
 
-The library is imported when a first turn starts, in a worker thread; spans wait until then. An error here is
-reported and ends the export, but no turn.
+The library is imported in a worker thread when the first turn starts; spans wait until then. An error here is reported
+and ends the export, but not a turn.
 """
 
 from collections import deque
@@ -42,8 +42,8 @@ class SpanExport(Protocol):
 class TracerServices(Struct, frozen=True):
     """The dependencies of a tracer.
 
-    `open_export` imports the library and blocks; `start` starts a background task; `install_hint` says how to get what
-    is missing.
+    `open_export` imports the library and blocks; `start` starts a background task; `install_hint` says how to install
+    what is missing.
     """
 
     clock: Clock
@@ -58,7 +58,7 @@ class SessionTracer:
     """Exports the spans of all sessions of a process."""
 
     def __init__(self, settings: ExportSettings, version: str, services: TracerServices) -> None:
-        """Import nothing yet."""
+        """Initialise without importing anything."""
         self._settings = settings
         self._version = version
         self._services = services
@@ -72,11 +72,11 @@ class SessionTracer:
 
     @property
     def is_on(self) -> bool:
-        """Whether spans are exported, as far as is known yet."""
+        """Whether spans are exported, as far as is known so far."""
         return bool(self._settings.traces) and not self._is_off
 
     def opened(self, session: RecordedSession) -> "TracedSession":
-        """Return the audience of a session that was opened."""
+        """Return the audience for a session that was opened."""
         return TracedSession(self, session)
 
     def closed(self, session_id: str) -> None:
@@ -84,7 +84,7 @@ class SessionTracer:
         self._sessions.pop(session_id, None)
 
     def news(self) -> Sequence[str]:
-        """Return what users should know, once."""
+        """Return notices for users, each only once."""
         news, self._news = self._news, []
         return news
 
@@ -118,7 +118,7 @@ class SessionTracer:
         return self._sessions[session_id]
 
     async def _open(self, session: RecordedSession | None) -> None:
-        """Import the library, and pass on the spans that waited for it; `session` is notified if that fails."""
+        """Import the library and pass on the spans that waited for it; `session` is notified if that fails."""
         async with self._opening:
             if self._export or self._is_off:
                 return

@@ -29,19 +29,19 @@ from hermes_acp.telemetry.traces.message_contents import MessageContents
 from hermes_acp.telemetry.traces.spans import Attributes
 
 MAX_CHARACTERS: Final = 32 * 1024
-"""The maximum length of one text. Longer texts are cut."""
+"""The maximum length of one text. Longer texts are truncated."""
 CUT: Final = " [cut]"
 FINISHES: Final[Mapping[ExitReason, str]] = MappingProxyType(
     {"done": "stop", "truncated": "length", "refused": "content_filter"}
 )
-"""The conventions' names of those reasons for the end of a turn that have one there."""
+"""The conventions' names for reasons why a turn ended, if they have one."""
 
 
 class SpanContents:
     """Collects the texts of a session until the spans that they belong to end."""
 
     def __init__(self, clean: Callable[[str], str], record: Record | None = None) -> None:
-        """`record` is the session's own, which already contains an event that is noted here."""
+        """Initialise with the session's `record`, which already contains the events that are noted here."""
         self._clean = clean
         self._record = record or Record()
         self._is_followed = record is None
@@ -74,7 +74,7 @@ class SpanContents:
                 pass
 
     def of_turn(self, reason: ExitReason) -> Attributes:
-        """Return the prompt and the last answer of the turn; with the system prompt, if that is new."""
+        """Return the prompt and the last answer of the turn, and the system prompt if that is new."""
         attributes: Attributes = {}
         if self._instructions:
             attributes[names.SYSTEM] = _encoded([self._messages.text(text) for text in self._instructions])
@@ -105,7 +105,7 @@ class SpanContents:
         return attributes
 
     def of_compaction(self, event: HistoryCompacted) -> Attributes:
-        """Return the summary; the messages that it replaced are in the requests before."""
+        """Return the summary; the messages that it replaced are in earlier requests."""
         return {names.OUTPUT: self._output(event.summary, "stop")}
 
     def of_call(self, event: CallEnded) -> Attributes:
@@ -117,7 +117,7 @@ class SpanContents:
         return attributes
 
     def _input(self, *, before_answer: bool) -> Attributes:
-        """Return the messages of a request whose answer, if there is one, is the last message of the record."""
+        """Return the messages of a request whose answer, if any, is the last message of the record."""
         history = self._record.messages
         exported = self._messages.of_request(history[:-1] if before_answer else history)
         attributes: Attributes = {names.INPUT: exported.text}

@@ -13,7 +13,7 @@ Attributes = dict[str, Value]
 
 
 class FinishedSpan(Struct, frozen=True):
-    """A span that has ended. Times are nanoseconds since the epoch. `error` is a class of errors, empty without one.
+    """A span that has ended. Times are in nanoseconds since the epoch. `error` is an error class, or empty.
 
     `is_measured` is false if its duration says nothing about the operation, such as that of a call that never ran.
     """
@@ -85,5 +85,5 @@ def _counted(span: FinishedSpan, instrument: str, attribute: str, about: Attribu
 
 
 def _some(span: FinishedSpan, *wanted: str) -> Attributes:
-    """Return the attributes of a span whose number of values is small enough for a metric."""
+    """Return the attributes of a span that have few enough values for a metric."""
     return {name: span.attributes[name] for name in wanted if name in span.attributes}

@@ -14,7 +14,7 @@ from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.tools.tool_schemas import schema_of
 
 NOBODY: Final = Result(
-    "Nobody can be asked here.",
+    "No user can be asked here.",
     is_error=True,
     advice="Put the question into your answer and end the turn; the user answers with their next message.",
 )

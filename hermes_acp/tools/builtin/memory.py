@@ -26,7 +26,10 @@ CONTRADICTION = (
     "There is an earlier note about the same subject: {notes} If both can hold, leave them. If they contradict each "
     "other, ask the user which one holds, unless they just told you, and remove the other."
 )
-DEFERRED = "Not saved yet: nobody could be asked. The note waits for the user's approval; no prompt has it until then."
+DEFERRED = (
+    "Not saved yet, because no user could be asked. "
+    "The note waits for the user's approval and is in no prompt until then."
+)
 
 
 class Arguments(BaseModel):

@@ -11,7 +11,7 @@ TRAINERS: Final[PluginFolder[Trainer]] = PluginFolder("hermes_acp.training.train
 
 
 def open_trainer(name: str) -> Trainer:
-    """Import a trainer: a plugin of this folder, or else one that an installed package adds. Raises ConfigError."""
+    """Import a trainer, either a plugin of this folder or one that an installed package adds. Raises ConfigError."""
     if name in TRAINERS:
         return TRAINERS.open(name)
     if found := open_installed(ENTRY_POINTS, name, kind="trainer", setting="trainer"):

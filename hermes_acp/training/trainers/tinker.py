@@ -1,7 +1,7 @@
-"""Tinker: adapters trained on the machines of a service, through its own library.
+"""Train adapters on the machines of the Tinker service, through its own library.
 
-The adapter stays with the service; a file here says where. Imported in the trainer's process only. Source: the
-documentation of the `tinker` package ("ServiceClient", "TrainingClient").
+The adapter remains at the service; a local file records its path. This module is only imported in the trainer's
+process. Source: the documentation of the `tinker` package ("ServiceClient", "TrainingClient").
 """
 
 import random
@@ -17,7 +17,7 @@ from hermes_acp.training.conversation_tokens import IGNORED, LabelledTokens, lab
 from hermes_acp.training.trainer_port import TrainingInput, TrainingMonitor
 
 STATE_FILE: Final = "tinker.json"
-"""The file, in a checkpoint or an adapter's folder, with the path of what the service stored."""
+"""The file, in a checkpoint's or an adapter's folder, with the path of the weights that the service stored."""
 KEY_VARIABLE: Final = "TINKER_API_KEY"
 LOSS: Final = "cross_entropy"
 
@@ -31,7 +31,7 @@ class TinkerTrainer:
     variables = (KEY_VARIABLE, "HF_HOME", "HF_TOKEN")
 
     def train(self, given: TrainingInput, monitor: TrainingMonitor) -> bool:
-        """Train, and record where the service keeps the adapter; return whether it is finished."""
+        """Train and record where the service stores the adapter; return whether training is finished."""
         tinker: Any = import_module("tinker")
         try:
             with tinker.ServiceClient(
@@ -76,7 +76,7 @@ def _train(tinker: Any, service: Any, given: TrainingInput, monitor: TrainingMon
 
 
 def _data(tinker: Any, given: TrainingInput) -> list[tuple[Any, int]]:
-    """Return each record in the service's format, with the number of tokens to learn from."""
+    """Return the records in the service's format, each with the number of tokens to learn from."""
     transformers: Any = import_module("transformers")
     locked = given.job.locked
     try:
@@ -93,7 +93,7 @@ def _data(tinker: Any, given: TrainingInput) -> list[tuple[Any, int]]:
 
 
 def _datum(tinker: Any, tokens: LabelledTokens) -> Any:
-    """Return a record whose target at each place is the next token; tokens not to learn from have no weight."""
+    """Return a datum whose target at each position is the next token; ignored tokens have zero weight."""
     weights = [0.0 if label == IGNORED else 1.0 for label in tokens.labels[1:]]
     return tinker.Datum(
         model_input=tinker.ModelInput.from_ints(tokens.input_ids[:-1]),
@@ -109,8 +109,9 @@ def _datum(tinker: Any, tokens: LabelledTokens) -> Any:
 def _batches(
     data: Sequence[tuple[Any, int]], size: int, seed: int, first: int, total: int
 ) -> Iterator[list[tuple[Any, int]]]:
-    """Yield the batches of the steps from `first` on; the order follows from the seed, so a resumed run has the same
-    batches.
+    """Yield the batches of the steps from `first` on.
+
+    The order follows from the seed, so a resumed run has the same batches.
     """
     per_epoch = -(-len(data) // size)
     for step in range(first, total):

@@ -1,7 +1,7 @@
-"""TRL: adapters (LoRA) on this machine, from conversations (SFT) and from pairs of answers (DPO).
+"""Train adapters (LoRA) on this machine with TRL, from conversations (SFT) or pairs of answers (DPO).
 
-Imported in the trainer's process only: torch takes seconds to load. Sources: the documentation of TRL ("SFT Trainer",
-"DPO Trainer"), PEFT ("LoRA") and Transformers ("Trainer callbacks").
+This module is only imported in the trainer's process, because torch takes seconds to load. Sources: the documentation
+of TRL ("SFT Trainer", "DPO Trainer"), PEFT ("LoRA") and Transformers ("Trainer callbacks").
 """
 
 import sys
@@ -26,7 +26,7 @@ class TrlTrainer:
     variables = ("HF_HOME", "HF_TOKEN", "CUDA_VISIBLE_DEVICES")
 
     def train(self, given: TrainingInput, monitor: TrainingMonitor) -> bool:
-        """Train, and write the adapter with its tokenizer; return whether it is finished."""
+        """Train and write the adapter with its tokenizer; return whether training is finished."""
         locked = given.job.locked
         transformers: Any = import_module("transformers")
         try:

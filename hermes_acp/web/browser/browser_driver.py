@@ -1,8 +1,8 @@
-"""The process that drives a browser: it reads one JSON line per action and writes one with the result.
+"""The process that drives a browser, which reads one JSON line per action and writes one with the result.
 
 It starts with a cleared environment and ends when its input does. When a page wants to navigate to another host, the
 process asks on its output and waits for the answer on its input. All other requests go through `gateway`, which only
-allows the public network; service workers and permissions are disabled, and so are downloads that nobody asked for.
+allows the public network; service workers and permissions are disabled, and so are unrequested downloads.
 """
 
 import json
@@ -45,7 +45,7 @@ WITHOUT: Final = (
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--no-first-run",
     "--no-pings",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # only the gateway looks up names
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # only the gateway resolves host names
 )
 
 
@@ -112,7 +112,7 @@ class Driver:
         """Switch to a page that opened in a new tab, unless there are too many."""
         tabs = self._open_tabs()
         if len(tabs) >= MAX_TABS:
-            self._note(f"The page wanted more than {MAX_TABS} tabs, which was refused.")
+            self._note(f"The page tried to open more than {MAX_TABS} tabs, which was refused.")
             page.close()
             return
         page.on("dialog", self._dismiss)
@@ -150,12 +150,12 @@ class Driver:
         route.continue_()
 
     def _see_redirect(self, request: Request) -> None:
-        """Record where a redirect takes a page, since it can no longer be stopped."""
+        """Record where a redirect takes a page, because it can no longer be stopped."""
         if request.redirected_from:
             self._shut_behind(request)
 
     def _shut_behind(self, request: Request) -> None:
-        """Block access to this machine once the page moves on to another host."""
+        """Block access to this machine once the page has moved to another host."""
         if leads_the_page(request) and host_of(request.url) != self._gateway.opened_host:
             self._gateway.opened_host = ""
 
@@ -176,7 +176,7 @@ class Driver:
         try:
             address = read_address(url)
         except BadRequest as refusal:
-            self._note(f"The page wanted to go elsewhere, which was refused: {refusal}")
+            self._note(f"The page tried to navigate elsewhere, which was refused: {refusal}")
             return False
         if address.host in self._hosts:
             return True
@@ -186,7 +186,7 @@ class Driver:
             self._gateway.wanted_hosts.add(address.host)
             return True
         self._note(
-            f"The page wanted to go to {address.url[:500]}, which was not done: {address.host} is not allowed."
+            f"The page tried to navigate to {address.url[:500]}, which was refused: {address.host} is not allowed."
         )
         return False
 
@@ -275,7 +275,7 @@ class Driver:
         host = read_address(url).host
         self._hosts.add(host)
         self._gateway.wanted_hosts.add(host)
-        # Pages from elsewhere, including those in other tabs, cannot reach what was opened on this machine.
+        # Pages from elsewhere, including those in other tabs, cannot reach pages that were opened on this machine.
         for page in self._context.pages:
             if page is not self._page:
                 page.close()
@@ -299,7 +299,7 @@ class Driver:
         try:
             self._page.go_back()
         except Error:
-            self._note("There is nothing to go back to.")
+            self._note("There is no previous page.")
 
     def _settle(self) -> None:
         """Wait briefly for pending effects, such as a tab that opens."""
@@ -337,7 +337,7 @@ def serve(wire: Wire) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """Return the first line of an error; the following lines are what Playwright waited for."""
+    """Return the first line of an error; the following lines say what Playwright was waiting for."""
     return (str(error).splitlines() or ["no reason"])[0][:500]
 
 

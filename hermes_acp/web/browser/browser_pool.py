@@ -1,7 +1,7 @@
 """The browsers of all sessions, each in a separate process.
 
-The process gets a cleared environment and a private home folder, which is deleted with it. One action runs at a
-time; interrupting an action closes the browser, since its state is then unknown.
+The process gets a cleared environment and a private home folder, which is deleted with it. One action runs at a time;
+interrupting an action closes the browser, because its state is then unknown.
 """
 
 import json
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from anyio.abc import Process
 
 NAMES: Final = (
-    "chromium-headless-shell",  # without the window that nobody sees, it starts with a quarter of the work
+    "chromium-headless-shell",  # without the invisible window, it starts with a quarter of the work
     "chrome-headless-shell",
     "chromium",
     "chromium-browser",
@@ -88,7 +88,7 @@ class OpenBrowser:
         return json.loads(line)
 
     async def close(self) -> None:
-        """Kill the browser and everything it started; on return, no such process is left."""
+        """Kill the browser and everything that it started; on return, no such process is left."""
         with anyio.CancelScope(shield=True):
             await self._input.aclose()
             with anyio.move_on_after(self._shutdown_grace_s):
@@ -102,14 +102,8 @@ class OpenBrowser:
 class BrowserPool:
     """The open browsers, by session."""
 
-    def __init__(
-        self,
-        executable: str,
-        private_hosts: frozenset[str],
-        variables: Mapping[str, str],
-        timeouts: BrowserTimeouts | None = None,
-    ) -> None:
-        """Open no browser yet. Only non-secret variables that the browser needs are passed to its process."""
+    def __init__(self, executable: str, private_hosts: frozenset[str], variables: Mapping[str, str]) -> None:
+        """Initialise without opening a browser. Only non-secret variables that it needs are passed to its process."""
         self._executable = executable
         self._private_hosts = private_hosts
         self._timeouts = timeouts or BrowserTimeouts()
@@ -227,7 +221,7 @@ def _sent(act: BrowserAction) -> dict[str, object]:
 
 def _advice(act: BrowserAction) -> str:
     if act.ref and act.kind not in ("upload", "download"):
-        return "Take a snapshot: refs hold only for the last one."
+        return "Take a snapshot: refs are only valid for the last one."
     return "Check the address." if act.kind == "navigate" else ""
 
 

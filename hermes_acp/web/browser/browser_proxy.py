@@ -1,8 +1,8 @@
 """The proxy that is a browser's only access to the network.
 
-It looks up names itself and connects to exactly the address it checked, so the same limits apply to whatever a page
-tries (images, scripts, sockets, names that change their answer). Source: RFC 9110 sections 7.6 and 9.3.6; W3C Fetch
-Metadata (which page makes a request).
+It resolves names itself and connects to exactly the address that it checked, so the same limits apply to everything a
+page tries (images, scripts, sockets, DNS rebinding). Source: RFC 9110 sections 7.6 and 9.3.6; W3C Fetch Metadata (which
+page makes a request).
 """
 
 import select
@@ -29,7 +29,7 @@ ERRANDS: Final = frozenset(
         "update.googleapis.com", "www.googleapis.com", "edgedl.me.gvt1.com",
     }
 )  # fmt: skip
-"""Hosts that the browser itself contacts, not for any page."""
+"""Hosts that the browser itself contacts rather than any page."""
 TLS_BEGINS: Final = b"\x16"
 OWN_HEADERS: Final = (b"proxy-", b"connection:", b"keep-alive:")
 
@@ -41,8 +41,8 @@ class Refusal(Exception):
 class BrowserProxy:
     """A proxy on a local port.
 
-    `private_hosts` may be private; `opened_host` may be private for its own pages; `wanted_hosts` are the hosts that
-    pages were opened on.
+    `private_hosts` may be private; `opened_host` may be private for its own pages; `wanted_hosts` are the hosts whose
+    pages were opened.
     """
 
     def __init__(self, private_hosts: frozenset[str], on_refusal: Callable[[str], None]) -> None:
@@ -93,7 +93,7 @@ class BrowserProxy:
             _relay(browser, remote)
 
     def _first_words(self, browser: socket.socket, host: str) -> bytes:
-        """Return the first bytes of a tunnel to the opened host, enough to know which page it is for."""
+        """Return the first bytes of a tunnel to the opened host, enough to determine the requesting page."""
         if host != self.opened_host:
             return b""
         first = browser.recv(1, socket.MSG_PEEK)
@@ -110,7 +110,7 @@ class BrowserProxy:
     def _require_own(self, head: bytes, host: str) -> None:
         """Raise Refusal if another host's page requests the opened host, including through redirects."""
         if host not in self._private_hosts and _comes_from_elsewhere(head, host):
-            raise Refusal(f"A page of another host wanted to reach {host}; that was refused.")
+            raise Refusal(f"A page of another host tried to reach {host}; that was refused.")
 
     def _connect(self, host: str, port: int) -> socket.socket:
         if host in ERRANDS and host not in self.wanted_hosts:
@@ -155,7 +155,7 @@ def _comes_from_elsewhere(head: bytes, host: str) -> bool:
 
 
 def _plain_head(head: bytes, method: str, target: str) -> bytes:
-    """Return a request's head in origin form; each connection carries one, as the next may be for another host."""
+    """Return a request's head in origin form, for one request per connection, as the next may be for another host."""
     lines = head.rstrip(b"\r\n").split(b"\r\n")[1:]
     kept = [line for line in lines if not line.lower().startswith(OWN_HEADERS)]
     first = f"{method} {target} HTTP/1.1".encode("latin-1")

@@ -1,6 +1,6 @@
-"""Files that the agent uploads to a page or downloads from it; everything that a page tries on its own is refused.
+"""Uploads to a page and downloads from it by the agent; everything that a page tries on its own is refused.
 
-The content of an upload comes from the agent's process, and that of a download goes there: no page names a path.
+The content of an upload comes from the agent's process, and that of a download goes there, so pages never name paths.
 """
 
 import os
@@ -32,7 +32,7 @@ class FileTransfers:
         self._offered: Download | None = None
 
     def refuse_chooser(self, chooser: FileChooser) -> None:
-        """Report that a page asks for a file, which it gets only while an upload is in progress."""
+        """Report that a page asks for a file, which it only gets while an upload is in progress."""
         del chooser
         if not self._is_uploading:
             self._note("The page asked for a file and got none.")
@@ -49,7 +49,7 @@ class FileTransfers:
     def upload(self, page: Page, element: Locator, host: str, file: dict[str, str]) -> None:
         """Give a file to an element of a page or frame of `host`: a file field, or a button that asks for a file.
 
-        Raises Error if the element belongs to another host, or asks for no file.
+        Raises Error if the element belongs to another host or does not ask for a file.
         """
         handle = element.element_handle()
         _require_host(handle, host)
@@ -71,7 +71,7 @@ class FileTransfers:
     def download(self, page: Callable[[], Page], element: Locator) -> dict[str, Any]:
         """Click an element and return the file that the page then offers, with the name that it suggests.
 
-        `page` returns the page in view. Raises Error if no file is offered, or it is too large.
+        `page` returns the page in view. Raises Error if no file is offered or the file is too large.
         """
         self._offered, self._is_waiting = None, True
         try:
@@ -79,7 +79,7 @@ class FileTransfers:
             end = time.monotonic() + self._timeouts.offer_ms / 1000
             while self._offered is None:
                 if time.monotonic() >= end:
-                    raise Error("The page offered no file for download.")
+                    raise Error("The page did not offer a file for download.")
                 page().wait_for_timeout(POLL_INTERVAL_MS)
         finally:
             self._is_waiting = False
@@ -87,7 +87,7 @@ class FileTransfers:
 
 
 def _content_of(offer: Download) -> dict[str, Any]:
-    """Wait for the end of a download and return its content; no copy remains."""
+    """Wait for a download to end and return its content; no copy remains."""
     name = offer.suggested_filename[:MAX_NAME_CHARACTERS]
     if why := offer.failure():
         raise Error(f"The download of {name} failed: {why}")
@@ -102,7 +102,7 @@ def _content_of(offer: Download) -> dict[str, Any]:
 
 
 def _require_host(element: ElementHandle, host: str) -> None:
-    """Raise Error unless an element belongs to a page or frame of a host: its scripts would get the file."""
+    """Raise Error unless an element belongs to a page or frame of a host, whose scripts would get the file."""
     actual = host_of_frame(element.owner_frame())
     if actual != host:
         raise Error(f"The element belongs to {actual or 'no host'}, not to {host}: nothing was uploaded.")

@@ -1,4 +1,4 @@
-"""Input to a page: keys, the mouse, and choices in its elements, which are named by the refs of the last snapshot."""
+"""Send input to a page: keys, the mouse, and choices in elements, which are named by the last snapshot's refs."""
 
 import time
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def press_key(page: Page, act: dict[str, Any]) -> None:
 
 
 def scroll(page: Page, act: dict[str, Any]) -> str:
-    """Scroll an element into view, or the page or a scrolling element in a direction; return where that led."""
+    """Scroll an element into view, or scroll the page or an element in a direction; return the resulting position."""
     element = find_element(page, act["ref"]) if act["ref"] else None
     if not act["text"]:
         if element:
@@ -61,7 +61,7 @@ def scroll(page: Page, act: dict[str, Any]) -> str:
 
 
 def wait_for_text(page: Callable[[], Page], text: str, seconds: float, *, is_gone: bool) -> bool:
-    """Wait until a string is visible, or no longer is; return whether that happened in time.
+    """Wait until a string is visible or no longer visible; return whether that happened in time.
 
     `page` returns the page in view, which may change in the meantime.
     """
@@ -79,6 +79,6 @@ def _shows(page: Page, text: str) -> bool:
         try:
             if frame.get_by_text(text).filter(visible=True).count():
                 return True
-        except Error:  # the frame is gone or being loaded
+        except Error:  # the frame is gone or is being loaded
             continue
     return False

@@ -1,4 +1,4 @@
-"""The hosts that a page's requests and frames belong to."""
+"""Determine the hosts that a page's requests and frames belong to."""
 
 from playwright.sync_api import Error, Frame, Request
 
@@ -7,17 +7,17 @@ from hermes_acp.web.web_addresses import read_address
 
 
 def leads_the_page(request: Request) -> bool:
-    """Return whether a request is for the page itself rather than something in it."""
+    """Return whether a request is for the page itself rather than for a resource in it."""
     if not request.is_navigation_request():
         return False
     try:
         return request.frame.parent_frame is None
-    except Error:  # raised for a tab that is just opening
+    except Error:  # raised for a tab that is still opening
         return True
 
 
 def host_of(url: str) -> str:
-    """Return the host of a URL, or an empty string if it has none, as `about:blank`."""
+    """Return the host of a URL, or an empty string if it has none, such as `about:blank`."""
     try:
         return read_address(url.removeprefix("blob:")).host
     except BadRequest:
@@ -25,7 +25,7 @@ def host_of(url: str) -> str:
 
 
 def host_of_frame(frame: Frame | None) -> str:
-    """Return the host that a frame belongs to: its own or, if its URL has none, that of the frame around it."""
+    """Return the host that a frame belongs to: its own or, if its URL has none, its parent frame's."""
     while frame:
         if host := host_of(frame.url):
             return host

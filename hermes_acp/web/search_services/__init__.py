@@ -1,1 +1,1 @@
-"""A plugin folder of search services, each module exporting `SERVICE`."""
+"""The plugin folder of search services; each module exports `SERVICE`."""

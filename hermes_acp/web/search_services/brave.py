@@ -1,4 +1,4 @@
-"""Brave Search.
+"""The search service Brave Search.
 
 Source: api-dashboard.search.brave.com, Web Search API.
 """

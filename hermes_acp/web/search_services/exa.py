@@ -1,4 +1,4 @@
-"""Exa.
+"""The search service Exa.
 
 Source: exa.ai/docs, API reference, Search.
 """

@@ -1,4 +1,4 @@
-"""SearXNG, which users host themselves.
+"""The search service SearXNG, which users host themselves.
 
 Source: docs.searxng.org, Search API.
 """
@@ -11,7 +11,7 @@ from hermes_acp.web.search_service import SearchRequest, find_member, parse_hits
 
 
 class SearXng:
-    """Any instance, at an address the user configures."""
+    """Any instance, at an address that the user configures."""
 
     label: str = "SearXNG"
     base_url: str = ""

@@ -1,4 +1,4 @@
-"""Serper, which returns Google's results.
+"""The search service Serper, which returns Google's results.
 
 Source: serper.dev, API description.
 """

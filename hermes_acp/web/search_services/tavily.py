@@ -1,4 +1,4 @@
-"""Tavily.
+"""The search service Tavily.
 
 Source: docs.tavily.com, API reference, Search.
 """

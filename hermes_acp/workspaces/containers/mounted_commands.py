@@ -73,7 +73,7 @@ class MountedCommands:
         return self._usual.live
 
     def confines(self, command: Command) -> bool:
-        """Return whether a command would be confined here, which the settings decide unless it must be."""
+        """Return whether a command would be confined here, because it must be or because the settings say so."""
         return command.must_be_confined or self._usual.confines(command)
 
     async def run(self, command: Command, progress: Progress) -> CommandResult:

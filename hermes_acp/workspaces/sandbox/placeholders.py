@@ -1,4 +1,4 @@
-"""Placeholders that temporarily occupy paths, so that nobody else creates these.
+"""Placeholders that temporarily occupy paths, so that no other program creates them.
 
 Only unchanged placeholders are removed again. A placeholder is recognised by its sticky bit, which it has from
 creation; a lock on it shows that this or another session needs it.

@@ -96,7 +96,7 @@ def test_a_running_version_is_kept(folders: VersionFolders) -> None:
 def test_only_one_process_may_change_it(folders: VersionFolders) -> None:
     with (
         folders.lock(),
-        pytest.raises(Busy, match="under way") as caught,
+        pytest.raises(Busy, match="is running") as caught,
         VersionFolders(folders.root).lock(),
     ):
         pass

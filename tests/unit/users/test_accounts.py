@@ -48,7 +48,7 @@ def test_the_file_is_private_and_contains_no_token(tmp_path: Path) -> None:
 def test_a_damaged_file_is_reported_and_admits_nobody(tmp_path: Path) -> None:
     file = AccountsFile(tmp_path)
     file.path.write_text('{"users": [{"name": ')
-    with pytest.raises(StorageError, match="cannot be understood"):
+    with pytest.raises(StorageError, match="cannot be parsed"):
         file.read()
 
 

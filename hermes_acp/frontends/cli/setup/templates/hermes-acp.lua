@@ -1,4 +1,4 @@
--- Adds hermes-acp to CodeCompanion.nvim, avante.nvim and agentic.nvim, whichever is there, after your own settings.
+-- Adds hermes-acp to CodeCompanion.nvim, avante.nvim and agentic.nvim, whichever are installed, after your own settings.
 -- `hermes-acp setup --editor neovim` writes this file as after/plugin/hermes-acp.lua. It sets up no plugin itself.
 local command = "hermes-acp"
 
@@ -7,7 +7,7 @@ local function configured(name)
   return found and type(config) == "table" and config or nil
 end
 
--- avante.nvim and agentic.nvim give an agent nothing but PATH and what `env` says.
+-- avante.nvim and agentic.nvim pass only PATH and the variables in `env` to an agent.
 local function environment()
   local variables = vim.fn.environ()
   variables.PATH = nil

@@ -1,3 +1,3 @@
 #!/bin/sh
-# Toad in the folder given, or the one you are in, with hermes-acp as its agent.
+# Start Toad in the given folder, or in the current one, with hermes-acp as its agent.
 exec toad acp "hermes-acp" "${1:-.}"
