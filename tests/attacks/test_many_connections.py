@@ -15,6 +15,7 @@ import anyio
 import httpx2
 import pytest
 
+from hermes_acp.frontends.acp.http.http_server import http_config, run_http_server
 from hermes_acp.frontends.acp.http.listener import MAX_CLOSING, ConnectionLimits, Connections, Listener
 from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment
 from tests.e2e.http_serving import BEARER, GREETING, Serving, serving
@@ -58,19 +59,32 @@ async def test_300_half_open_requests_do_not_keep_others_out(tmp_path: Path, dat
         assert server.errors.count("out of system resource") == 0
 
 
-async def test_a_half_open_request_is_ended_after_a_time(tmp_path: Path) -> None:
-    async with serving(agent_environment(tmp_path), tmp_path) as server:
-        with ExitStack() as open_ones:
-            half = knock(server, open_ones)
-            assert await anyio.to_thread.run_sync(half.recv, 1) == b""
-
-
 @pytest.fixture
 def listening() -> socket.socket:
     return socket.create_server(("127.0.0.1", 0))
 
 
-def test_beyond_the_limit_connections_are_rejected_until_others_close(listening: socket.socket) -> None:
+async def no_request_comes(scope: Any, receive: Any, send: Any) -> None:
+    assert scope["type"] == "lifespan"
+
+
+async def test_a_half_open_request_is_ended_after_a_time(listening: socket.socket) -> None:
+    bugs: list[BaseException] = []
+    connections = Connections(ConnectionLimits(total=3, a_peer=3, silent=3))
+    with Listener.taking_over(listening, connections) as listener, ExitStack() as held:
+        config = http_config(listener, lambda error, where: bugs.append(error), idle_s=0.5)
+        stopping, closed = anyio.Event(), anyio.Event()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run_http_server, no_request_comes, config, stopping, closed)
+            half = held.enter_context(socket.create_connection(listener.getsockname(), timeout=WAIT_S))
+            half.sendall(HALF)
+            assert await anyio.to_thread.run_sync(half.recv, 1) == b""
+            stopping.set()
+            await closed.wait()
+    assert bugs == []
+
+
+def test_beyond_the_bounds_a_connection_is_refused_and_room_comes_back(listening: socket.socket) -> None:
     connections = Connections(ConnectionLimits(total=3, a_peer=2, silent=3))
     with Listener.taking_over(listening, connections) as listener, ExitStack() as clients:
         listener.setblocking(True)

@@ -165,13 +165,17 @@ async def test_c04_no_git_name_shows_a_denied_or_secret_file(tmp_path: Path) -> 
         *(f"{empty}...{each}" for each in hashes),
     ]
     async with attacked_agent(tmp_path, settings=RULES, answers=REFUSE) as siege:
-        session_id = await siege.agent.open_session(siege.workspace)
+        session_id, refused = await siege.agent.open_session(siege.workspace), 0
         for ref in refs:
-            for action in ("show", "diff", "log", "blame"):
-                more = {"path": "open.txt"} if action == "blame" else {}
-                call = ToolCall("git", {"action": action, "ref": ref, **more})
-                (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
-                assert WORD not in result_of(end), (call, result_of(end))
+            calls = [ToolCall("git", {"action": action, "ref": ref}) for action in ("show", "diff", "log")]
+            calls.append(ToolCall("git", {"action": "blame", "ref": ref, "path": "open.txt"}))
+            ends = await siege.turn(Reply(tool_calls=tuple(calls)), session_id=session_id)
+            assert len(ends) == len(calls)
+            refused += sum(result_of(end) == "failed: The user refused this." for end in ends)
+            for end in ends:
+                assert WORD not in result_of(end), (ref, end)
+        asked = [each for each in siege.agent.messages if each.get("method") == "session/request_permission"]
+        assert len(asked) == refused > 0, "each call was asked about by itself"
         for folder in ("vault", "."):
             call = ToolCall("git", {"action": "show", "ref": "HEAD", "path": folder})
             (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)

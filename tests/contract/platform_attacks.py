@@ -11,13 +11,11 @@ from pathlib import Path
 import anyio
 import anyio.abc
 import msgspec
-from msgspec import structs
 
 from hermes_acp.config.environment import environment_of
 from hermes_acp.config.sections.gateway_settings import secret_variable
 from hermes_acp.frontends.gateway.gateway_process import platform_plugins
 from hermes_acp.frontends.gateway.messages import SENT_AGAIN
-from hermes_acp.frontends.gateway.port.platform_port import PlatformPlugin
 from hermes_acp.storage.gateway.gateway_database import GatewayDatabase
 from hermes_acp.storage.gateway.people import People, Person, Role
 from tests.contract.platform_suite import ASKING, WAIT_S, WRITE, code_in, connected, running
@@ -30,23 +28,12 @@ THREE: dict[str, Role] = {"anna": "approver", "bert": "user", "carl": "user"}
 REFUSALS = 10
 
 
-class Unhurried:
-    """A platform whose own rate limit does not slow the test down."""
-
-    def __init__(self, plugin: PlatformPlugin) -> None:
-        self.limits = structs.replace(plugin.limits, send_gap_s=0.0)
-        self.secrets = plugin.secrets
-        self.package = plugin.package
-        self.connect = plugin.connect
-
-
 async def presses_are_checked_like_messages(world: ScriptedWorld, folder: Path) -> None:
     """Press buttons as unauthorised people, then as authorised ones, then again."""
     replies = (Reply(tool_calls=(WRITE,)), Reply("Left as it was."), *ASKING)
-    plugin = Unhurried(platform_plugins().open(world.platform))
     async with (
         serve(replies) as model,
-        running(world, folder, model, people=THREE, plugin=plugin) as stage,
+        running(world, folder, model, people=THREE) as stage,
     ):
         await connected(stage)
         place, room = Place(world.room), world.seen_in_room("anna")
@@ -87,10 +74,9 @@ async def presses_are_checked_like_messages(world: ScriptedWorld, folder: Path) 
 async def typed_answers_are_checked(world: ScriptedWorld, folder: Path) -> None:
     """Type answers as unauthorised people, then as authorised ones, then again."""
     replies = (Reply(tool_calls=(WRITE,)), Reply("Left as it was."), *ASKING)
-    plugin = Unhurried(platform_plugins().open(world.platform))
     async with (
         serve(replies) as model,
-        running(world, folder, model, people=THREE, plugin=plugin) as stage,
+        running(world, folder, model, people=THREE) as stage,
     ):
         await connected(stage)
         place, room = Place(world.room), world.seen_in_room("anna")
@@ -124,11 +110,10 @@ async def typed_answers_are_checked(world: ScriptedWorld, folder: Path) -> None:
 
 
 async def refusals_for_haste_end_with_the_whole_text(world: ScriptedWorld, folder: Path) -> None:
-    """Reject ten sends in a row because of a rate limit."""
-    plugin = Unhurried(platform_plugins().open(world.platform))
+    """Refuse ten sends in a row."""
     async with (
         serve((Reply("One. Two. Three."),)) as model,
-        running(world, folder, model, plugin=plugin) as stage,
+        running(world, folder, model) as stage,
     ):
         await connected(stage)
         world.faults.refusals, world.faults.refused = REFUSALS, 0

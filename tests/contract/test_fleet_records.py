@@ -250,7 +250,7 @@ async def test_random_crashes_and_takeovers_keep_each_settled_event_once(machine
     await machines["one"].records.sender.send()
     settled: list[str] = []
     left: list[Transcript] = []
-    for turn in range(25):
+    for turn in range(12):
         name = chance.choice(sorted(machines))
         try:
             with anyio.fail_after(10):

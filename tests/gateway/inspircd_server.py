@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
+import threading
+import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -13,7 +16,7 @@ from typing import Final
 import anyio
 
 from hermes_acp.config.sections.gateway_settings import IrcSettings
-from tests.gateway.irc_server import PASSWORD, PEOPLE, IrcWorld, Typist
+from tests.gateway.irc_server import PASSWORD, PEOPLE, POLL_S, WAIT_S, IrcWorld, Typist
 from tests.ports import quiet_port
 
 PATH: Final = f"{os.environ.get('PATH', '')}:/usr/sbin"
@@ -45,7 +48,7 @@ uplink {{ host = "127.0.0.1"; ipv6 = no; ssl = no; port = {link}; password = "li
 serverinfo {{ name = "services.gateway.test"; description = "x"; pid = "{folder}/anope.pid"; motd = "{folder}/motd" }}
 module {{ name = "inspircd3" }}
 networkinfo {{ networkname = "Test"; nicklen = 31; userlen = 10; hostlen = 64; chanlen = 32; modelistsize = 100 }}
-options {{ casemap = "rfc1459"; strictpasswords = no; readtimeout = 5s; warningtimeout = 4h; timeoutcheck = 3s
+options {{ casemap = "rfc1459"; strictpasswords = no; readtimeout = 1s; warningtimeout = 4h; timeoutcheck = 1s
  retrywait = 1s; updatetimeout = 5m; expiretimeout = 30m; seed = 1 }}
 service {{ nick = "NickServ"; user = "services"; host = "services.gateway.test"; gecos = "x" }}
 module {{ name = "nickserv"; client = "NickServ"; forceemail = no; regdelay = 0s; expire = 0d
@@ -59,6 +62,19 @@ module {{ name = "enc_sha256" }}
 """
 
 
+def wait_for_listener(port: int) -> None:
+    """Return once somebody listens on a port of this machine."""
+    pause, end = threading.Event(), time.monotonic() + WAIT_S
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+        except OSError:
+            assert time.monotonic() < end, f"nobody listens on port {port}"
+            pause.wait(POLL_S)
+        else:
+            return
+
+
 @contextmanager
 def inspircd(folder: Path) -> Generator[int]:
     """Run the server and its services for the block; return the server's port."""
@@ -70,16 +86,14 @@ def inspircd(folder: Path) -> Generator[int]:
     (folder / "services.conf").write_text(SERVICES.format(**names))
     root = ["--runasroot"] if os.geteuid() == 0 else []
     services = [ANOPE, "--nofork", f"--confdir={folder}", "--config=services.conf", f"--dbdir={folder}"]
-    commands = (
-        [INSPIRCD, "--nofork", *root, f"--config={folder}/inspircd.conf"],
-        [*services, f"--logdir={folder}", "--modulesdir=/usr/lib/anope"],
-    )
+    server = [INSPIRCD, "--nofork", *root, f"--config={folder}/inspircd.conf"]
     processes: list[subprocess.Popen[bytes]] = []
     try:
         with (folder / "servers.log").open("wb") as log:
-            processes.extend(
-                subprocess.Popen(command, stdout=log, stderr=log, cwd=folder) for command in commands
-            )
+            processes.append(subprocess.Popen(server, stdout=log, stderr=log, cwd=folder))
+            wait_for_listener(port + 1)  # services that are refused wait for seconds before they try again
+            services += [f"--logdir={folder}", "--modulesdir=/usr/lib/anope"]
+            processes.append(subprocess.Popen(services, stdout=log, stderr=log, cwd=folder))
         yield port
     finally:
         for process in processes:
@@ -115,8 +129,13 @@ async def registered_world(port: int) -> AsyncGenerator[RegisteredWorld]:
         agent = await world.join(tasks, "agent", "agent")
         await agent.type("QUIT")
         await agent.wait_for("ERROR")
-        for name in PEOPLE:
+
+        async def arrive(name: str) -> None:
             world.people[name] = await world.join(tasks, name, name)
+
+        async with anyio.create_task_group() as arriving:  # the server admits newcomers once a second
+            for name in PEOPLE:
+                arriving.start_soon(arrive, name)
         try:
             yield world
         finally:

@@ -177,8 +177,10 @@ def _take_over(descriptor: int) -> socket.socket:
     return listener
 
 
-def http_config(listener: Listener, report_bug: Callable[[BaseException, str], object]) -> Config:
-    """Return the configuration of the HTTP server. It logs nothing and reports its own bugs."""
+def http_config(
+    listener: Listener, report_bug: Callable[[BaseException, str], object], idle_s: float = IDLE_S
+) -> Config:
+    """Return the HTTP server's limits and timeouts; it writes no log and reports its own faults."""
 
     class Reporter(Logger):
         """Reports bugs of the server; requests are not logged."""
@@ -199,7 +201,7 @@ def http_config(listener: Listener, report_bug: Callable[[BaseException, str], o
     config.logger_class = Reporter
     config.include_server_header = False
     config.graceful_timeout = CLOSING_S / 2
-    config.keep_alive_timeout = IDLE_S
+    config.keep_alive_timeout = idle_s
     config.keep_alive_max_requests = sys.maxsize
     config.h2_max_concurrent_streams = STREAMS_PER_CONNECTION
     config.websocket_max_message_size = DEFAULT_MAX_FRAME_BYTES
