@@ -33,8 +33,10 @@ class TokenPattern(Struct, frozen=True):
 class TokenPatterns(Struct, frozen=True):
     """All kinds as patterns; the name of the matching group identifies the kind.
 
-    `behind` finds tokens after a character that is not part of them; `inside` finds those that may follow any
-    character, and is tried only if one of `middles` occurs. `mirrored` finds tokens that are written backwards.
+    `leads` finds where one of `starts` follows a character that is not part of a token. `groups` contains a pattern for
+    each first character; it is compiled when one of its kinds may start there, because most sessions need none of them.
+    `inside` finds kinds that may follow any character, and is tried only if one of `middles` occurs. `mirrored` finds
+    tokens that are written backwards.
     """
 
     starts: tuple[str, ...]
@@ -53,7 +55,7 @@ class TokenPatterns(Struct, frozen=True):
 
     def find(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
         """Yield the positions at which the kinds occur in a token."""
-        if first := self.pattern.match(text, start, end):
+        if first := self._match(text, start, end):
             yield from self._judged(first)
         begin = start
         while lead := self.leads.search(text, begin, end):
@@ -115,11 +117,8 @@ def shapes() -> TokenPatterns:
                 middles.append(start)
             else:
                 apart.setdefault(start[0], []).append((-len(start), body))
-    # If the first character does not match, all kinds that start with it are skipped together.
-    grouped = "|".join(
-        f"(?={re.escape(first)})(?:{'|'.join(body for _, body in sorted(bodies))})"
-        for first, bodies in apart.items()
-    )
+    groups = {first: "|".join(body for _, body in sorted(bodies)) for first, bodies in apart.items()}
+    starts = sorted({start for shape in by_group.values() if not shape.inside for start in shape.starts})
     return TokenPatterns(
         tuple(starts),
         re.compile(f"[^A-Za-z0-9](?={'|'.join(map(re.escape, starts))})"),

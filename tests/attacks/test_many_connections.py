@@ -84,7 +84,7 @@ async def test_a_half_open_request_is_ended_after_a_time(listening: socket.socke
     assert bugs == []
 
 
-def test_beyond_the_bounds_a_connection_is_refused_and_room_comes_back(listening: socket.socket) -> None:
+def test_beyond_the_limit_connections_are_rejected_until_others_close(listening: socket.socket) -> None:
     connections = Connections(ConnectionLimits(total=3, a_peer=2, silent=3))
     with Listener.taking_over(listening, connections) as listener, ExitStack() as clients:
         listener.setblocking(True)

@@ -153,7 +153,7 @@ PLACES: Final = (
 
 
 @pytest.mark.slow
-async def test_answers_that_break_the_rules_cost_an_outcome(tmp_path: Path) -> None:
+async def test_protocol_violations_only_fail_the_call(tmp_path: Path) -> None:
     settings = f"{ALLOWED}  timeout_s: 1\n"
     async with web_server() as server, attacked_agent(tmp_path, settings=settings) as siege:
         for number, answer in enumerate(ANSWERS.values()):

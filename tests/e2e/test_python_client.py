@@ -70,7 +70,7 @@ async def test_a_broken_agent_is_named_with_its_output(
     assert words in str(caught.value)
 
 
-async def test_an_answer_that_does_not_fit_is_no_greeting() -> None:
+async def test_an_invalid_answer_to_initialize_is_an_error() -> None:
     with anyio.fail_after(WAIT_S), pytest.raises(AgentRefused, match="unexpected form"):
         async with open_agent(answering('{"protocolVersion": "one"}')):
             raise AssertionError("there is no such agent")

@@ -102,7 +102,13 @@ class OpenBrowser:
 class BrowserPool:
     """The open browsers, by session."""
 
-    def __init__(self, executable: str, private_hosts: frozenset[str], variables: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        executable: str,
+        private_hosts: frozenset[str],
+        variables: Mapping[str, str],
+        timeouts: BrowserTimeouts | None = None,
+    ) -> None:
         """Initialise without opening a browser. Only non-secret variables that it needs are passed to its process."""
         self._executable = executable
         self._private_hosts = private_hosts

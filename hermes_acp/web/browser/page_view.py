@@ -6,16 +6,14 @@ from typing import Final
 
 from playwright.sync_api import Page
 
-SNAPSHOT_MS: Final = 4_000
-"""How long to wait for a frame whose page was refused before the snapshot shows only the other frames."""
 MAX_CHARACTERS: Final = 40_000
 MAX_TITLE_CHARACTERS: Final = 1000
 PASSWORDS: Final = "fields => fields.map(field => field.value)"
 HIDDEN: Final = "[a password, not shown]"
 
 
-def view_page(page: Page, *, is_picture: bool) -> dict[str, str]:
-    """Return the page, as an image or a tree, and its title."""
+def view_page(page: Page, *, is_picture: bool, timeout_ms: int) -> dict[str, str]:
+    """Return the page, as an image or a tree, and its title. A frame that takes longer is not in the tree."""
     image = page.screenshot(type="png") if is_picture else b""
     tree = "" if image else page.aria_snapshot(mode="ai", timeout=timeout_ms)
     tree = _without_passwords(page, tree)

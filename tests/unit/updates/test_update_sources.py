@@ -42,13 +42,8 @@ def test_an_index_that_nobody_chose_is_never_queried() -> None:
     assert "--index URL" in caught.value.hint
 
 
-<<<<<<< HEAD
 def test_a_missing_source_is_named(tmp_path: Path) -> None:
-    with pytest.raises(NotUpdatable, match="which is gone"):
-=======
-def test_a_source_that_is_gone_is_named(tmp_path: Path) -> None:
     with pytest.raises(NotUpdatable, match="which no longer exists"):
->>>>>>> helper-L-ready
         source_of(read_origin(f'{{"url": "file://{tmp_path}/gone.whl"}}'), "")
 
 
