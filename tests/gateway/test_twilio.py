@@ -44,7 +44,7 @@ async def test_kills(tmp_path: Path) -> None:
         await a_kill_in_a_send_loses_nothing(world, tmp_path)
 
 
-@pytest.mark.slow  # Twilio does not say how long to wait, so each of ten refusals costs a second
+@pytest.mark.slow  # Twilio does not say how long to wait, so each refusal costs a second
 async def test_haste(tmp_path: Path) -> None:
     async with scripted(TwilioWorld()) as world:
         await refusals_for_haste_end_with_the_whole_text(world, tmp_path)
