@@ -25,7 +25,7 @@ from tests.gateway.scripted_server import Place, ScriptedWorld, until
 from tests.model_server import Reply, serve
 
 THREE: dict[str, Role] = {"anna": "approver", "bert": "user", "carl": "user"}
-REFUSALS = 10
+REFUSALS = 4
 
 
 async def presses_are_checked_like_messages(world: ScriptedWorld, folder: Path) -> None:
@@ -110,7 +110,11 @@ async def typed_answers_are_checked(world: ScriptedWorld, folder: Path) -> None:
 
 
 async def refusals_for_haste_end_with_the_whole_text(world: ScriptedWorld, folder: Path) -> None:
+<<<<<<< HEAD
     """Reject ten sends in a row because of a rate limit."""
+=======
+    """Refuse several sends in a row."""
+>>>>>>> helper-T-ready
     async with (
         serve((Reply("One. Two. Three."),)) as model,
         running(world, folder, model) as stage,

@@ -156,7 +156,7 @@ async def test_a_repository_elsewhere_is_not_read(tmp_path: Path) -> None:
     place.mkdir()
     git(elsewhere, "init", "-q")
     workspace = BACKEND.open(str(place), (str(place),), {"PATH": os.defpath})
-    with pytest.raises(WorkspaceError, match="No git repository"):
+    with pytest.raises(WorkspaceError, match="is not in a git repository"):
         await propose("git", {"action": "status"}, workspace)
     (place / ".git").write_text(f"gitdir: {elsewhere}/.git\n")
     with pytest.raises(WorkspaceError, match="outside the session's folders"):

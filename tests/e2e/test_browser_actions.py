@@ -147,6 +147,7 @@ async def test_tabs_are_listed_shown_and_closed(site: tuple[WebServer, Session])
     assert view.url == "about:blank"
 
 
+@pytest.mark.parametrize("timeouts", [BrowserTimeouts(chooser_ms=3_000)], ids=["hasty"])
 async def test_files_are_uploaded_to_fields_and_to_buttons_that_ask(site: tuple[WebServer, Session]) -> None:
     server, session = site
     view = await go(server, session, "/uploads")

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
-import threading
-import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -16,8 +13,8 @@ from typing import Final
 import anyio
 
 from hermes_acp.config.sections.gateway_settings import IrcSettings
-from tests.gateway.irc_server import PASSWORD, PEOPLE, POLL_S, WAIT_S, IrcWorld, Typist
-from tests.ports import quiet_port
+from tests.gateway.irc_server import PASSWORD, PEOPLE, IrcWorld, Typist
+from tests.ports import quiet_port, wait_for_listener
 
 PATH: Final = f"{os.environ.get('PATH', '')}:/usr/sbin"
 INSPIRCD: Final = shutil.which("inspircd", path=PATH) or ""
@@ -60,19 +57,6 @@ module {{ name = "ns_register"; registration = "none"; nickregdelay = 0s; unconf
 module {{ name = "m_sasl" }}
 module {{ name = "enc_sha256" }}
 """
-
-
-def wait_for_listener(port: int) -> None:
-    """Return once somebody listens on a port of this machine."""
-    pause, end = threading.Event(), time.monotonic() + WAIT_S
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-        except OSError:
-            assert time.monotonic() < end, f"nobody listens on port {port}"
-            pause.wait(POLL_S)
-        else:
-            return
 
 
 @contextmanager

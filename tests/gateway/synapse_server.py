@@ -18,7 +18,7 @@ import msgspec
 from hermes_acp.config.sections.gateway_settings import MatrixSettings
 from hermes_acp.frontends.gateway.port.platform_port import PlatformPlugin
 from tests.contract.platform_suite import Shown, file_mark
-from tests.ports import quiet_port
+from tests.ports import quiet_port, wait_for_listener
 
 NIO: Final[Any] = import_module("nio")
 PYTHON = Path(sys.prefix) / "synapse" / "bin" / "python"
@@ -71,8 +71,8 @@ def synapse(folder: Path) -> Generator[str]:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, cwd=folder)
     try:
         address = f"http://127.0.0.1:{port}"
-        with httpx2.Client(transport=httpx2.HTTPTransport(retries=START_S)) as client:
-            client.get(f"{address}/_matrix/client/versions", timeout=START_S).raise_for_status()
+        wait_for_listener(port, START_S)
+        httpx2.get(f"{address}/_matrix/client/versions", timeout=START_S).raise_for_status()
         yield address
     finally:
         process.kill()
