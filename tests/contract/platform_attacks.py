@@ -110,11 +110,7 @@ async def typed_answers_are_checked(world: ScriptedWorld, folder: Path) -> None:
 
 
 async def refusals_for_haste_end_with_the_whole_text(world: ScriptedWorld, folder: Path) -> None:
-<<<<<<< HEAD
-    """Reject ten sends in a row because of a rate limit."""
-=======
-    """Refuse several sends in a row."""
->>>>>>> helper-T-ready
+    """Reject several sends in a row because of a rate limit."""
     async with (
         serve((Reply("One. Two. Three."),)) as model,
         running(world, folder, model) as stage,

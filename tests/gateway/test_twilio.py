@@ -44,13 +44,8 @@ async def test_kills_lose_nothing(tmp_path: Path) -> None:
         await a_kill_in_a_send_loses_nothing(world, tmp_path)
 
 
-<<<<<<< HEAD
-@pytest.mark.slow  # Twilio does not say how long to wait, so each of ten rejections costs a second.
+@pytest.mark.slow  # Twilio does not say how long to wait, so each rejection costs a second.
 async def test_rate_limits_lose_nothing(tmp_path: Path) -> None:
-=======
-@pytest.mark.slow  # Twilio does not say how long to wait, so each refusal costs a second
-async def test_haste(tmp_path: Path) -> None:
->>>>>>> helper-T-ready
     async with scripted(TwilioWorld()) as world:
         await refusals_for_haste_end_with_the_whole_text(world, tmp_path)
 
