@@ -127,11 +127,7 @@ async def test_a_text_that_changes_nothing_writes_nothing(scene: Scene) -> None:
         editor.on[ASK] = answers("allow_once", edits=[{"path": path, "newText": BEFORE}])
         card = await prompted(scene, editor)
     assert card["status"] == "failed"
-<<<<<<< HEAD
-    assert "accepted no part" in card["rawOutput"]["text"]
-=======
     assert "accepted no part of this edit" in card["rawOutput"]["text"]
->>>>>>> helper-L-ready
 
 
 @pytest.mark.parametrize("hermes", [{"edits": "all"}, {"edits": [{"path": 1}]}, {"comment": 3}, {}])
