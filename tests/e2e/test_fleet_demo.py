@@ -22,6 +22,6 @@ async def test_ten_cards_are_done_once_although_a_worker_is_killed(tmp_path: Pat
         )
     output = done.stdout.decode()
     assert done.returncode == 0, output + done.stderr.decode()
-    assert "was just killed" in output
+    assert "were just killed" in output
     assert "10 done" in output
     assert "10 files are on main, each merged by exactly one commit." in output
