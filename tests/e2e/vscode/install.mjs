@@ -5,7 +5,7 @@
 // `caches` (variables with the folders of downloads).
 // The wheel's dependencies are installed from the package index.
 
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { bounded, Scene, until } from "./scene.mjs";
@@ -26,6 +26,17 @@ const soon = (what) => what.waitFor({ timeout: UNHEARD_MS }).then(() => true, ()
 async function set(values) {
   const path = join(scene.editor.folder, "data", "Machine", "settings.json");
   await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, "utf8")), ...values }));
+}
+
+/** The extension's own installation of the server. */
+const storage = join(scene.editor.folder, "data", "User", "globalStorage", "hermes-acp.hermes-acp", "server");
+
+/** Return which program installed the server there. */
+async function installerName() {
+  const [version] = await readdir(join(storage, "lib"));
+  const packages = join(storage, "lib", version, "site-packages");
+  const record = (await readdir(packages)).find((name) => /^hermes_acp_server-.*\.dist-info$/.test(name));
+  return (await readFile(join(packages, record, "INSTALLER"), "utf8")).trim();
 }
 
 /** Return the command line of the running server. */
@@ -80,11 +91,13 @@ async function isInstalledByTheOneButton() {
   await until(async () => (await panel.getByRole("alert").count()) === 0, "nothing stands in the way", SLOW_MS);
   await window.prompt("hello again");
   await until(async () => (await panel.getByText("I am ready.").count()) === 2, "it answers");
+  if ((await installerName()) !== "uv") throw new Error(`installed by ${await installerName()}`);
 }
 
-/** The extension was updated, and its server is a different build from the installed one. */
+/** The extension was updated, and its server is a different build from the installed one. Since uv fails, pip installs. */
 async function offersTheUpdate() {
-  const storage = join(scene.editor.folder, "data", "User", "globalStorage", "hermes-acp.hermes-acp", "server");
+  await rm(join(uv, "uv"));
+  await writeFile(join(uv, "uv"), '#!/bin/sh\n[ "$1" = --version ] || { echo "no index" >&2; exit 2; }\n', { mode: 0o755 });
   const marker = join(storage, "hermes-wheel.txt");
   const installed = await readFile(marker, "utf8");
   await writeFile(marker, "an earlier build");
@@ -93,6 +106,7 @@ async function offersTheUpdate() {
   await banner.getByRole("button", { name: "Update the server" }).click();
   await banner.waitFor({ state: "detached", timeout: SLOW_MS });
   await until(async () => (await readFile(marker, "utf8").catch(() => "")) === installed, "the update is installed", SLOW_MS);
+  if ((await installerName()) !== "pip") throw new Error(`installed by ${await installerName()}`);
   await window.prompt("hello once more");
   await until(async () => (await panel.getByText("I am ready.").count()) === 3, "it answers");
 }
