@@ -77,7 +77,7 @@ class _Tunnel:
             del self._standing[request.id]
 
     async def _ask(self, request: "JSONRPCRequest") -> Mapping[str, Any]:
-        """Send a request to the client; a handshake, tried after a failed discovery, gets the same refusal."""
+        """Send a request to the client, but no `initialize` if the client refused `server/discover`."""
         if request.method == "initialize" and self._refusal:
             return self._refusal
         outcome = await self._spec.line.ask(

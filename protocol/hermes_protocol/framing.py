@@ -21,7 +21,7 @@ class TooLong(Struct, frozen=True):
 
 
 class BadHeader(Struct, frozen=True):
-    """Replaces a header block without a usable Content-Length."""
+    """Returned in place of a frame whose header block has no usable Content-Length."""
 
 
 Frame = bytes | TooLong | BadHeader

@@ -1,4 +1,4 @@
-"""Commands that try to exceed what was allowed (rows B01 to B13, B24, B25), against rules and permanent answers.
+"""Commands that try to exceed what was allowed, against rules and permanent answers.
 
 Every question is refused, so whatever ran was never asked about and must have had no effect.
 """

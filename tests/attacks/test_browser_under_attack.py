@@ -1,4 +1,4 @@
-"""Pages that attack through the browser, without success (rows A10, C03, C09, D14)."""
+"""Pages that attack through the browser, without success."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checkpoints in a malicious repository, through a whole agent (rows A09 and D06)."""
+"""Checkpoints in a malicious repository, through a whole agent."""
 
 from __future__ import annotations
 

@@ -81,7 +81,9 @@ async def test_a_childs_mode_is_that_of_its_parent(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         await siege.agent.call("session/set_mode", {"sessionId": session_id, "modeId": "plan"})
-        await siege.check_prompt(session_id)  # After it, the model knows the mode.
+        await siege.check_prompt(
+            session_id
+        )  # The note about the new mode reaches the model here, before the turn under test.
         calls = (
             ToolCall("write_file", {"path": "made", "content": "x"}),
             ToolCall("terminal", {"command": "touch made"}),

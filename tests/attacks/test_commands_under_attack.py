@@ -1,4 +1,4 @@
-"""Commands that flood, hang, hide or multiply, and a process that must not leak (rows F02, F03, F11)."""
+"""Commands that flood, hang, hide or multiply, and a process that must not leak."""
 
 from __future__ import annotations
 

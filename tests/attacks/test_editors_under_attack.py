@@ -1,4 +1,4 @@
-"""Editors that lie, hang, or answer questions that were never asked (rows E12, B15)."""
+"""Editors that lie, hang, or answer questions that were never asked."""
 
 from __future__ import annotations
 

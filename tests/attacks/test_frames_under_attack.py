@@ -1,4 +1,4 @@
-"""Attacks on the wire itself: bytes, numbers, IDs and names that no valid editor sends (rows E01 to E06, E13)."""
+"""Attacks on the wire itself: bytes, numbers, IDs and names that no valid editor sends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages that try to trap, exhaust or bypass the browser (rows C03, D14, F03)."""
+"""Pages that try to trap, exhaust or bypass the browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model, or an impostor, that fails, floods or sends nonsense (row E15)."""
+"""A model, or an impostor, that fails, floods or sends nonsense."""
 
 from __future__ import annotations
 

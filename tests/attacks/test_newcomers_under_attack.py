@@ -1,4 +1,4 @@
-"""Unapproved files that a confined command creates, and that are quarantined (rows A15, A16, D05, D06)."""
+"""Unapproved files that a confined command creates, and that are quarantined."""
 
 import subprocess
 from collections.abc import AsyncGenerator

@@ -1,4 +1,4 @@
-"""Files that are not what they seem: pipes, sparse files, fake images (rows A11, D08, F09, F13)."""
+"""Files that are not what they seem: pipes, sparse files, fake images."""
 
 from __future__ import annotations
 

@@ -29,7 +29,9 @@ async def changed(siege: AttackedAgent) -> tuple[str, str, str]:
     session_id = await siege.agent.open_session(siege.workspace)
     mode = {"sessionId": session_id, "modeId": "accept_edits"}
     await siege.agent.call("session/set_mode", mode)
-    await siege.check_prompt(session_id)  # After it, the model knows the mode.
+    await siege.check_prompt(
+        session_id
+    )  # The note about the new mode reaches the model here, before the turn under test.
     call = ToolCall("write_file", {"path": "a.txt", "content": "by the agent\n"})
     await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
     elsewhere = siege.home / "elsewhere"

@@ -1,4 +1,4 @@
-"""Repositories that contain tool files, and tools that attack once trusted (rows D01, D02, D05, D08, D14)."""
+"""Repositories that contain tool files, and tools that attack once trusted."""
 
 from __future__ import annotations
 

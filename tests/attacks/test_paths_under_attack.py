@@ -1,4 +1,4 @@
-"""Paths that lead outside, deceive or cannot exist, and forbidden session folders (rows A04, A10, A11, A18, A19).
+"""Paths that lead outside, deceive or cannot exist, and forbidden session folders.
 
 The canary is the file that must not be reached.
 """

@@ -1,4 +1,4 @@
-"""Repositories whose own configuration would start a program while git only reads (row D06).
+"""Repositories whose own configuration would start a program while git only reads.
 
 No command here is approved by anybody.
 """

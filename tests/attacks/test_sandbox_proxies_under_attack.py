@@ -1,4 +1,4 @@
-"""A sandbox with a list of allowed hosts can contact only these (rows C02, C03)."""
+"""A sandbox with a list of allowed hosts can contact only these."""
 
 import http.server
 import threading

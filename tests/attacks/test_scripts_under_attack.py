@@ -75,7 +75,9 @@ async def test_plan_mode_runs_no_script(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         await siege.agent.call("session/set_mode", {"sessionId": session_id, "modeId": "plan"})
-        await siege.check_prompt(session_id)  # After it, the model knows the mode.
+        await siege.check_prompt(
+            session_id
+        )  # The note about the new mode reaches the model here, before the turn under test.
         assert "plan mode" in await run(siege, "open('made.txt', 'w')", session_id)
         assert not (siege.workspace / "made.txt").exists()
 

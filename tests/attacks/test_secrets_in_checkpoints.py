@@ -1,4 +1,4 @@
-"""Checkpoints contain no keys: neither by file name nor by content, ignored by git or not (row C10)."""
+"""Checkpoints contain no keys: neither by file name nor by content, ignored by git or not."""
 
 from __future__ import annotations
 

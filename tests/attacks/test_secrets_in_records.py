@@ -1,4 +1,4 @@
-"""Keys that a user types, or that an edit shows, are in none of the files that a session writes (row C10)."""
+"""Keys that a user types, or that an edit shows, are in none of the files that a session writes."""
 
 from __future__ import annotations
 

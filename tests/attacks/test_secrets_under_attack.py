@@ -1,4 +1,4 @@
-"""Secrets that reach the agent through commands, files and servers (rows C04 to C08, C10): nobody sees them."""
+"""Secrets that reach the agent through commands, files and servers: nobody sees them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MCP servers that turn into something other than what was approved (rows D02, D14, D15, F03)."""
+"""MCP servers that turn into something other than what was approved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two agents working in one home at once, and unusual homes of every kind (rows G08, G14, C10)."""
+"""Two agents working in one home at once, and unusual homes of every kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Skills and instructions that a workspace contains, or that appear in it (rows D12, D13, D18)."""
+"""Skills and instructions that a workspace contains, or that appear in it during a session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ignored and blocked signals that an agent inherits and its commands must not get (rows E10, F03)."""
+"""Ignored and blocked signals that an agent inherits and its commands must not get."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def test_descriptors_that_hold_folders_for_a_sandbox_are_not_open_in_it(tmp_path
 
 
 def test_a_temporary_folder_inside_the_workspace_grants_nothing(tmp_path: Path) -> None:
-    """Our files in it keep their names; the folder above need not."""
+    """A command cannot rename our files in the temporary folder, but it can rename the folder that contains them."""
     place = tmp_path / "project" / "its" / "temporary"
     place.mkdir(parents=True)
     with prepared(tmp_path) as ground:

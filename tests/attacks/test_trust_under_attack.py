@@ -1,4 +1,4 @@
-"""Workspaces that try to start something before anybody trusts them (rows A09, A15, D01 to D05, D18, C08)."""
+"""Workspaces that try to start something before anybody trusts them."""
 
 from __future__ import annotations
 

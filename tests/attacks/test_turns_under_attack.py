@@ -1,4 +1,4 @@
-"""Attacks on turns: floods of cancels and prompts, editors that stop reading or exit (rows E07 to E09, E14)."""
+"""Attacks on turns: floods of cancels and prompts, editors that stop reading or exit."""
 
 from __future__ import annotations
 

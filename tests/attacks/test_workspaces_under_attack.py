@@ -1,4 +1,4 @@
-"""Workspaces that try to run code, loosen rules or impersonate somebody (rows D03, D07, D08, D16).
+"""Workspaces that try to run code, loosen rules or impersonate somebody.
 
 No command here is approved by anybody.
 """

@@ -61,7 +61,7 @@ async def presses_are_checked_like_messages(world: ScriptedWorld, folder: Path) 
         second = await world.screen.question(place)
         await world.press(
             "anna", second, "Allow once", data=first.sent_buttons["Allow once"]
-        )  # An old code, another message.
+        )  # The first question's button code, pressed on the second question.
         await world.press("bert", second, "Allow once")
         await world.press("anna", second, "Allow once")
         await room.see("Written.")

@@ -48,7 +48,9 @@ async def test_machines_that_share_the_folder_continue_in_it(
     assert moved.branch != begun.branch
     assert (Path(moved.folder) / "new.txt").read_text() == "not committed\n"
     assert second.worktree_count() == 1
-    assert await taken(second, begun) == moved  # As if it had been killed before the board knew.
+    assert (
+        await taken(second, begun) == moved
+    )  # As if the process had been killed before it recorded the move.
     with pytest.raises(WorkspaceError, match="not on this machine"):
         await first.merge("1", moved)
     assert isinstance(await second.merge("1", moved), Merged)

@@ -105,7 +105,7 @@ async def said(process: LiveProcess, awaited: str) -> str:
     return text
 
 
-# The `$$` of a shell that leads its own group, of one left by a dead parent, and so on.
+# Command lines that are hard to kill; each prints the PID of the process to check.
 STUBBORN = {
     "plain": "sh -c 'echo $$ ready; sleep 1000; echo'",
     "ignores SIGTERM": "sh -c 'trap \"\" TERM; echo $$ ready; while :; do sleep 1000; done'",

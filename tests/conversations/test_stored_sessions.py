@@ -214,7 +214,7 @@ async def test_two_processes_with_one_home_do_not_share_a_session(scene: Scene) 
         await first.call("session/close", {"sessionId": session})
         await second.call("session/load", reopening(scene, session))
         assert await second.prompt(session) == "end_turn"
-        for editor in (second, first):  # A list is updated before its own process reads it.
+        for editor in (second, first):  # Each process sees the other's changes when it lists sessions.
             assert len((await editor.call("session/list", {}))["sessions"]) == 2
 
 

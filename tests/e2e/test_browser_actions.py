@@ -132,7 +132,7 @@ async def test_tabs_are_listed_shown_and_closed(site: tuple[WebServer, Session])
     server, session = site
     view = await go(server, session, "/tabs")
     view = await session.click(view, '"Open"')
-    while view.title != "Two":  # A tab opens after the click.
+    while view.title != "Two":  # The tab may open only after the click has returned.
         view = await session.look()
     first, second = server.url("/tabs", "localhost"), server.url("/two", "localhost")
     view = await session.act(BrowserAction("tabs"))
@@ -209,6 +209,6 @@ async def test_a_missing_download_is_an_error(site: tuple[WebServer, Session]) -
     assert got.trouble == "The page did not offer a file for download."
     view = await session.look()
     view = await session.click(view, '"Data"')
-    while not view.notes:  # The download is offered after the click.
+    while not view.notes:  # The offer may arrive only after the click has returned.
         view = await session.look()
     assert view.notes == ("The page offered a download of data.zip, which was refused.",)

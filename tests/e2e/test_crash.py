@@ -31,7 +31,7 @@ pytestmark = [
 
 
 def test_a_session_that_is_killed_repeatedly_continues() -> None:
-    # On some machines, all kills of a session may come before there was something to lose.
+    # On some machines, every kill may come before there is anything to lose.
     for seed in range(3, 9):
         bench = Bench(kills=KILLS, seed=seed)
         bench.run()

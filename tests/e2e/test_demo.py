@@ -1,4 +1,4 @@
-"""Run the real demo: it does what it shows, and failures are reported."""
+"""Run the real demo: what it claims really happens, and it reports failures."""
 
 import os
 import subprocess

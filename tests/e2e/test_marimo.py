@@ -93,7 +93,7 @@ async def begin_session(page: Page) -> None:
     await page.locator("svg.lucide-bot").first.click()
     tab = page.get_by_role("tab", name="Agents")
     await expect(tab).to_be_visible()
-    await page.keyboard.press("Escape")  # The icon can be dragged too, and everything else waits meanwhile.
+    await page.keyboard.press("Escape")  # The click may start to drag the icon, which blocks the page.
     await tab.click()
     await page.get_by_role("button", name="New session").first.click()
     await page.get_by_role("menuitem", name="OpenCode").click()

@@ -77,7 +77,7 @@ class Prometheus:
                 await anyio.sleep(POLL_S)
 
     async def value(self, query: str) -> float | None:
-        """Return the value of a query with one result, None without a result."""
+        """Return the value of a query's only result, or None if it has none."""
         answer = (await self._http.get("/api/v1/query", params={"query": query})).json()
         assert answer["status"] == "success", answer
         found = answer["data"]["result"]

@@ -164,7 +164,7 @@ async def test_changes_made_while_the_user_is_asked_prevent_the_start(
     assert found
     home.write_file(learning_rate=0.5)
     await terminal.type(found[1])
-    await terminal.wait_for("changed while you were asked")
+    await terminal.wait_for("changed while you were being asked")
     assert (await status(home))["phase"] == "not_started"
 
 

@@ -116,7 +116,7 @@ class SlackWorld(ScriptedWorld):
         await self.socket.send_json({"type": "disconnect", "reason": "refresh_requested"})
 
     def stamp(self) -> str:
-        """Return another timestamp of a message."""
+        """Return a new message timestamp."""
         return f"1700000000.{next(self._numbers):06}"
 
     async def _link(self, request: web.Request) -> web.WebSocketResponse:

@@ -67,7 +67,7 @@ async def test_buttons_edits_threads_and_files() -> None:
         assert await there.platform.say(THREAD, OutgoingMessage("Sure?", "k", (choice,))) == message_id
         assert len(world.screen.posts) == 1
         post = world.screen.posts[-1]
-        assert post.request["flags"] == 1 << 2  # Links are not unfolded.
+        assert post.request["flags"] == 1 << 2  # Link previews are suppressed.
         await world.press("eve", post, "Y" * 80)
         await until(lambda: any(kind == "interaction" for kind, _ in world.requests))
         press = there.received.pop()

@@ -54,7 +54,7 @@ async def test_nobody_elses_answer_counts(tmp_path: Path) -> None:
             lambda: renamed.press(post),
             lambda: in_capitals.press(post),
             lambda: spaced.send(f"yes {code}"),
-            lambda: carl.press(post),  # An admitted member who is neither.
+            lambda: carl.press(post),  # Admitted, but neither the requester nor an approver.
             lambda: carl.send(f"yes {code}"),
             lambda: carl.send(f"/yes {code}"),
             lambda: stage.in_room("anna", "thread").press(post),  # Another conversation.

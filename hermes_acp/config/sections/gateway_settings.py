@@ -153,7 +153,7 @@ class SlackSettings(Section):
 
 
 class TeamsSettings(Section):
-    """A bot of Microsoft Teams. The client secret of its app is in `HERMES_GATEWAY_TEAMS_PASSWORD`."""
+    """A Microsoft Teams bot. Its app's client secret is in `HERMES_GATEWAY_TEAMS_PASSWORD`."""
 
     app_id: Guid
     """ID of the app."""

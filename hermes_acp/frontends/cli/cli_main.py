@@ -37,7 +37,7 @@ class Command(Struct, frozen=True):
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Run one subcommand and return the exit code. If the reader of the output leaves, such as `head`, end silently."""
+    """Run a subcommand and return the exit code. End silently if a reader such as `head` closes the output."""
     try:
         options = _parser(arguments).parse(arguments)
     except BadRequest as error:

@@ -13,7 +13,7 @@ EXIT_CODES: Final[Mapping[ExitCode, str]] = MappingProxyType(
         ExitCode.USAGE: "wrong usage or configuration",
         ExitCode.MODEL: "model or network error",
         ExitCode.STORAGE: "storage error",
-        ExitCode.REFUSED: "approval was required, but was refused or not possible; or a hook refused a call",
+        ExitCode.REFUSED: "a call needed approval that was refused or could not be requested, or a hook refused a call",
         ExitCode.BUSY: "something is in use by another process, such as the session; try again later",
         ExitCode.TIMED_OUT: "timed out",
         ExitCode.INTERRUPTED: "interrupted",

@@ -41,7 +41,7 @@ NO_CLIENT_ID: Final = "`oidc.client_id` in hub.yaml is missing."
 ALREADY_RUNNING: Final = "A hub is already running."
 ALREADY_HINT: Final = "Only one can run per home folder."
 NO_USERS: Final = "There are no users yet. Add one: hermes-acp users add NAME"
-ENDING: Final = "Stopping; running turns get time to finish."
+ENDING: Final = "Stopping. Waiting for running turns to finish."
 
 # For the audit log
 UNKNOWN_TOKEN: Final = "unknown, expired or revoked"

@@ -80,7 +80,7 @@ class SessionSearch:
         self._recall = recall
 
     def bind(self, recall: Recall) -> "SessionSearch":
-        """Return the tool bound to a search."""
+        """Return a copy of this tool that uses the given search."""
         return SessionSearch(recall)
 
     def schema(self) -> ToolSchema:

@@ -41,7 +41,7 @@ class ConfinedContainers:
 
     @asynccontextmanager
     async def entered(self, mode: ContainerMode, mounts: Mounts) -> AsyncGenerator[RemoteCommands]:
-        """Yield a container with the given mounts; it starts with its first command."""
+        """Yield a container with the given mounts; the first command in it starts it."""
         current = self._current.get(mode)
         if current is None or current.mounts != mounts:
             if current is not None:

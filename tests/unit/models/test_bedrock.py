@@ -1,4 +1,4 @@
-"""Amazon Bedrock's Converse API: requests, understood frames and events, and signatures."""
+"""Amazon Bedrock's Converse API: requests, signatures, and which frames and events are understood."""
 
 from __future__ import annotations
 

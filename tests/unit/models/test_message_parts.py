@@ -12,7 +12,7 @@ def test_thoughts_precede_what_they_led_to() -> None:
     first, second = Thought("a", "s", "v"), Thought("b", "s", "v", after_calls=1)
     last = Thought("c", "s", "v", after_calls=2)
     message = AssistantMessage("so", (first, second, last), (ONE, TWO))
-    # Thinking after the last call led to nothing, and vendors reject it there.
+    # Thoughts after the last call produced no output, and vendors reject them there.
     assert list(ordered_pieces(message, "v")) == [first, "so", ONE, second, TWO]
 
 

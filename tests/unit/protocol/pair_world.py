@@ -137,7 +137,7 @@ class Side:
             with call.scope:
                 call.outcomes.append(await self._ask(call, method))
         except anyio.get_cancelled_exc_class():
-            call.outcomes.append("cut off")  # Cancelled with the handler that asked.
+            call.outcomes.append("cut off")  # Cancelled along with the handler that made the request.
             raise
         if call.scope.cancelled_caught:
             call.outcomes.append("abandoned")

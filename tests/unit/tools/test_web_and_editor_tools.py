@@ -30,7 +30,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Forbidding(Report):
-    """A call context whose turn allows nothing more."""
+    """A call context that allows no further effects."""
 
     def allows(self, *effects: Effect) -> bool:
         return False

@@ -15,7 +15,7 @@ class BoardLog(Protocol):
     """The append-only log of one board, read and appended to by any number of processes."""
 
     async def read(self, after: int = 0) -> Sequence[LogEntry]:
-        """Return the entries after a number, oldest first. Raises StorageError."""
+        """Return the entries with higher numbers than the given one, oldest first. Raises StorageError."""
         ...
 
     async def append(self, drafts: Sequence[Draft], *, expected: int, at: float) -> Sequence[LogEntry] | None:

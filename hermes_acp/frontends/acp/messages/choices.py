@@ -52,9 +52,9 @@ BACKENDS: Final[Mapping[str, Label]] = MappingProxyType(
         "docker": ("Container", "Commands run in a container that mounts the workspace folders."),
         "singularity": ("Apptainer", "Commands run in an Apptainer instance."),
         "ssh": ("Another machine", "Commands run and files are stored on a machine reached over SSH."),
-        "modal": ("Modal", "Commands run and files are stored in a Modal sandbox."),
-        "daytona": ("Daytona", "Commands run and files are stored in a Daytona sandbox."),
-        "vercel": ("Vercel", "Commands run and files are stored in a Vercel sandbox."),
+        "modal": ("Modal", "Runs commands and stores files in a Modal sandbox."),
+        "daytona": ("Daytona", "Runs commands and stores files in a Daytona sandbox."),
+        "vercel": ("Vercel", "Runs commands and stores files in a Vercel sandbox."),
     }
 )
 DURING_TURN: Final[Mapping[str, Label]] = MappingProxyType(

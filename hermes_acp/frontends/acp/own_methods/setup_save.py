@@ -8,7 +8,7 @@ from hermes_protocol import own
 
 
 async def save_setup(client: ClientConnection, params: own.SetupSaveParams) -> own.SetupSaveResult:
-    """Store the settings. Raises BadRequest for unusable values, ConfigError, or StorageError."""
+    """Store the settings. Raises BadRequest if a value is unusable; also ConfigError and StorageError."""
     from hermes_acp.models.model_setup.setup_answers import (
         answers_of,
         overriding_variables,

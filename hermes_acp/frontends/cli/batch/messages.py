@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 RUN_HELP: Final = "run the prompts in a file, or continue after an interruption"
-STATUS_HELP: Final = "show how far a batch is; without BATCH, list all batches"
+STATUS_HELP: Final = "show the progress of a batch; without BATCH, list all batches"
 STOP_HELP: Final = "stop a batch, including the lines in progress"
 PROMPTS_HELP: Final = (
     "a file with one JSON object per line: id, prompt and, optionally, workspace, mode, model, backend, priority, "

@@ -33,7 +33,7 @@ REFUSALS: Final[Mapping[RefusalKind, str]] = MappingProxyType(
     }
 )
 REFUSED_HINT: Final = "Type the command yourself, in a terminal that no agent started."
-CHANGED: Final = "The training file, its data or the model changed while you were asked."
+CHANGED: Final = "The training file, its data or the model changed while you were being asked."
 CHANGED_HINT: Final = "Start it again and compare what is shown."
 AGENT_WORKED_HINT: Final = "Start the training again while no agent is working."
 NO_PROCESS: Final = "This training run is not in progress."

@@ -35,7 +35,7 @@ def add_usage(parser: argparse.ArgumentParser) -> None:
 
 
 def run_usage(options: argparse.Namespace) -> int:
-    """Print the usage and return the exit code. Raises BadRequest for an unknown date, or StorageError."""
+    """Print the usage and return the exit code. Raises BadRequest for an invalid date, or StorageError."""
     import anyio
 
     return anyio.run(_run, options)

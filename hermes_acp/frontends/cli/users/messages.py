@@ -38,7 +38,7 @@ QUOTA: Final = "Quota:"
 USED: Final = "Used:"
 NO_USERS: Final = "There are no users yet. Add one: hermes-acp users add NAME"
 NO_ISSUER: Final = "Which identity provider? Name it with --issuer, or set `oidc.issuer` in hub.yaml."
-NEITHER_TOKEN_NOR_ALL: Final = "Name the ID of a token, or pass --all."
+NEITHER_TOKEN_NOR_ALL: Final = "Give the ID of a token, or pass --all."
 DEFAULT_IS_THE_HUBS: Final = "The default profile belongs to the user who runs the hub."
 OTHER_PROFILE_HINT: Final = "Name another profile with --profile-name."
 NO_QUOTA: Final = "no limits"
@@ -110,7 +110,8 @@ def intact(entries: int, head: str) -> str:
     """Report an intact log."""
     if not entries:
         return "The audit log is empty."
-    return f"{entries} entries, none changed. The last hash is {head}: store it elsewhere for --head."
+    kept = "keep a copy on another machine, to pass as --head next time."
+    return f"{entries} entries, none changed. The last hash is {head}: {kept}"
 
 
 def broken(entries: int, problem: str) -> str:

@@ -72,7 +72,7 @@ def pairing_code(code: str, profile: str) -> str:
     """Tell an unknown person how to be admitted."""
     pair = command_for(profile, f"gateway pair {code} --name YOUR_NAME")
     return (
-        f"You have not been admitted yet. Give this code to the operator of this agent: {code}\n"
+        f"You do not have access yet. Give this code to the person who runs this agent: {code}\n"
         f"It is valid for one hour. The operator runs: {pair}"
     )
 
