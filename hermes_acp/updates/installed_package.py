@@ -26,30 +26,42 @@ Build = frozenset[tuple[str, str]]
 class InstalledPackage(Struct, frozen=True):
     """hermes-acp as installed in one environment."""
 
+    environment: Path
     version: str
     origin: DirectUrl
     build: Build
     installer: str
-    extras: tuple[str, ...]
-    added: tuple[str, ...]
-    """Requirements for the packages that the user installed in addition to hermes-acp."""
+
+
+class Additions(Struct, frozen=True):
+    """What the user chose to install with hermes-acp: its extras, and requirements for packages added to them."""
+
+    extras: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
 
 
 def installed_package(environment: Path) -> InstalledPackage | None:
     """Return the installed package of an environment, or None if hermes-acp is not installed there. Blocks."""
-    found = _distributions(environment)
-    own = found.get(DISTRIBUTION)
+    own = next(iter(distributions(name=DISTRIBUTION, path=_package_folders(environment))), None)
     if own is None:
         return None
-    extras = _extras(own, found)
     return InstalledPackage(
+        environment,
         version=own.version,
         origin=read_origin(own.read_text("direct_url.json") or ""),
         build=_entries((own.read_text("RECORD") or "").splitlines()),
         installer=(own.read_text("INSTALLER") or "").strip(),
-        extras=extras,
-        added=tuple(_added(found, _closure(own, extras, found))),
     )
+
+
+def read_additions(environment: Path) -> Additions:
+    """Return what the user chose to install in an environment. Reads the metadata of all its packages. Blocks."""
+    found = _distributions(environment)
+    own = found.get(DISTRIBUTION)
+    if own is None:
+        return Additions()
+    extras = _extras(own, found)
+    return Additions(extras, tuple(_added(found, _closure(own, extras, found))))
 
 
 def build_of(wheel: Path) -> Build:
@@ -60,10 +72,12 @@ def build_of(wheel: Path) -> Build:
 
 
 def _distributions(environment: Path) -> Mapping[str, Distribution]:
-    folders = [str(path) for path in environment.glob("lib/python3*/site-packages")]
-    return {
-        canonicalize_name(each.name): each for each in distributions(path=folders) if each.metadata["Name"]
-    }
+    found = distributions(path=_package_folders(environment))
+    return {canonicalize_name(name): each for each in found if (name := each.metadata["Name"])}
+
+
+def _package_folders(environment: Path) -> list[str]:
+    return [str(path) for path in environment.glob("lib/python3*/site-packages")]
 
 
 def _entries(lines: Iterable[str]) -> Build:

@@ -17,7 +17,7 @@ from hermes_acp.storage.private_files import remove_folder
 from hermes_acp.updates.configured_index import configured_index
 from hermes_acp.updates.environment_builder import EnvironmentBuilder
 from hermes_acp.updates.installation_kinds import Kind, kind_of, require_updatable, this_machine
-from hermes_acp.updates.installed_package import InstalledPackage, installed_package
+from hermes_acp.updates.installed_package import InstalledPackage, installed_package, read_additions
 from hermes_acp.updates.update_candidates import Candidate, CandidateFinder
 from hermes_acp.updates.update_checks import UpdateChecks
 from hermes_acp.updates.update_errors import NotUpdatable, UpdateFailed
@@ -174,8 +174,9 @@ class UpdateService:
             os.replace(found.wheel, kept)
         except OSError as error:
             raise UpdateFailed(f"{kept} could not be written: {error.strerror}.") from error
-        extras = f"[{','.join(package.extras)}]" if package.extras else ""
-        await builder.install(environment, [f"{DISTRIBUTION}{extras} @ {kept.as_uri()}", *package.added])
+        chosen = await to_thread.run_sync(read_additions, package.environment)
+        extras = f"[{','.join(chosen.extras)}]" if chosen.extras else ""
+        await builder.install(environment, [f"{DISTRIBUTION}{extras} @ {kept.as_uri()}", *chosen.added])
 
     async def _switch(self, name: str, version: str) -> None:
         """Switch to a version, and back again if the command then does not start that version."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hermes_acp.updates.installed_package import installed_package
+from hermes_acp.updates.installed_package import Additions, installed_package, read_additions
 from tests.unit.updates.installations import distribution
 
 
@@ -38,10 +38,12 @@ def test_extras_and_added_packages(tmp_path: Path) -> None:
     found = installed_package(tmp_path)
     assert found
     assert found.version == "0.1.0"
-    assert found.extras == ("serve",)
-    assert found.added == ("from-git @ git+https://h/r@abc", "my-tools==2.0")
     assert found.build == {("a.py", "sha256=x")}
+    assert read_additions(tmp_path) == Additions(
+        ("serve",), ("from-git @ git+https://h/r@abc", "my-tools==2.0")
+    )
 
 
 def test_an_environment_without_hermes_acp(tmp_path: Path) -> None:
     assert installed_package(tmp_path) is None
+    assert read_additions(tmp_path) == Additions()

@@ -56,7 +56,7 @@ def index(folder: Path, *files: tuple[Path, str]) -> IndexSource:
 def finder(tmp_path: Path, installed: Path, version: str = "0.1.0") -> CandidateFinder:
     staging = tmp_path / "staging"
     staging.mkdir(exist_ok=True)
-    package = InstalledPackage(version, DirectUrl(), build_of(installed), "pip", (), ())
+    package = InstalledPackage(tmp_path, version, DirectUrl(), build_of(installed), "pip")
     variables: Mapping[str, str] = {}
     builder = EnvironmentBuilder(tmp_path, "pip", variables, Quiet())
     return CandidateFinder(package, builder, staging, variables, Quiet())
