@@ -125,7 +125,8 @@ class AttackedAgent:
         before = len(self.agent.updates(session_id=session_id))
         reply = await self.agent.prompt(session_id, words)
         assert reply.get("result", {}).get("stopReason") == "end_turn", reply
-        return ends_of(self.agent.updates(session_id=session_id)[before:])
+        # The review after a turn of many calls may be shown before this continues.
+        return ends_of(self.agent.updates(session_id=session_id, until=reply)[before:])
 
     async def call(self, name: str, arguments: dict[str, Any] | str, session_id: str = "") -> Message:
         """Have the model make one call; return the update that ended it."""

@@ -70,7 +70,7 @@ async def test_an_invalid_image_does_not_break_the_conversation(tmp_path: Path, 
         reply = await siege.agent.call("session/prompt", {"sessionId": session_id, "prompt": prompt})
         assert reply["error"]["code"] == -32602
         await siege.check_prompt(session_id)
-        assert "image" not in json.dumps(siege.server.requests[-1].body["messages"])
+        assert '"type": "image' not in json.dumps(siege.server.requests[-1].body["messages"])
 
 
 async def test_diagnostics_are_texts_about_files_that_may_be_read(tmp_path: Path) -> None:

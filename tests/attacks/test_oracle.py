@@ -23,7 +23,7 @@ def test_a_canary_that_was_read_changed_or_revealed_is_detected(tmp_path: Path) 
         with pytest.raises((AssertionError, FileNotFoundError)):
             canary.check(b"", folders)
     on_wire = Canary(tmp_path / "told")
-    with pytest.raises(AssertionError, match="by the wire"):
+    with pytest.raises(AssertionError, match="over the wire"):
         on_wire.check(f"xx{on_wire.token}xx".encode())
     Canary(tmp_path / "sound").check(b"nothing", [tmp_path / "elsewhere"])
 

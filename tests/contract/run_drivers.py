@@ -27,6 +27,8 @@ from hermes_acp.runs.engine_choice import open_engine
 from hermes_acp.runs.engine_settings import EngineSettings
 
 QUICK = EngineSettings(lease_s=0.9, heartbeat_s=0.15, stall_s=3600, poll_s=0.2, idle_poll_s=0.2)
+PATIENT = EngineSettings(lease_s=60, heartbeat_s=0.15, stall_s=3600, poll_s=0.2, idle_poll_s=0.2)
+"""Claims that do not expire on a busy machine."""
 LINGERING_S = 0.5
 FAILURES: dict[str, FailureKind] = {"fail": "model", "busy": "busy"}
 

@@ -6,7 +6,7 @@ import anyio
 
 from hermes_acp.core.ports.run_ports import WorkScope
 from hermes_acp.runs.engine_settings import EngineSettings
-from tests.contract.run_drivers import QUICK, ScriptedDriver
+from tests.contract.run_drivers import PATIENT, QUICK, ScriptedDriver
 from tests.contract.run_stage import PATIENCE_S, Stage, order, reached, run_ids
 
 
@@ -14,12 +14,12 @@ class LeaseSuite:
     """The test file of an engine derives from it and has a fixture `stage`."""
 
     async def test_one_of_eight_workers_gets_a_run(self, stage: Stage) -> None:
-        runs = stage.open()
+        runs = stage.open(PATIENT)
         drivers: list[ScriptedDriver] = []
         async with anyio.create_task_group() as tasks:
             for _ in range(8):
                 drivers.append(ScriptedDriver())
-                tasks.start_soon(stage.open().work, drivers[-1], WorkScope())
+                tasks.start_soon(stage.open(PATIENT).work, drivers[-1], WorkScope())
             for number in range(40):
                 await runs.start(order(f"run{number}"))
             for number in range(40):

@@ -76,7 +76,7 @@ def test_unusable_files_are_reported_and_nothing_fails(root: Path, tmp_path: Pat
     assert found.files == ()
     assert found.render() == ""
     why = {refusal.path: refusal.why for refusal in found.refusals}
-    assert "outside the repository" in why["AGENTS.md"]
+    assert "out of its repository" in why["AGENTS.md"]
     assert "the byte at offset 3" in why["CLAUDE.md"]
     assert "regular file" in why[".cursorrules"]
     assert "cannot be read" in why[".hermes.md"]

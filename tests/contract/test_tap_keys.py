@@ -105,7 +105,7 @@ def unreadable(clone: Path) -> None:
         ("statement by another key", "which the key before it does not confirm"),
         ("two successors", "names several successors"),
         ("the replaced key again", "which the key before it does not confirm"),
-        ("back to the replaced key", "was replaced before"),
+        ("back to the replaced key", "already replaced"),
         ("unreadable", "keys.json cannot be read"),
     ],
 )

@@ -33,7 +33,7 @@ static int failure_of(const char *deed, int file) {
 #define FAILING(result, name, action, parameters, arguments)              \
     result name parameters {                                            \
         static result(*real) parameters;                                \
-        int kept = errno, number = failure_of(deed, file);              \
+        int kept = errno, number = failure_of(action, file);              \
         if (!real)                                                      \
             *(void **)&real = dlsym(RTLD_NEXT, #name);                  \
         errno = number ? number : kept;                                 \

@@ -131,9 +131,10 @@ class RawEditor:
         """Start one turn; return the request's ID."""
         return await self.begin("session/prompt", prompt_params(session_id, text))
 
-    def updates(self, kind: str = "", session_id: str = "") -> list[Message]:
-        """Return the session updates so far, in order."""
-        found = [m["params"] for m in self.messages if m.get("method") == "session/update"]
+    def updates(self, kind: str = "", session_id: str = "", until: Message | None = None) -> list[Message]:
+        """Return the session updates so far, or those until a message, in order."""
+        messages = self.messages if until is None else self.messages[: self.messages.index(until)]
+        found = [m["params"] for m in messages if m.get("method") == "session/update"]
         return [
             params["update"]
             for params in found
