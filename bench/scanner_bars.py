@@ -2,8 +2,8 @@
 
 FILE contains benign files as written by `bench.collect_honest`, from repositories that are in none of the training
 files. Training sets the thresholds by cross-validation (`bench.train_scanner`). This checks them on files by other
-authors, and --write stores the resulting thresholds in the package: for their words alone, at most `MOST_BLOCKED` of
-the files are blocked and at most `MOST_WARNED` are warned about.
+authors, and --write stores the resulting thresholds in the package: for their words alone, at most `MAX_BLOCKED` of
+the files are blocked and at most `MAX_WARNED` are warned about.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from bench.scanner_learning import APART, benign_samples, load, runs_by_origin
 from bench.train_scanner import WEIGHTS, Unseen, bars_of, loudness_of, rise_of
 from injection_scanner.classification.features import load_weights
 
-MOST_BLOCKED, MOST_WARNED = 0.002, 0.015
+MAX_BLOCKED, MAX_WARNED = 0.002, 0.015
 
 
 def main() -> None:
@@ -32,7 +32,7 @@ def main() -> None:
         row["id"]: loudness_of(list(benign_samples([row])), rise_of(row, weights), weights) for row in rows
     }
     unseen = Unseen(heard, runs_by_origin(rows, weights), {})
-    block_at, warn_at, long_block_at, long_warn_at = bars_of(files, unseen, MOST_BLOCKED, MOST_WARNED)
+    block_at, warn_at, long_block_at, long_warn_at = bars_of(files, unseen, MAX_BLOCKED, MAX_WARNED)
     print(
         f"to block: {[round(score, 1) for score in sorted((h.block for h in heard.values()), reverse=True)[:12]]}"
     )

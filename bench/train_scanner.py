@@ -3,7 +3,7 @@
 CORPUS is a folder with benign.dev.jsonl and attack.dev.jsonl (id, kind, source, text; attacks also mode, technique,
 carrier). The sentences of scanner_phrases.toml and the training parts of scanner_attacks.toml are added. FILE contains
 further benign files in the same format; weights.LICENCE.md names their sources. The thresholds are set with benign
-files and weights that were trained without their repositories: at most `MOST_BLOCKED` of the real files are blocked.
+files and weights that were trained without their repositories: at most `MAX_BLOCKED` of the real files are blocked.
 Attacks that begin alike are held out together, and their detected share is printed. --check prints the results on data
 it was not trained on, holding out each source, each family and the phrases.
 """
@@ -48,13 +48,13 @@ CORPUS_FILES = 600
 """The number of the corpus's benign files that define what is typical."""
 
 NEVER = -99.0
-MOST_BLOCKED, MOST_WARNED = 0.004, 0.02
+MAX_BLOCKED, MAX_WARNED = 0.004, 0.02
 """The maximum shares of real files above the thresholds, by weights trained without their repositories.
 
 They apply both to all files and to those of the corpus alone.
 """
 
-MOST_BLOCKED_LONG, MOST_WARNED_LONG = 0.001, 0.002
+MAX_BLOCKED_LONG, MAX_WARNED_LONG = 0.001, 0.002
 """The maximum shares of files above the thresholds for joined passages."""
 
 OPENING = 4
@@ -165,13 +165,13 @@ def bars_out_of_fold(
 
 
 def bars_of(
-    files: list[str], unseen: Unseen, blocked: float = MOST_BLOCKED, warned: float = MOST_WARNED
+    files: list[str], unseen: Unseen, blocked: float = MAX_BLOCKED, warned: float = MAX_WARNED
 ) -> tuple[float, float, float, float]:
     """Return the thresholds for blocking and warning, for single and for joined passages."""
     block_at = above([unseen.files[file].block for file in files], blocked)
     warn_at = above([unseen.files[file].warn for file in files], warned)
     quiet = [unseen.runs[file] for file in files if unseen.files[file].block < block_at]
-    return block_at, warn_at, above(quiet, MOST_BLOCKED_LONG), above(quiet, MOST_WARNED_LONG)
+    return block_at, warn_at, above(quiet, MAX_BLOCKED_LONG), above(quiet, MAX_WARNED_LONG)
 
 
 def show_recall(attacks: list[dict[str, Any]], unseen: Unseen, block_at: float, warn_at: float) -> None:

@@ -71,7 +71,7 @@ class HookManager:
     async def welcome(
         self, session: RecordedSession, found: "WorkspaceSettings | None", elsewhere: str
     ) -> None:
-        """Give a session the trusted hooks of its workspace, before a turn.
+        """Attach the trusted hooks of a session's workspace, before a turn.
 
         `elsewhere` names the backend that has the session's files, if they are not on this machine.
         """

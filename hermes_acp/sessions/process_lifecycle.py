@@ -51,7 +51,7 @@ class ProcessLifecycle(Struct, frozen=True):
         return any(tracer.is_on for tracer in self.tracers)
 
     def opened(self, session: EquippedSession) -> None:
-        """Give a session the skills of its folder, which are read in the background."""
+        """Attach the skills of a session's folder, which are read in the background."""
         self.skill_service.offer_skills(session, self.admission.workspace_trust)
         for observer in self.observers:
             session.ledger.admit(observer.opened(session))

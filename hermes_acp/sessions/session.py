@@ -293,7 +293,7 @@ class Session:
         )
 
     async def _equip(self, turn: Turn) -> None:
-        """Give the turn the tools of the session's sources and, concurrently, make the prompt durable (fsync)."""
+        """Add the tools of the session's sources to the turn and, concurrently, make the prompt durable (fsync)."""
         if self.record.mode == "bypass" and not self._services.configuration.allows_bypass():
             mode = self._services.configuration.default_mode()
             self.set_mode(mode)

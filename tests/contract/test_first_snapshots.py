@@ -28,7 +28,7 @@ ELSEWHERE = Path("/dev/shm")
 
 
 def settle(root: Path) -> None:
-    """Give all files times before that of the index, as if nobody had changed anything recently."""
+    """Set the times of all files before that of the index, as if nobody had changed anything recently."""
     for path in root.rglob("*"):
         if ".git" not in path.parts and path.is_file() and not path.is_symlink():
             os.utime(path, (1_600_000_000, 1_600_000_000))

@@ -55,7 +55,7 @@ def test_files_that_differ_for_each_process_are_not_checked_by_the_agents_view(
     (tmp_path / "src" / "to-own").symlink_to("own")
     (tmp_path / "src" / "near").symlink_to("../src")
     (tmp_path / "src" / "a.txt").write_text("one\n")
-    # The checking hook is in the folder that contains the named files, as a server may be.
+    # The check runs in the folder that contains the named files, as a server may.
     with contextlib.chdir(tmp_path):
         for command in (f"cat {way}/src/a.txt", f"cat < {way}/src/a.txt", f"cat {way}/*/a.txt"):
             assert verdict(tmp_path, command).decision == "ask"
